@@ -14,7 +14,7 @@ const measures: Readonly<Record<string, Measure>> = {
 };
 
 export const experiment: Experiment = {
-  summary: "what a fold keeps of recorded sessions, and what it costs (needs --traces DIR)",
+  summary: "what a compaction keeps of recorded sessions, and what it costs (needs --traces DIR)",
   options: { part: `one of ${Object.keys(measures).join(", ")}; all by default` },
   async run({ traces, options, progress }) {
     if (traces === undefined) throw new UsageError("give --traces DIR with sessions/ in it");

@@ -1,10 +1,11 @@
 // The workspace cache: disk reads, delay until an edit is seen, and the cost of warm and cold requests.
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { median, medianMsOf } from "../harness/measure.ts";
 import { atMost, exactly, wholeNumber, type Experiment } from "../harness/report.ts";
 import { openScope } from "../src/edge/files/guard/scoped-files.ts";
+import { grepTool } from "../src/edge/tools/files/grep-tool.ts";
 import { createWorkspaceCache } from "../src/edge/files/workspace/workspace-cache.ts";
 
 const requestCount = 1000;
@@ -44,6 +45,8 @@ export const experiment: Experiment = {
       const seenMs = await measureEdits(root, edits, watchDebounceMs);
       settings.progress("warm and cold");
       const ms = await measureRequests(root);
+      settings.progress("grep beside 800 skills");
+      const grepRatio = await measureGrepBesideSkills(root, 800);
       return {
         figures: {
           "bundle files": concurrent.files,
@@ -58,6 +61,7 @@ export const experiment: Experiment = {
           "plain reads of the same files ms": ms.plain,
           "warm request ms": ms.warm / warmPerRound,
           "cold over warm": (ms.cold / ms.warm) * warmPerRound,
+          "grep beside 800 skills over grep beside none": grepRatio,
         },
         checks: [
           exactly("1,000 concurrent misses read the disk once", concurrent.readsMax, 1),
@@ -67,6 +71,7 @@ export const experiment: Experiment = {
             seenMs.length === edits ? Math.max(...seenMs) : null,
             watchDebounceMs + 200,
           ),
+          atMost("grep beside 800 skills over grep beside none", grepRatio, 1.5),
         ],
       };
     } finally {
@@ -74,6 +79,31 @@ export const experiment: Experiment = {
     }
   },
 };
+
+/** The agent's grep, which the simulated agent uses often, in the same folder with and without skills. */
+async function measureGrepBesideSkills(root: string, count: number): Promise<number> {
+  const beside = `${root}-skills`;
+  try {
+    await cp(root, beside, { recursive: true });
+    for (let index = 0; index < count; index += 1) {
+      const name = `skill-${index}`;
+      const text = `---\nname: ${name}\ndescription: What it does.\n---\n\n${textOf(500)}`;
+      await put(beside, `.strata/skills/${name}/SKILL.md`, text);
+    }
+    const [none, many] = [await openGrep(root), await openGrep(beside)];
+    const ms = await medianMsOf({ none, many }, { rounds: 5 });
+    return ms.many / ms.none;
+  } finally {
+    await rm(beside, { recursive: true, force: true });
+  }
+}
+
+async function openGrep(root: string): Promise<() => Promise<unknown>> {
+  const tool = grepTool(await openScope(root));
+  const { signal } = new AbortController();
+  const call = { sessionId: "s", turnId: "t", toolUseId: "u", role: "unified", signal } as const;
+  return () => tool.run({ pattern: "no such words" }, call);
+}
 
 interface Concurrent {
   readonly loads: number;

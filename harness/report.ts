@@ -22,7 +22,7 @@ export interface Experiment {
   readonly summary: string;
   /** Its own options as `name: meaning`; each takes a value, passed as text. */
   readonly options?: Readonly<Record<string, string>>;
-  /** With --against: at most so many times the other checkout's CPU time; 1.05 where it is not said. */
+  /** With --against: at most so many times the other checkout's CPU time; 1.05 by default. */
   readonly cpuRatioMax?: number;
   run(settings: Settings): Promise<Omit<Report, "name">>;
 }

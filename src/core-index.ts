@@ -80,7 +80,7 @@ export { toAssembledContext } from "./core/assembly/assembled-context.ts";
 export type * from "./core/assembly/assembled-context.ts";
 export { assemble } from "./core/assembly/assemble.ts";
 export type * from "./core/assembly/assemble.ts";
-export { assembleRequest, toCanonicalRequest } from "./core/assembly/canonical.ts";
+export { assembleRequest } from "./core/assembly/canonical.ts";
 export type * from "./core/assembly/canonical.ts";
 export { buildFoundation } from "./core/assembly/foundation.ts";
 export type * from "./core/assembly/foundation.ts";

@@ -26,9 +26,9 @@ export async function recallPart(
   const index = results.map(({ index: found }) => found);
   return {
     figures: {
-      "folds measured": results.length,
+      "compactions measured": results.length,
       "identifiers needed": sum(index.map(({ needed }) => needed)),
-      "index recall, mean over folds": mean(index.filter(isCounted).map(recallOf)),
+      "index recall, mean over compactions": mean(index.filter(isCounted).map(recallOf)),
       ...halves(results),
       ...kinds(results),
       ...beside(results),

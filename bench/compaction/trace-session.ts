@@ -39,9 +39,9 @@ function toMessages(fields: Fields): Message[] {
   const content = toBlocks(fields["content"]);
   if (fields["role"] === "assistant") return [{ role: "assistant", content }];
   const results = content.filter((block) => block.type === "tool_result");
-  const said = content.filter((block) => block.type !== "tool_result");
+  const texts = content.filter((block) => block.type !== "tool_result");
   const answers = results.map((result): Message => ({ role: "tool", content: [result] }));
-  return said.length === 0 ? answers : [...answers, { role: "user", content: said }];
+  return texts.length === 0 ? answers : [...answers, { role: "user", content: texts }];
 }
 
 function toReply(value: unknown): Message | null {

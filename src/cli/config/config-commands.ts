@@ -26,13 +26,11 @@ export const configCommands: readonly Command[] = [
       },
     ],
     options: { ...places, json },
-    examples: [
-      { command: "strata config", shows: "every setting in effect here, and its origin" },
-      {
-        command: "strata config show llm.context_optimization.compaction --json",
-        shows: "one group of settings, for a script",
-      },
-    ],
+    examples: {
+      "strata config": "every setting in effect here, and its origin",
+      "strata config show llm.context_optimization.compaction --json":
+        "one group of settings, for a script",
+    },
     load: () => import("./config-show.ts"),
   },
   {
@@ -46,12 +44,9 @@ export const configCommands: readonly Command[] = [
       },
     ],
     options: { ...places, json },
-    examples: [
-      {
-        command: "strata config check deploy/strata.yaml",
-        shows: "ok, or each problem; exit status 5 on an error",
-      },
-    ],
+    examples: {
+      "strata config check deploy/strata.yaml": "ok, or each problem; exit status 5 on an error",
+    },
     load: () => import("./config-check.ts"),
   },
   {
@@ -59,7 +54,7 @@ export const configCommands: readonly Command[] = [
     summary: "List the configuration files Strata looks for, in order, and which exist",
     operands: [],
     options: { ...places, json },
-    examples: [{ command: "strata config path", shows: "each file; later files win" }],
+    examples: { "strata config path": "each file; later files win" },
     load: () => import("./config-path.ts"),
   },
 ];

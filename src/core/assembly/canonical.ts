@@ -1,11 +1,6 @@
-// Converts between assemblies and requests with two system segments, stable and volatile.
-import { itemsOf } from "../growing/growing-list.ts";
+// A request with two system segments, stable and volatile, as an assembly.
 import type { Section } from "../layers/section.ts";
-import {
-  createRequest,
-  systemSegments,
-  type CanonicalRequest,
-} from "../message/canonical-request.ts";
+import { systemSegments, type CanonicalRequest } from "../message/canonical-request.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
@@ -71,19 +66,4 @@ function textOf({ content }: Message): string {
 /** Everything after the last reply is new. */
 function currentFrom(messages: readonly Message[]): number {
   return messages.findLastIndex(({ role }) => role === "assistant") + 1;
-}
-
-/** The same content in two segments: one for the session, one that may change on any call. */
-export function toCanonicalRequest(
-  { thread }: Assembly,
-  parts: Pick<CanonicalRequest, "requestId" | "model" | "maxOutputTokens"> &
-    Partial<Omit<CanonicalRequest, "messages" | "tools" | "systemPrompt">>,
-): CanonicalRequest {
-  const { system, tools } = thread.foundation;
-  return createRequest({
-    ...parts,
-    messages: [...itemsOf(thread.messages)],
-    tools,
-    systemPrompt: system.length === 0 ? null : system.map(({ text }) => text).join("\n\n"),
-  });
 }

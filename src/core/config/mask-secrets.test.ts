@@ -131,7 +131,7 @@ describe("secrets are masked", () => {
     },
   );
 
-  test("of headers only those are shown that are nobody's secret", () => {
+  test("of headers only harmless ones are shown", () => {
     const yaml =
       "providers: { a: { kind: anthropic, headers: { Anthropic-Beta: some, X-Team: blue } } }";
     const { settings } = read(yaml);

@@ -115,7 +115,7 @@ describe("codes", () => {
 });
 
 describe("the text of a message", () => {
-  test("is what was said, asked and answered, without thoughts, escapes and quotes", () => {
+  test("is the words, questions and answers, without thoughts, escapes and quotes", () => {
     const message: Message = {
       role: "assistant",
       content: [

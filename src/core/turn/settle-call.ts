@@ -15,7 +15,7 @@ import type { Reply } from "../wire/reply.ts";
 import { billReplies, type CallBill } from "./call-bill.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
-import { nothingSpent, type Spent } from "../session/spent.ts";
+import { nothingSpent, type Spent } from "../session/summary-bill.ts";
 
 /** The outcome of a request, after all its attempts. */
 export interface SentCall {
@@ -99,7 +99,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
     ...counted,
     cache: lesson.state,
-    lastVolatile: toldIn(session, call),
+    lastVolatile: lastVolatileAfter(session, call),
     pace: cache.lastStartMs === null ? pace : learnPace(pace, startMs - cache.lastStartMs),
   };
   const more = {
@@ -111,7 +111,10 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
 }
 
 /** If this text stands before the messages, it is needed to send the same prefix again. */
-function toldIn({ policy, lastVolatile }: Session, { volatile }: FinishedCall): string | null {
+function lastVolatileAfter(
+  { policy, lastVolatile }: Session,
+  { volatile }: FinishedCall,
+): string | null {
   if (volatile === undefined) return lastVolatile;
   return policy.layout.volatile === "system-tail" ? volatile : null;
 }
@@ -169,20 +172,7 @@ function billOf({ model }: Session, call: FinishedCall): CallBill {
   return billReplies({ reply, discarded: discardedOf(call), spent, startMs }, model);
 }
 
-type Common =
-  | "turnId"
-  | "number"
-  | "startMs"
-  | "endMs"
-  | "model"
-  | "policy"
-  | "promptKey"
-  | "plan"
-  | "sent"
-  | "discarded"
-  | "attemptCount";
-
-function commonOf(session: Session, call: FinishedCall): Pick<CallEntry, Common> {
+function commonOf(session: Session, call: FinishedCall) {
   const { turnId, number, startMs, plan, assembly, spent = nothingSpent } = call;
   const { attempts } = call.sent;
   return {

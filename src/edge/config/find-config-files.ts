@@ -43,7 +43,7 @@ function namedFile({ given, env }: WhereToLook): ConfigPlace | null {
   if (!isAbsolute(path)) {
     throw new StrataError(
       "config-invalid",
-      `STRATA_CONFIG is ${path}, which is no absolute path`,
+      `STRATA_CONFIG is ${path}, which is not an absolute path`,
       "a variable is read from every folder; write the whole path",
     );
   }

@@ -94,11 +94,11 @@ type Report = (ofFiles: readonly ConfigProblem[], ofAll: readonly ConfigProblem[
 
 /** Reports problems of a file whenever it changes, and problems of all files together when they are new. */
 function createReporter(onProblem: (problem: StrataError) => void): Report {
-  let told: ReadonlySet<string> = new Set();
+  let reported: ReadonlySet<string> = new Set();
   return (ofFiles, ofAll) => {
-    const isNew = (problem: ConfigProblem): boolean => !told.has(describeProblem(problem));
+    const isNew = (problem: ConfigProblem): boolean => !reported.has(describeProblem(problem));
     const fresh = distinctProblems([...ofFiles, ...ofAll.filter(isNew)]);
-    told = new Set(ofAll.map(describeProblem));
+    reported = new Set(ofAll.map(describeProblem));
     const errors = fresh.filter(({ severity }) => severity === "error");
     const warnings = fresh.filter(({ severity }) => severity === "warning");
     const all = [...(errors.length === 0 ? [] : [stillHolds(errors)]), ...warnings.map(toWarning)];

@@ -59,7 +59,7 @@ async function readHandle(
 ): Promise<FileReading> {
   const stats = await handle.stat({ bigint: true });
   const stamp = stampOf(stats);
-  if (!stats.isFile()) return refuse(file, stamp, "is no file", "name a YAML file");
+  if (!stats.isFile()) return refuse(file, stamp, "is not a file", "name a YAML file");
   if (stats.size > bytesMax) {
     const size = `${stats.size} bytes, more than ${bytesMax}`;
     return refuse(file, stamp, `has ${size}`, "name the right file, or make it smaller");

@@ -31,7 +31,9 @@ export function isConnectionString(where: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(where);
 }
 
-/** The files a ledger consists of. SQLite keeps two companion files during use. A server's files are not ours. */
+/** The files a ledger consists of. SQLite keeps companion files during use. A server's files are not ours. */
 export function ledgerFiles(where: string): readonly string[] {
-  return isConnectionString(where) ? [] : [where, `${where}-wal`, `${where}-shm`];
+  return isConnectionString(where)
+    ? []
+    : [where, `${where}-wal`, `${where}-shm`, `${where}-journal`];
 }

@@ -8,7 +8,7 @@ import type {
 } from "../../core/ledger/history-record.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { toToolDefinition } from "../../core/message/tool-definition.ts";
-import { ToolError, type Tool, type ToolInput } from "../../core/tools/tool.ts";
+import { ofStrata, ToolError, type Tool, type ToolInput } from "../../core/tools/tool.ts";
 import { textOf, toObjectDefinition } from "./scoped-tool.ts";
 
 export interface HistoryToolsOptions {
@@ -17,7 +17,7 @@ export interface HistoryToolsOptions {
 
 /** For every role. A session reads only its own thread. */
 export function historyTools(options: HistoryToolsOptions): readonly Tool[] {
-  return [searchTool(options), readTool(options)];
+  return [searchTool(options), readTool(options)].map(ofStrata);
 }
 
 const resultsUsual = 5;

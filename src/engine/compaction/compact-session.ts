@@ -27,7 +27,7 @@ import type { Session } from "../../core/session/session.ts";
 import { createTurnEmitter } from "../events/turn-emitter.ts";
 
 export type CompactionPlan = {
-  readonly scene: CompactionInput;
+  readonly input: CompactionInput;
   /** Turns of the conversation, without those that only record a compaction. */
   readonly turns: number;
   readonly limits: CompactionLimits;
@@ -50,7 +50,7 @@ export async function planCompaction(
   { mayAskModel = true }: Pick<CompactionRequest, "mayAskModel"> = {},
 ): Promise<CompactionPlan> {
   const nowMs = deps.now();
-  const scene = await readInput(session, null, 0, deps.ledger);
+  const input = await readInput(session, null, 0, deps.ledger);
   const occasion: CompactionOccasion = {
     session,
     prepared: prepareNext(session, nowMs),
@@ -59,9 +59,9 @@ export async function planCompaction(
     mayAskModel,
     compaction: deps.compaction,
   };
-  const decision = decideByHistory(occasion, scene);
+  const decision = decideByHistory(occasion, input);
   const { numbers } = decision;
-  const known = { scene, turns: countTurns(scene), limits: limitsOf(occasion), numbers };
+  const known = { input, turns: countTurns(input), limits: limitsOf(occasion), numbers };
   if (!decision.isDue) return { ...known, kind: "nothing", why: decision.reason };
   const { boundary, weighing } = decision;
   const before = pricePrompt(session.model, nowMs, weighing.tokensBefore);

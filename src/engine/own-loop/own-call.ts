@@ -12,6 +12,7 @@ import type { StepOf } from "../../core/turn/step.ts";
 import type { Deps } from "../turn/deps.ts";
 import type { RunningTurn } from "../turn/running-turn.ts";
 import { reservesOf } from "../../core/session/compaction-rules.ts";
+import { contextPieces, volatilePieces } from "../../core/session/context-pieces.ts";
 
 export interface OwnCall {
   readonly turnId: string;
@@ -89,7 +90,13 @@ function toContext(
   const { session, before, id } = turn;
   const { model, role, options, permissions, workspacePath } = session;
   const { temperature, thinkingJson, extraJson, outputTokensMax } = options;
-  return toAssembledContext(step.prepared.assembly, model, {
+  const { prepared } = step;
+  const { counter } = session.thread.foundation;
+  const sections = "call" in turn.at ? (turn.at.call?.moment.volatile ?? []) : [];
+  // Memory may have left the prompt.
+  const sent = sections.filter(({ text }) => prepared.volatile?.includes(text.trim()));
+  return toAssembledContext(prepared.assembly, model, {
+    pieces: [...contextPieces(session), ...volatilePieces(sent, (text) => counter.text(text))],
     runId: id,
     role,
     toolsetName: role,

@@ -132,11 +132,10 @@ function closed(): StrataError {
 /** Refuses a fork that could not be opened. */
 async function checkReach(deps: EngineDeps, sessionId: string): Promise<void> {
   const record = await deps.ledger.findSession(sessionId);
-  const setupPlace = record === null ? null : await findModelSetup(deps.ledger, record);
-  if (setupPlace === null) return;
-  await deps.reach(
-    findRecorded({ model: setupPlace.model, name: setupPlace.setup?.calls.name }, deps),
-  );
+  const recorded = record === null ? null : await findModelSetup(deps.ledger, record);
+  if (recorded === null) return;
+  const { model, setup } = recorded;
+  await deps.reach(findRecorded({ model, name: setup?.calls.name }, deps));
 }
 
 async function checkOnThread(ledger: Ledger, sessionId: string, turnId: string): Promise<void> {
@@ -187,9 +186,9 @@ async function resumeOld(context: EngineContext, id: string): Promise<OpenedSess
   const { deps } = context;
   const config = await context.readConfig();
   const record = await needRecord(deps.ledger, id);
-  const setupPlace = await findModelSetup(deps.ledger, record);
-  const habit = setupPlace?.setup?.calls;
-  const model = findRecorded({ model: setupPlace?.model ?? record.model, name: habit?.name }, deps);
+  const recorded = await findModelSetup(deps.ledger, record);
+  const habit = recorded?.setup?.calls;
+  const model = findRecorded({ model: recorded?.model ?? record.model, name: habit?.name }, deps);
   const reached = await deps.reach(model);
   const session = await resumeSession(deps.ledger, id, {
     model,

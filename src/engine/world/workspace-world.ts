@@ -12,6 +12,7 @@ import { hashContent } from "../../core/hash.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { EventBus } from "../../edge/events/event-bus.ts";
 import { openMemoryStore } from "../../edge/files/memory/memory-store.ts";
+import { createSkillCache } from "../../edge/files/skills/read-skill-root.ts";
 import { openScope } from "../../edge/files/guard/scoped-files.ts";
 import {
   createWorkspaceCache,
@@ -66,6 +67,9 @@ export function openWorkspaceWorld(
   const { documents = createWorkspaceCache(), onNotice = () => {}, now = Date.now } = options;
   const { settings: given = {} } = options;
   const settings = typeof given === "function" ? given : () => given;
+  const cache = createSkillCache();
+  const { guardedFiles } = options;
+  const guarding = guardedFiles === undefined ? {} : { guardedFiles };
   const loadBundle = async (): Promise<WorkspaceBundle> => {
     const { documents: how, memory } = settings();
     if (how?.isKept === false) documents.invalidate(workspace);
@@ -75,14 +79,22 @@ export function openWorkspaceWorld(
     const { session } = owner;
     const startedMs = session?.openedMs ?? now();
     const { memory: about = {}, skills: aboutSkills = {} } = settings();
-    const files = await openScope(workspace);
+    const files = await openScope(workspace, guarding);
     const { journal } = about;
     const store = await openMemoryStore(workspace, journal === undefined ? {} : { journal });
     const memory = createWorldMemory(store, {
       ...about,
       ...(session === undefined ? {} : { layout: session.policy.layout }),
     });
-    const skillsOf = { workspace, settings: aboutSkills, ledger, session, onNotice };
+    const skillsOf = {
+      workspace,
+      settings: aboutSkills,
+      cache,
+      guarding,
+      ledger,
+      session,
+      onNotice,
+    };
     const skills = await openWorldSkills(skillsOf);
     const tools = createWorldTools({
       make: (emit) => [

@@ -193,11 +193,11 @@ export function transferContract({ open, blank, connect }: TestStore): void {
       ['"sessions"', (line) => line.replace('"agent":"coder"', '"agent":null')],
       /^line \d+ of the import cannot be understood: column agent holds no text$/,
     ],
-    "a status nobody knows": [
+    "an unknown status": [
       ['"sessions"', (line) => line.replace('"status":"active"', '"status":"asleep"')],
       /^line \d+ of the import cannot be understood: column status holds asleep$/,
     ],
-    "a role nobody knows": [
+    "an unknown role": [
       ['"sessions"', (line) => line.replace('"role":"unified"', '"role":"king"')],
       /^line \d+ of the import cannot be understood: column role holds king$/,
     ],

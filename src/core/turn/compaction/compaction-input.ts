@@ -20,14 +20,13 @@ export interface CompactionInput {
   /** The last messages, which no call has sent yet. */
   readonly staged: readonly Message[];
   /** The compaction at the start of the history; null for none. */
-  readonly lead: CompactionRecord | null;
+  readonly previous: CompactionRecord | null;
 }
 
-/** What is read of the ledger for it. */
 export interface ShownHistory {
-  /** As the model is shown it, with what is staged. */
+  /** All messages that the model sees, with the staged ones. */
   readonly messages: readonly ThreadMessage[];
-  /** The compaction that leads it; null for none. */
+  /** The compaction at its start; null for none. */
   readonly compaction: CompactionRecord | null;
 }
 
@@ -36,14 +35,14 @@ export function toCompactionInput(
   session: Session,
   open: CompactionInput["open"],
   stagedCount: number,
-  { messages, compaction: lead }: ShownHistory,
+  { messages, compaction: previous }: ShownHistory,
 ): CompactionInput {
-  const { history, storedLength } = placeHead(messages, lead?.turnId ?? null, headIn(lead));
+  const { history, storedLength } = placeHead(messages, previous?.turnId ?? null, headIn(previous));
   const staged = stagedCount === 0 ? [] : history.slice(-stagedCount).map(({ message }) => message);
-  return { session, open, history, storedLength, staged, lead };
+  return { session, open, history, storedLength, staged, previous };
 }
 
-/** What a compaction's messages are, as it was recorded with it. */
+/** The stored description of a compaction's messages. */
 function headIn(compaction: CompactionRecord | null): unknown {
   if (compaction?.metadataJson == null) return null;
   const metadata: unknown = JSON.parse(compaction.metadataJson);
@@ -53,9 +52,12 @@ function headIn(compaction: CompactionRecord | null): unknown {
 }
 
 /** Counts its turns, without turns that only record a compaction. */
-export function countTurns({ history, lead }: Pick<CompactionInput, "history" | "lead">): number {
+export function countTurns({
+  history,
+  previous,
+}: Pick<CompactionInput, "history" | "previous">): number {
   const ids = new Set(history.map(({ turnId }) => turnId));
-  return lead !== null && ids.has(lead.turnId) ? ids.size - 1 : ids.size;
+  return previous !== null && ids.has(previous.turnId) ? ids.size - 1 : ids.size;
 }
 
 /** Skills whose body came with one of these tool results. */

@@ -1,6 +1,6 @@
 // The only way to files whose paths others choose: inside a root, never through a symlink, written whole or not at all.
 import type { Dirent, Stats } from "node:fs";
-import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
+import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { openRoot, type ScopeOptions } from "./open-root.ts";
@@ -20,7 +20,7 @@ import { linkWhole, replaceWhole, type ReplacedFile } from "./scoped-write.ts";
 
 /**
  * A path is relative to the root, or absolute and inside it. A path outside, a symlink on the way or at the
- * end, or a special file is refused with a `ToolError` (permission_denied) that names the path as given.
+ * end, a special file or a guarded one is refused with a `ToolError` (permission_denied) that names the path as given.
  */
 export interface ScopedFiles {
   /** Without symlinks. */
@@ -123,14 +123,14 @@ function toFiles(scope: Scope): ScopedFiles {
       }),
     stat: (path) =>
       inFolderOf(scope, path, async (folder, name) => {
-        const there = folder === null ? null : await lookAt(folder, name ?? ".", path);
+        const there = folder === null ? null : await lookAt(scope, folder, name ?? ".", path);
         if (there === null) return null;
         return { kind: there.kind, size: there.size, mtimeMs: there.mtimeMs };
       }),
     remove: (path) =>
       inFolderOf(scope, path, async (folder, name) => {
         if (name === undefined) throw new ToolError("permission_denied", "the root itself stays");
-        const there = folder === null ? null : await lookAt(folder, name, path);
+        const there = folder === null ? null : await lookAt(scope, folder, name, path);
         if (folder === null || there === null) return;
         await (there.kind === "folder" ? rmdir : unlink)(folder.at(name)).catch(unlessMissing);
         await folder.sync();
@@ -149,8 +149,10 @@ function inPlaceOf<T>(scope: Scope, path: string, work: (place: Place) => Promis
   return inFolder(scope, path, { isParent: true, create: true }, async (folder, name) => {
     if (name === undefined) throw isOther(path, "folder");
     if (folder === null) throw refusedWay(path);
-    const there = await lookAt(folder, name, path);
+    const there = await lookAt(scope, folder, name, path);
     if (there?.kind === "folder") throw isOther(path, "folder");
+    const self = await stat(folder.self, { bigint: true });
+    await scope.root.guarded.refuseNew(self, name, path);
     return work({ folder, name, replaced: there });
   });
 }
@@ -182,15 +184,22 @@ function inFolder<T>(
 
 interface Found extends ScopedStats, ReplacedFile {}
 
-/** The entry under a name. Refuses symlinks and special files. */
-async function lookAt(folder: ScopedFolder, name: string, path: string): Promise<Found | null> {
-  const stats = await lstat(folder.at(name)).catch(unlessMissing);
+/** The entry under a name. Refuses symlinks, special files and guarded files. */
+async function lookAt(
+  { root }: Scope,
+  folder: ScopedFolder,
+  name: string,
+  path: string,
+): Promise<Found | null> {
+  const stats = await lstat(folder.at(name), { bigint: true }).catch(unlessMissing);
   await folder.check();
   if (stats === null) return null;
   if (stats.isSymbolicLink()) throw refusedSymlink(path);
   if (!stats.isFile() && !stats.isDirectory()) throw refusedKind(path);
-  const { size, mtimeMs, uid, gid } = stats;
-  const mode = stats.mode & 0o777;
+  await root.guarded.refuseFile(stats, path);
+  const [size, uid, gid] = [Number(stats.size), Number(stats.uid), Number(stats.gid)];
+  const mode = Number(stats.mode) & 0o777;
+  const mtimeMs = Number(stats.mtimeNs) / 1e6;
   return { kind: stats.isFile() ? "file" : "folder", size, mtimeMs, mode, uid, gid };
 }
 

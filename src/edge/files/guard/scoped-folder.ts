@@ -2,6 +2,7 @@
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, mkdir, open, readlink, type FileHandle } from "node:fs/promises";
 import { join, sep } from "node:path";
+import type { GuardedFiles } from "./guarded-files.ts";
 import { hasCode, isMissing, refusedChange, refusedSymlink } from "./scoped-failure.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
@@ -19,6 +20,7 @@ export interface ScopeRoot {
    * swapped folders.
    */
   readonly hasDescriptorPaths: boolean;
+  readonly guarded: GuardedFiles;
 }
 
 /** A folder held open while its entries are in use. */

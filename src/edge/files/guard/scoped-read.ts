@@ -74,6 +74,7 @@ async function withFile<T>(
       await folder.check();
       // A descriptor path addresses the checked folder itself, so the opened file is inside it.
       if (!root.hasDescriptorPaths && !(await isStillThere(folder, name, before, opened))) continue;
+      await root.guarded.refuseFile(opened, path);
       return await work(handle, Number(opened.size));
     } finally {
       await handle.close();

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createGuardedFiles } from "../guard/guarded-files.ts";
 import { readBounded } from "../guard/scoped-read.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { holdLock, type HeldLock } from "./folder-lock.ts";
@@ -40,7 +41,8 @@ beforeEach(() => {
     read: (name, bytesMax) => readBounded(root, folder, name, { path: name, bytesMax }),
   };
 });
-const root = { path: "", dev: 0n, ino: 0n, hasDescriptorPaths: true };
+const guarded = createGuardedFiles(() => []);
+const root = { path: "", dev: 0n, ino: 0n, hasDescriptorPaths: true, guarded };
 
 afterEach(() => rmSync(path, { recursive: true, force: true }));
 

@@ -1,7 +1,7 @@
 // Skills on disk: a session's snapshot, the files beside a skill, and new skills.
 import { decodeSkillText, readSkillBytes } from "../../../core/skills/read-skill.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { type RootPlace, readSkillRoot } from "./read-skill-root.ts";
+import { readSkillRoot, type RootPlace, type SkillCache } from "./read-skill-root.ts";
 import { skillFileName, type StoredSkill } from "../../../core/skills/skill.ts";
 import {
   emptyRoot,
@@ -10,6 +10,7 @@ import {
   type SkillSnapshot,
 } from "../../../core/skills/skill-snapshot.ts";
 import { toSkillText, type NewSkill } from "../../../core/skills/frontmatter-yaml.ts";
+import type { ScopeOptions } from "../guard/open-root.ts";
 import { openScope, type ScopedFiles } from "../guard/scoped-files.ts";
 
 export interface SkillStore {
@@ -26,15 +27,18 @@ export interface SkillPlaces {
   readonly globalRoot?: string;
   /** The working folder. Its skills are in .strata/skills, or else in .metis/skills. */
   readonly workspace?: string;
+  /** Shared by sessions, so that each reads only what changed since. */
+  readonly cache?: SkillCache;
+  readonly scope?: ScopeOptions;
 }
 
 /** Reads both roots. The snapshot lists unusable skills as problems. The workspace must exist. */
 export async function createSkillStore(places: SkillPlaces): Promise<SkillStore> {
-  const { globalRoot, workspace } = places;
-  const global = globalRoot === undefined ? null : await openGlobal(globalRoot);
-  const local = workspace === undefined ? null : await openLocal(workspace);
+  const { globalRoot, workspace, cache, scope } = places;
+  const global = globalRoot === undefined ? null : await openGlobal(globalRoot, scope);
+  const local = workspace === undefined ? null : await openLocal(workspace, scope);
   return {
-    snapshot: takeSnapshot(await readOpened(global), await readOpened(local)),
+    snapshot: takeSnapshot(await readOpened(global, cache), await readOpened(local, cache)),
     readFile: async ({ source, name }, path) => {
       const opened = source === "global" ? global : local;
       if (opened === null || "problems" in opened) throw noSuchRoot(source);
@@ -48,9 +52,12 @@ export async function createSkillStore(places: SkillPlaces): Promise<SkillStore>
 }
 
 /** Null if it is missing. A root with its problem if it cannot be used. */
-async function openGlobal(root: string): Promise<RootPlace | SkillRoot | null> {
+async function openGlobal(
+  root: string,
+  options?: ScopeOptions,
+): Promise<RootPlace | SkillRoot | null> {
   try {
-    return { scope: await openScope(root), path: ".", shown: root, source: "global" };
+    return { scope: await openScope(root, options), path: ".", shown: root, source: "global" };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     if (error.errorClass === "not_found") return null;
@@ -59,15 +66,18 @@ async function openGlobal(root: string): Promise<RootPlace | SkillRoot | null> {
   }
 }
 
-async function openLocal(workspace: string): Promise<RootPlace> {
-  const scope = await openScope(workspace);
+async function openLocal(workspace: string, options?: ScopeOptions): Promise<RootPlace> {
+  const scope = await openScope(workspace, options);
   const path = await findPath(scope);
   return { scope, path, shown: path, source: "workspace" };
 }
 
-async function readOpened(opened: RootPlace | SkillRoot | null): Promise<SkillRoot> {
+async function readOpened(
+  opened: RootPlace | SkillRoot | null,
+  cache: SkillCache | undefined,
+): Promise<SkillRoot> {
   if (opened === null) return emptyRoot;
-  return "problems" in opened ? opened : readSkillRoot(opened);
+  return "problems" in opened ? opened : readSkillRoot(opened, cache);
 }
 
 /** Skills have one place: where they already are, else beside our other files. */

@@ -107,13 +107,15 @@ export async function readStats({ database }: Store): Promise<LedgerStats> {
   const [sums] = await database.query(
     `SELECT ${costSums("calls")}, MIN(started_ms) AS oldest, MAX(started_ms) AS newest FROM calls`,
   );
-  const [folds] = await database.query(`SELECT ${costSums("compactions_v1")} FROM compactions_v1`);
+  const [compactions] = await database.query(
+    `SELECT ${costSums("compactions_v1")} FROM compactions_v1`,
+  );
   return {
     store: database.kind,
     schema: schema === undefined ? 0 : integer(schema, "number"),
     rows,
     bytes: await database.size(),
-    costPicoUsd: sumOf(sums) + sumOf(folds),
+    costPicoUsd: sumOf(sums) + sumOf(compactions),
     oldestMs: sums === undefined ? null : integerOrNull(sums, "oldest"),
     newestMs: sums === undefined ? null : integerOrNull(sums, "newest"),
   };

@@ -92,7 +92,7 @@ describe("values", () => {
     expect(rows).toEqual([{ name: "C" }]);
   });
 
-  test("the database's clock tells milliseconds", async () => {
+  test("the database's clock gives milliseconds", async () => {
     const [row] = await database.query(`SELECT ${database.clockSql} AS now`);
     expect(Math.abs(Number(row?.["now"]) - Date.now())).toBeLessThan(60_000);
   });
@@ -265,7 +265,7 @@ describe("the rest", () => {
     await other.close();
   });
 
-  test("nobody else writes to a session during exclusive work, and everybody may read", async () => {
+  test("no other client writes to a session during exclusive work, and all may read", async () => {
     const other = await openPostgres({ url });
     const order: string[] = [];
     let creating: Promise<unknown> = Promise.resolve();

@@ -31,7 +31,7 @@ const dialect: Pick<Database, "clockSql" | "termsSql"> = {
     "FROM q JOIN message_terms m ON array_to_tsvector(string_to_array(m.terms, ' ')) @@ CAST(q.code AS tsquery)",
 };
 
-/** Fails at once if the server cannot be reached. Waits for it only later. */
+/** Fails without waiting if the server cannot be reached. Waits for it only later. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { poolSize = 10, retryForMs = 30_000, statementTimeoutMs = 30_000 } = options;
   const onProblem = isolate(options.onProblem ?? (() => {}));
@@ -84,7 +84,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 }
 
-/** A failing handler must not break the operation it is told about. */
+/** A failing handler must not break the operation it hears of. */
 function isolate(onProblem: (problem: StrataError) => void): (problem: StrataError) => void {
   return (problem) => {
     try {

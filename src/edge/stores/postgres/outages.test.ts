@@ -136,7 +136,7 @@ describe("one commit", () => {
     expect(await hashesIn(database)).toEqual(["s-0"]);
   });
 
-  test("is an error where nobody can say whether it landed", async () => {
+  test("is an error where it is unknown whether it landed", async () => {
     await addSession(database, "s", 1);
     const { landed: _landed, ...commit } = numbered("s", 0);
     const result = await whileItWaits(() => database.commit(commit), endWaiting);
@@ -152,7 +152,7 @@ describe("one commit", () => {
     expect(await hashesIn(database)).toEqual([]);
   });
 
-  // The column that tells whether the guard held, and the server's word for a finished transaction.
+  // The column that says whether the guard held, and the server's word for a finished transaction.
   test.each([
     { inOrder: false, answer: "g0\0" },
     { inOrder: true, answer: "COMMIT\0" },

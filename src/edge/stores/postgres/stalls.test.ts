@@ -93,7 +93,7 @@ describe("a statement that takes long", () => {
     await node.close();
   });
 
-  test("goes on as long as it waits for somebody else", async () => {
+  test("goes on as long as it waits for another client", async () => {
     const node = await openNode();
     const { landed: _landed, ...commit } = numbered("s", 0);
     await withClient(url, async (other) => {

@@ -158,6 +158,17 @@ describe("write", () => {
       "sub/.GIT/config",
       ".strata/MEMORY.md",
       ".metis/x",
+      // What some file system takes for the same name: invisible characters, case, ends, short names, streams.
+      ".g\u200bit/config",
+      ".gi\u00adt/config",
+      "\ufeff.git/config",
+      ".git\u2060/config",
+      "sub/.GiT\u200d. ./hooks/pre-commit",
+      ".git\ufe0f /config",
+      ".\u{e0001}git/config",
+      "GIT~1/config",
+      ".git::$INDEX_ALLOCATION/config",
+      ".str\u200cata/MEMORY.md",
     ]) {
       expect(await run("write", { path, content: "x" })).toContain("error: permission_denied");
       expect(await run("edit", { path, old: "a", new: "b" })).toContain("error: permission_denied");
@@ -166,6 +177,9 @@ describe("write", () => {
     expect(await run("write", { path: ".github/x", content: "x" })).toBe(
       "Made .github/x: 1 bytes.",
     );
+    for (const path of ["git", ".gitignore", "digit~1", "a.git/x"]) {
+      expect(await run("write", { path, content: "x" })).toContain("Made");
+    }
   });
 });
 

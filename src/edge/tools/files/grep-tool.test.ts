@@ -43,6 +43,19 @@ test("lines are found with their file and number", async () => {
   );
 });
 
+test("Strata's own folders, with skills, old memory and old results, are searched only where they are named", async () => {
+  put(".strata/skills/pdf/SKILL.md", "two\n");
+  put(".strata/outputs/tu_1.txt", "a.txt:2:two\n");
+  put(".metis/MEMORY.md", "two\n");
+  expect(await grep({ pattern: "two" })).toBe(
+    "a.txt:2:two\nsrc/b.ts:3:// two\n[not looked into: .metis, .strata]",
+  );
+  expect(await grep({ pattern: "two", path: ".strata/outputs" })).toBe(
+    ".strata/outputs/tu_1.txt:1:a.txt:2:two",
+  );
+  expect(await grep({ pattern: "two", glob: ".metis/*" })).toContain(".metis/MEMORY.md:1:two");
+});
+
 test("plain text is taken as it is", async () => {
   put("odd.txt", "a-b [x] $1 {2}\\ /\n");
   expect(await grep({ pattern: "(3)", literal: true })).toBe("a.txt:3:three (3)");

@@ -42,6 +42,7 @@ export function memoryTools(
   const knowledge = createKnowledge(store);
   const toTool = ({ name, text, properties }: ToolDescription, write: Write): Tool => ({
     definition: toObjectDefinition(name, text, properties, Object.keys(properties)),
+    from: "strata",
     needs: ["memory.write"],
     roles: ["manager", "unified"],
     sideEffects: "write",

@@ -10,6 +10,7 @@ import {
   toPreactivatedPointer,
 } from "../../../core/skills/skill-texts.ts";
 import {
+  ofStrata,
   ToolError,
   type Tool,
   type ToolCallContext,
@@ -20,7 +21,7 @@ import { textOf, toObjectDefinition } from "../scoped-tool.ts";
 import { saveSkillTool, type SkillToolOptions } from "./skill-save.ts";
 
 export function skillTools(options: SkillToolOptions): readonly Tool[] {
-  return [searchTool(options), loadTool(options), saveSkillTool(options)];
+  return [searchTool(options), loadTool(options), saveSkillTool(options)].map(ofStrata);
 }
 
 function searchTool({ store, emit }: SkillToolOptions): Tool {

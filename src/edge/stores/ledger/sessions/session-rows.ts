@@ -35,7 +35,7 @@ const columns = `id, agent, role, model, provider, parent_session_id, parent_tur
   turn_count, CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, created_ms, updated_ms, lease_holder, lease_token,
   lease_expires_ms, version, context_json, setup_json`;
 
-/** Releases the lease of an ended process at once, so that no caller waits for it to expire. */
+/** Releases the lease of an ended process, so that no caller waits for it to expire. */
 export async function findKnown(store: Store, id: string): Promise<KnownSession | null> {
   const known = await readKnown(store, id);
   const { holder, isLive } = known?.lease ?? {};

@@ -136,8 +136,8 @@ async function* turnsOf(
       range,
       numbers,
     );
-    const folds = `${turns} ORDER BY turn_id`;
-    yield* rowsOf(store, "compactions_v1", folds, range, numbers, { leftOut: [id, last] });
+    const byTurn = `${turns} ORDER BY turn_id`;
+    yield* rowsOf(store, "compactions_v1", byTurn, range, numbers, { leftOut: [id, last] });
   }
 }
 
