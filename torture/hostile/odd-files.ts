@@ -25,7 +25,7 @@ export function putOddFile(random: Random, path: string, sample: string, canary:
   rmSync(path, { recursive: true, force: true });
   mkdirSync(dirname(path), { recursive: true });
   const kind = random();
-  if (kind < 0.02) execFileSync("mkfifo", [path]);
+  if (kind < 0.02) makePipe(path);
   else if (kind < 0.06) mkdirSync(path);
   else if (kind < 0.12) {
     symlinkSync(
@@ -45,6 +45,12 @@ export function putOddFile(random: Random, path: string, sample: string, canary:
     chmodSync(path, pick(random, [0o000, 0o200, 0o444]));
   } else writeFileSync(path, sample);
 }
+
+export function makePipe(path: string): void {
+  execFileSync(pipeProgram, [path]);
+}
+
+const pipeProgram = "mkfifo";
 
 /** A tool's error is a refusal too: its class is the code, and its text says what to do. */
 export async function withToolErrors(work: () => Promise<Outcome>): Promise<Outcome> {

@@ -1,7 +1,6 @@
 // Transcripts of other programs: the reader of each format line by line, and files through the whole replay.
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { execFileSync } from "node:child_process";
 import type { Random } from "../../../harness/random-message.ts";
 import { isObject, type Fields } from "../../../src/core/message/fields.ts";
 import { cheapCounter } from "../../../src/core/tokens/cheap-counter.ts";
@@ -25,6 +24,7 @@ import {
   size,
   type Json,
 } from "../mutate.ts";
+import { makePipe } from "../odd-files.ts";
 import { formatSamples } from "../transcript-samples.ts";
 
 interface Sample {
@@ -122,7 +122,7 @@ export function openFiles(folder: string): OpenDoor {
 function fill(random: Random, place: string, all: readonly Sample[]): void {
   const name = join(place, pick(random, ["a.jsonl", "b.json", "c.ndjson"]));
   const kind = random();
-  if (kind < 0.01) execFileSync("mkfifo", [name]);
+  if (kind < 0.01) makePipe(name);
   else if (kind < 0.03)
     symlinkSync(
       pick(random, [
