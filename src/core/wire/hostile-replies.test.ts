@@ -181,8 +181,8 @@ test.each(protocols.map((protocol) => [protocol.name, protocol] as const))(
   (_name, protocol) => {
     const digits = "9".repeat(400);
     const message = `prompt is too long: ${digits} tokens > 7 maximum; exceeds the context window`;
-    const body = JSON.stringify({ error: { type: "invalid_request_error", message } });
-    const failure = protocol.readFailure({ status: 400, headers: {}, body, nowMs: 0 });
+    const text = JSON.stringify({ error: { type: "invalid_request_error", message } });
+    const failure = protocol.readFailure({ status: 400, headers: {}, body: text, nowMs: 0 });
     expect(failure).toMatchObject({ kind: "context-overflow", tokens: undefined });
   },
 );
