@@ -257,6 +257,24 @@ test("a key never reaches the record, also where a server repeats it", async () 
   expect(JSON.stringify(sent)).not.toContain(plantedKey);
 });
 
+test("a key in the name of a header never reaches the record", async () => {
+  const server = await openHttp((_request, response) => {
+    speakOnPurpose(response);
+    response.setHeader(plantedKey, "1");
+    response.writeHead(400).end(`unknown header ${plantedKey.toUpperCase()}`);
+  });
+  // The server repeats the key's name; the configuration has it as a value, or as a name by mistake.
+  for (const credentials of [{ "x-api-key": plantedKey }, { [plantedKey]: "x-api-key" }]) {
+    const sent = await openProvider(server.url, { credentials }).send({
+      request: toyRequest(),
+      stream: false,
+    });
+    expect(sent.headers).toMatchObject({ "[redacted]": "1" });
+    expect(sent.outcome).toMatchObject({ detail: "unknown header [redacted]" });
+    expect(JSON.stringify(sent).toLowerCase()).not.toContain(plantedKey.toLowerCase());
+  }
+});
+
 test("a key is not quoted by half either", async () => {
   const server = await openHttp(({ headers }, response, index) => {
     speakOnPurpose(response);

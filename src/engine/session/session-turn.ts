@@ -109,7 +109,6 @@ export interface OpenState {
 }
 
 export interface DepsWish {
-  /** Parts of the running turn's handle. */
   readonly parts?: HandleParts;
   /** Used when no turn runs. */
   readonly signal?: AbortSignal;

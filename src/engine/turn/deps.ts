@@ -40,7 +40,6 @@ export interface Compaction extends CompactionRules {
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** The deps of a turn's steps. */
 export interface StepDeps {
   readonly provider: Pick<Provider, "send">;
   /** Without a ledger nothing is recorded and nothing can be compacted. */
@@ -56,11 +55,8 @@ export interface StepDeps {
   /** Counts a prompt exactly if the estimate is near a limit; none by default. */
   readonly counter?: PromptCounter;
   readonly signal?: AbortSignal;
-  /** Called with each part of a streamed reply. */
   readonly onPart?: (part: StreamPart) => void;
-  /** Called when the turn enters a phase. */
   readonly onPhase?: (phase: TurnPhase) => void;
-  /** Called with the session when it is recorded. */
   readonly onRecorded?: (session: Session) => void;
   /** Called before every call. Returns the session with the current settings. */
   readonly refresh?: (session: Session) => Promise<Session>;
@@ -68,7 +64,6 @@ export interface StepDeps {
   readonly takeSteered?: () => readonly Message[];
 }
 
-/** The deps of a turn. */
 export interface Deps extends StepDeps {
   readonly ledger: Ledger;
 }

@@ -37,7 +37,7 @@ function errorIn(answer: Fields): ReportedError | undefined {
   if (typeof nested === "string" && nested !== "") return { detail: nested, code: "", type: "" };
   const isNested = nested !== undefined && nested !== null;
   const error = isNested ? fieldsOf(nested) : answer;
-  const detail = textIn(error, "message") ?? (isNested ? JSON.stringify(nested) : undefined);
+  const detail = textIn(error, "message") ?? (isNested ? shown(nested) : undefined);
   if (detail === undefined) return undefined;
   const code = error["code"];
   return {
@@ -45,6 +45,15 @@ function errorIn(answer: Fields): ReportedError | undefined {
     code: typeof code === "string" || typeof code === "number" ? String(code) : "",
     type: textIn(error, "type") ?? "",
   };
+}
+
+/** Its JSON, unless it is nested too deep to be written. */
+function shown(error: unknown): string {
+  try {
+    return JSON.stringify(error);
+  } catch {
+    return "an error without a message";
+  }
 }
 
 function toFailure(
