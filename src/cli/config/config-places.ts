@@ -24,17 +24,16 @@ export interface PlaceState extends Pick<ConfigPlace, "path" | "reason"> {
 
 /** Looks at each file: whether it exists, and what it may set. */
 export async function describePlace(place: ConfigPlace): Promise<PlaceState> {
-  const { path, reason, isFound, trust } = place;
+  const { path, reason } = place;
   const reading = await readConfigFile(place);
   const isUntrusted = reading.kind === "read" && reading.isUntrusted;
   const isRefused = reading.kind === "read" && reading.root === null;
   const state = reading.kind === "absent" ? "missing" : isRefused ? "refused" : "read";
-  const rights = isFound
-    ? "limited keys: it was found in a workspace"
-    : isUntrusted
-      ? "nothing: its content is not trusted"
-      : trust === undefined
-        ? "all settings"
-        : "all settings: its content is trusted";
-  return { path, reason, state, rights };
+  return { path, reason, state, rights: describeRights(place, isUntrusted) };
+}
+
+function describeRights({ isFound, trust }: ConfigPlace, isUntrusted: boolean): string {
+  if (isFound) return "only allowed keys: it was found in a workspace";
+  if (isUntrusted) return "nothing: it lies in the workspace, and its content is not trusted";
+  return trust === undefined ? "all keys" : "all keys: its content is trusted";
 }
