@@ -112,35 +112,35 @@ describe("a found file", () => {
   });
 });
 
-describe("a named configuration in the workspace", () => {
-  async function startIn(
-    place: Place,
-    url: string,
-  ): Promise<{
-    readonly run: (words: string) => Promise<unknown>;
-    readonly notices: readonly string[];
-    readonly configFile: string;
-    readonly store: string;
-  }> {
-    const configFile = join(place.workspace, "deploy.yaml");
-    writeFileSync(configFile, configOf(url));
-    const store = join(homeOf(place), "strata", "trusted.json");
-    const text = readFileSync(configFile, "utf8");
-    trustContent(
-      { path: configFile, storePath: store, workspace: place.workspace },
-      hashConfig(text),
-    );
-    const notices: string[] = [];
-    const { engine } = await start(place, {
-      configFile,
-      env: envOf(place),
-      onNotice: (notice) => void notices.push(notice),
-    });
-    const session = await engine.open();
-    const run = async (words: string): Promise<unknown> => (await session.run(words).result).end;
-    return { run, notices, configFile, store };
-  }
+async function startIn(
+  place: Place,
+  url: string,
+): Promise<{
+  readonly run: (words: string) => Promise<unknown>;
+  readonly notices: readonly string[];
+  readonly configFile: string;
+  readonly store: string;
+}> {
+  const configFile = join(place.workspace, "deploy.yaml");
+  writeFileSync(configFile, configOf(url));
+  const store = join(homeOf(place), "strata", "trusted.json");
+  const text = readFileSync(configFile, "utf8");
+  trustContent(
+    { path: configFile, storePath: store, workspace: place.workspace },
+    hashConfig(text),
+  );
+  const notices: string[] = [];
+  const { engine } = await start(place, {
+    configFile,
+    env: envOf(place),
+    onNotice: (notice) => void notices.push(notice),
+  });
+  const session = await engine.open();
+  const run = async (words: string): Promise<unknown> => (await session.run(words).result).end;
+  return { run, notices, configFile, store };
+}
 
+describe("a named configuration in the workspace", () => {
   test("keeps its old values when the file changes, says so once, and follows a change that is trusted", async () => {
     const place = makePlace();
     const seen: (string | null)[] = [];

@@ -201,11 +201,13 @@ test("strata config path names every file that is looked at, and which are there
   ]);
 });
 
+const ownerEnv = (): Record<string, string> => ({ XDG_CONFIG_HOME: join(folder, "owner") });
+
 describe("a named file that lies in the workspace", () => {
   let words: readonly string[] = [];
   let [file, hash] = ["", ""];
-  const env = (): Record<string, string> => ({ XDG_CONFIG_HOME: join(folder, "owner") });
-  const show = (): ReturnType<typeof run> => run("config show", ["tools.bash", ...words], env());
+  const show = (): ReturnType<typeof run> =>
+    run("config show", ["tools.bash", ...words], ownerEnv());
 
   beforeEach(() => {
     const workspace = join(folder, "trusting");
@@ -224,7 +226,7 @@ describe("a named file that lies in the workspace", () => {
       message: expect.stringContaining(`its content is not trusted (${hash})`),
       hint: expect.stringContaining(`strata config trust ${file}`),
     });
-    const trust = await run("config trust", [file, "--trust", hash, ...words], env());
+    const trust = await run("config trust", [file, "--trust", hash, ...words], ownerEnv());
     expect([trust.status, trust.out]).toEqual([
       0,
       `${file} is trusted with this content, ${hash}. A change has no effect until it is trusted too.\n`,
@@ -235,26 +237,28 @@ describe("a named file that lies in the workspace", () => {
   });
 
   test("is not trusted without a terminal unless its hash is given, and never with another one", async () => {
-    await expect(run("config trust", [file, ...words], env())).rejects.toMatchObject({
+    await expect(run("config trust", [file, ...words], ownerEnv())).rejects.toMatchObject({
       code: "usage",
       message: `${file} has the hash ${hash}, and there is no terminal to ask on`,
       hint: `look at the file, then add --trust ${hash}; nothing was changed`,
     });
     const other = [file, "--trust", "sha256:00", ...words];
-    await expect(run("config trust", other, env())).rejects.toMatchObject({ code: "conflict" });
+    await expect(run("config trust", other, ownerEnv())).rejects.toMatchObject({
+      code: "conflict",
+    });
     await expect(show()).rejects.toMatchObject({ code: "config-invalid" });
   });
 
   test("is listed with its state by config path and config check", async () => {
-    const path = await run("config path", [...words], env());
+    const path = await run("config path", [...words], ownerEnv());
     expect(path.out).toMatch(
       /deploy\.yaml +refused +option --config +nothing: it lies in the workspace, and its content is not trusted\n/,
     );
-    const refused = await run("config check", [...words], env());
+    const refused = await run("config check", [...words], ownerEnv());
     expect(refused.status).toBe(5);
     expect(refused.out).toContain(`refused  ${file} (option --config; may set nothing`);
-    await run("config trust", [file, "--trust", hash, ...words], env());
-    const trusted = await run("config check", [...words], env());
+    await run("config trust", [file, "--trust", hash, ...words], ownerEnv());
+    const trusted = await run("config check", [...words], ownerEnv());
     expect([trusted.status, trusted.out]).toEqual([
       0,
       `read     ${file} (option --config; may set all keys: its content is trusted)\nok: ${file}\n`,
@@ -267,7 +271,7 @@ describe("a named file that lies in the workspace", () => {
   ])("%s is not trusted", async (_name, text, code) => {
     if (text === null) rmSync(file);
     else writeFileSync(file, text);
-    const attempt = run("config trust", [file, "--trust", hash, ...words], env());
+    const attempt = run("config trust", [file, "--trust", hash, ...words], ownerEnv());
     await expect(attempt).rejects.toMatchObject({ code });
   });
 });
