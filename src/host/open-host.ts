@@ -21,6 +21,7 @@ import { openHostEngine, type AgentOptions } from "./host-engine.ts";
 import { openEvents } from "./ledger/open-events.ts";
 import { readStore } from "./config/environment.ts";
 import { ledgerFiles } from "../edge/stores/open-ledger.ts";
+import { followSecrets } from "./tool-secrets.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import { messageOf } from "../core/strata-error.ts";
 import { openProviders } from "./parts/open-providers.ts";
@@ -118,10 +119,11 @@ async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "
 
   const ledgerPaths = options.ledger === undefined ? ledgerFiles(place) : [];
   const guardedFiles = (): readonly string[] => [...config.files, ...ledgerPaths];
+  const redact = followSecrets({ now: () => config.now(), env, store: place, onNotice });
   const shared = { config, catalogue, ledger, events, providers, counters };
   const engine = keep(
     openHostEngine(
-      { ...shared, textCounter, workspace, guardedFiles },
+      { ...shared, textCounter, workspace, guardedFiles, redact },
       {
         ...options,
         agent,
