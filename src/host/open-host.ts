@@ -33,6 +33,8 @@ export interface HostOptions extends AgentOptions {
   readonly env: Environment;
   /** From `--config`; instead of the files that are looked for. */
   readonly configFile?: string;
+  /** The content of `configFile` that the caller trusts, as `sha256:…`. A file in the workspace is used only with trusted content. */
+  readonly trust?: string;
   /** Other options that were typed, as `--model`; stronger than files and variables. */
   readonly typed?: readonly ConfigOption[];
   /** From `--store`: a file or a connection string. */
@@ -81,13 +83,14 @@ export function openHost(options: HostOptions): Promise<Host> {
 
 /** Each part needs the earlier ones. */
 async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "close">> {
-  const { env, store, configFile, typed, homeFolder, simulator } = options;
+  const { env, store, configFile, trust, typed, homeFolder, simulator } = options;
   const { agent = "agent", onNotice = () => {} } = options;
 
   const folder = resolve(options.workspace ?? ".");
   const config = await followConfig({
     workspace: folder,
     configFile,
+    trust,
     env,
     homeFolder,
     typed,
