@@ -1,6 +1,7 @@
 // The running sums of a replay.
 import type { Policy } from "../core/cache/policy.ts";
 import type { CallDetail } from "./call-detail.ts";
+import { createReadsMeter, type ReadsMeter } from "./recorded-reads.ts";
 import type { Recorded } from "./recording.ts";
 import { createTally, type Tally } from "./tally.ts";
 
@@ -26,6 +27,7 @@ export interface Books {
   readonly skipped: Map<string, number>;
   readonly skippedWhere: SkippedPlace[];
   readonly standIns: Map<string, number>;
+  readonly reads: ReadsMeter;
   /** Requests to providers without markers, kept apart because policies make no difference there. */
   readonly automatic: Group;
 }
@@ -38,6 +40,7 @@ export function openBooks(options: ReplayOptions): Books {
     skipped: new Map(),
     skippedWhere: [],
     standIns: new Map(),
+    reads: createReadsMeter(),
     automatic: createGroup("automatic", 1),
   };
 }

@@ -9,7 +9,7 @@ import type { Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { withExcerpts } from "./first-unread.ts";
 import type { RecordedBlock, RecordedRequest } from "./recording.ts";
-import { findUnseenChange, type CountError } from "./unseen-change.ts";
+import { findUnseenChange } from "./unseen-change.ts";
 
 export interface Verdict {
   readonly explanation: Explanation;
@@ -60,7 +60,7 @@ export function judgeCall(call: CallToExplain): Verdict {
     now: { usage, settings: request.settings },
     blocks,
     appended: request.append,
-    countError: facts.tokenizer === "o200k" ? exactCounts : estimatedCounts,
+    tokenizer: facts.tokenizer,
   });
   if (unseen !== null) return { explanation: withCause(found, call, unseen), evidence: "inferred" };
   const unknown = { ...recorded, explanation: { ...found, advice: unknownAdvice } };
@@ -102,10 +102,6 @@ const unknownAdvice =
 
 /** Recordings contain hashes, not text. */
 function noText(): undefined {}
-
-/** For models counted with their own tokenizer. */
-const exactCounts: CountError = { tokens: 64, share: 0.05 };
-const estimatedCounts: CountError = { tokens: 512, share: 0.25 };
 
 function withCause(
   found: Explanation,

@@ -1,6 +1,10 @@
 // Recordings → report: what they cost, under every policy and at the limit.
 import { noUsage } from "../core/message/usage.ts";
 import type { Recorded, RecordedRequest, RecordedSession } from "./recording.ts";
+import type { Caching } from "./recorded-reads.ts";
+import { createAnchor, type Anchor } from "./anchor-sizes.ts";
+import { tokenizerOf } from "./readers/block-draft.ts";
+import { cacheModeOf } from "./recorded-request.ts";
 import type { CallDetail } from "./call-detail.ts";
 import {
   createGroup,
@@ -49,6 +53,8 @@ interface Placed extends TimedRequest {
   readonly session: RecordedSession;
   /** Whether it is the first request of its session. */
   readonly isFirst: boolean;
+  /** Whether its reads can be compared: its own model, a known protocol, not the first request of its thread. */
+  readonly isComparable: boolean;
 }
 
 function settle({ name, sessions, requests }: Gathered, books: Books): void {
@@ -59,7 +65,11 @@ function settle({ name, sessions, requests }: Gathered, books: Books): void {
   const unmarked = placed.filter(({ model }) => model.cache.markers === null);
   placed.length = 0;
   const watches = new Map<string, WriteWatch>();
-  for (const replayed of replayWorkspace(name, drain(marked), options.policies)) {
+  // Only recordings with usage can be compared.
+  const isBilled = marked.some(({ request }) => request.usage !== null);
+  const clientModeOf = isBilled ? ({ session }: Placed) => cacheModeOf(session) : undefined;
+  for (const replayed of replayWorkspace(name, drain(marked), options.policies, clientModeOf)) {
+    compareReads(replayed, "markers", replayed.clientReadTokens, books);
     const { timed, outcomes, sharedTokens: shared } = replayed;
     options.onCall?.(toDetail(replayed));
     for (const group of groupsOf(timed, books)) addRequest(group, replayed);
@@ -82,11 +92,22 @@ function settle({ name, sessions, requests }: Gathered, books: Books): void {
   // Without markers every policy gives the same bill.
   for (const replayed of replayWorkspace(name, drain(unmarked), options.policies.slice(0, 1))) {
     addRequest(books.automatic, replayed);
+    compareReads(replayed, "automatic", replayed.outcomes[0]?.usage.cacheReadTokens, books);
   }
   options.onProgress?.({
     sessions: books.total.sessions.size + books.automatic.sessions.size,
     requests: books.total.requests + books.automatic.requests,
   });
+}
+
+function compareReads(
+  { timed: { session, request, isComparable } }: ReplayedRequest<Placed>,
+  caching: Caching,
+  simulatedReadTokens: number | null | undefined,
+  { reads }: Books,
+): void {
+  if (!isComparable || request.usage === null) return;
+  reads.compare(session, caching, request.usage, simulatedReadTokens ?? 0);
 }
 
 /** Requests with time and model, in order of time. Skipped requests and replaced models are counted. */
@@ -96,12 +117,18 @@ function placeInTime(
   books: Books,
 ): Placed[] {
   const lookUp = createModelLookup(books.options.model);
+  const anchors = new Map<string, Anchor>();
   const lastMs = new Map<string, number>();
   const seen = new Set<string>();
   const placed: Placed[] = [];
-  for (const { sessionId, request } of requests) {
+  for (const { sessionId, request: asCounted } of requests) {
     const session = sessions.get(sessionId);
     if (session === undefined) continue;
+    const thread = `${sessionId} ${asCounted.thread}`;
+    const anchor = anchors.get(thread) ?? createAnchor(thread);
+    anchors.set(thread, anchor);
+    const { request, hiddenTokens } = anchor(asCounted, tokenizerOf(asCounted.model));
+    books.reads.addRequest(session, asCounted.thread, hiddenTokens);
     if (request.startMs === null) {
       skip(books, "request without a time");
       continue;
@@ -111,15 +138,15 @@ function placeInTime(
       const reason = `${facts.id} stands in for ${standsInFor}`;
       books.standIns.set(reason, (books.standIns.get(reason) ?? 0) + 1);
     }
-    const thread = `${sessionId} ${request.thread}`;
     // Recorded clocks sometimes go back; the order within a thread is reliable.
     const startMs = Math.max(lastMs.get(thread) ?? -Infinity, epochOf(request.startMs));
+    const isComparable = lastMs.has(thread) && standsInFor === null && session.wire !== null;
     lastMs.set(thread, startMs);
     const isFirst = !seen.has(sessionId);
     seen.add(sessionId);
     const isMain = request.thread === "";
     const timed = { request: { ...request, thread }, startMs, model: facts, isMain };
-    placed.push({ ...timed, session, isFirst });
+    placed.push({ ...timed, session, isFirst, isComparable });
   }
   return placed.toSorted((left, right) => left.startMs - right.startMs);
 }

@@ -34,7 +34,7 @@ export const run: CommandBody = (input, io) =>
     const { size: bytes } = statSync(file);
     const kind =
       format === "sqlite"
-        ? "a SQLite file; to restore it, copy it to where the ledger was while nobody uses it"
+        ? "a SQLite file; to restore it, copy it to where the ledger was while no program uses it"
         : "JSON lines; strata ledger restore puts them into an empty ledger of either kind";
     io.out(
       input.switches.has("json")

@@ -1,6 +1,6 @@
 // strata ledger check: finds damage, and repairs what can be repaired without guessing.
 import type { Ledger } from "../../core/ledger/ledger.ts";
-import { exitStatusOf, StrataError } from "../../core/strata-error.ts";
+import { exitStatusOf, messageOf, StrataError } from "../../core/strata-error.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { createProgress } from "../progress.ts";
@@ -35,8 +35,7 @@ export const run: CommandBody = (input, io) =>
     } catch (error) {
       // A damaged ledger cannot always be read to its end. Without damage, the error is our bug.
       if (!(error instanceof StrataError) && problems.length === 0) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      found(`the check ended early: ${reason}`);
+      found(`the check ended early: ${messageOf(error)}`);
     }
     progress.end();
     if (isJson)

@@ -175,7 +175,7 @@ describe("strata ledger backup and restore", () => {
     expect((await strata("ledger", "check", "--store", other)).status).toBe(0);
   });
 
-  test("replaces nothing unless told to, and never the ledger", async () => {
+  test("replaces nothing without --force, and never the ledger", async () => {
     const copy = join(folder, "copy.db");
     writeFileSync(copy, "mine");
     expect((await strata("ledger", "backup", copy)).status).toBe(9);

@@ -46,14 +46,10 @@ export function buildFoundation(parts: FoundationParts): Foundation {
 }
 
 /** The spelled and counted parts of a foundation. */
-export interface FoundationPieces {
-  readonly tools: readonly ToolDefinition[];
-  readonly system: readonly SystemBlock[];
+export interface FoundationPieces extends Omit<FoundationParts, "model"> {
   /** One block per tool, then one per system block. */
   readonly spelled: readonly SpelledBlock[];
   readonly counts: readonly number[];
-  readonly spelling: Spelling;
-  readonly counter: TokenCounter;
 }
 
 export function sealFoundation(pieces: FoundationPieces): Foundation {

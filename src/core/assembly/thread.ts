@@ -49,7 +49,6 @@ export function appendMessages(thread: Thread, messages: readonly Message[]): Th
   );
 }
 
-/** Appends a spelled message. */
 export function appendSpelled(thread: Thread, message: Message, spelled: Spelled): Thread {
   const { counter } = thread.foundation;
   const sealed = sealBlocks(

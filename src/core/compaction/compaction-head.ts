@@ -5,7 +5,6 @@ import type { HistoryMessage } from "./history.ts";
 export interface CompactionHead {
   readonly noteCount: number;
   readonly requestCount: number;
-  /** In order. */
   readonly copied: readonly CopiedRun[];
 }
 

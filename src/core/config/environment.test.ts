@@ -68,7 +68,7 @@ describe("a variable for every setting", () => {
     ]);
   });
 
-  test("a wrong value is told with the variable's name", () => {
+  test("a wrong value is reported with the variable's name", () => {
     expect(problemsOf("", { env: { STRATA_TOOLS__BASH: "yes" } })).toEqual([
       'STRATA_TOOLS__BASH: tools.bash is "yes", but must be true or false; correct it, or remove it for false',
     ]);

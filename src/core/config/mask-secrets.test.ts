@@ -99,6 +99,12 @@ describe("secrets are masked", () => {
       `ledger: { store: "postgres://user:pa planted@host/db" }`,
       `ledger: { store: "host=db password='planted xyz'" }`,
       `ledger: { store: "ana:planted@db/x" }`,
+      `ledger: { store: "planted%40@db:5432/x" }`,
+      `ledger: { store: "//ana:planted@db:5432/x" }`,
+      `ledger: { store: "postgres://ana:planted%40b:5432/x" }`,
+      `ledger: { store: "postgres://ana/planted@db:5432/x" }`,
+      `providers: { a: { kind: anthropic, base_url: "https://ana:planted%40h/v1" } }`,
+      `tools: { confirm: ["postgres://ana:planted%2F"] }`,
       `ledger: { store: "postgres://u:${"x".repeat(5000)}planted@h/d" }`,
       `providers: { a: { kind: anthropic, base_url: "https://u:pw planted@h" } }`,
       `providers: { a: { kind: anthropic, base_url: "https://h/x?code=planted&b=planted" } }`,
@@ -125,7 +131,7 @@ describe("secrets are masked", () => {
     },
   );
 
-  test("of headers only those are shown that are nobody's secret", () => {
+  test("of headers only harmless ones are shown", () => {
     const yaml =
       "providers: { a: { kind: anthropic, headers: { Anthropic-Beta: some, X-Team: blue } } }";
     const { settings } = read(yaml);

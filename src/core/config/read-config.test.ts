@@ -4,7 +4,7 @@ import { describeProblem, toConfigError } from "./config-problem.ts";
 import { readConfig } from "./read-config.ts";
 import { originOf } from "./settings.ts";
 
-describe("what holds where nobody wrote anything", () => {
+describe("the defaults", () => {
   const config = configOf("");
 
   test("is what the documents Strata began with say (N-01 to N-04)", () => {

@@ -22,7 +22,7 @@ test("policies and toolsets have the same names", () => {
 });
 
 test("compaction is configured in its own words", () => {
-  // Who writes summaries is the application's to find; the ledger has its own lease, and what was cleared is told in fixed words.
+  // The application finds the summariser, the ledger has its own lease, and a cleared result becomes a fixed line.
   const { clearing, auto, summarizerModel: _, lockSeconds: __, ...rest } = config.compaction;
   const { thresholdBytes } = clearing;
   const settings: CompactionSettings = {

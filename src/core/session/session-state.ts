@@ -5,7 +5,7 @@ import { toCompactionState } from "../compaction/plan/compaction-state.ts";
 import type { ModelName } from "../ledger/ledger.ts";
 import type { JsonText } from "../message/message.ts";
 import type { ModelState, Session, StaysWith } from "./session.ts";
-import { keepSpent, readSpent } from "./spent.ts";
+import { keepSpent, readSpent } from "./summary-bill.ts";
 
 /** The stored state of one model. */
 interface KeptModelState extends Partial<ModelName> {

@@ -17,12 +17,10 @@ import type { ModelFacts } from "../models/model-facts.ts";
 import type { TextCounter } from "../tokens/o200k/counter.ts";
 import type { LeftTool, OfferedTool } from "../tools/select-tools.ts";
 import type { CallOptions, Protocol } from "../wire/protocol.ts";
-import type { Spent } from "./spent.ts";
+import type { Spent } from "./summary-bill.ts";
 
 export interface Session {
-  /** Its id in the ledger. */
   readonly id: string;
-  /** The agent's name. */
   readonly agent: string;
   /** Its latest turn; null before the first. */
   readonly headTurnId: string | null;
@@ -122,7 +120,6 @@ export interface SectionNote {
   readonly layer: Section["layer"];
   readonly hash: ContentHash;
   readonly bytes: number;
-  /** The note from the setup. */
   readonly note?: object;
 }
 

@@ -9,7 +9,7 @@ import { createTokenCounter } from "../tokens/token-counter.ts";
 import { makeValid } from "../compaction/summary/make-valid.ts";
 import { makeFoundation } from "./session-foundation.ts";
 import { usualRole } from "./session-role.ts";
-import { nothingSpent } from "./spent.ts";
+import { nothingSpent } from "./summary-bill.ts";
 import { firstPlace, nameOf, type Session, type SessionSetup } from "./session.ts";
 
 type Learned = "cache" | "compactionState" | "spent" | "lastVolatile" | "otherModels";

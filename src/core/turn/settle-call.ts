@@ -17,7 +17,7 @@ import { noteRefused, withPlausibleUsage } from "./plausible-usage.ts";
 import { billReplies, type CallBill } from "./call-bill.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
-import { nothingSpent, type Spent } from "../session/spent.ts";
+import { nothingSpent, type Spent } from "../session/summary-bill.ts";
 
 /** The outcome of a request, after all its attempts. */
 export interface SentCall {

@@ -117,7 +117,6 @@ export interface CallToRecord {
   readonly call: CallAtHand;
   readonly entry: CallEntry;
   readonly more: WithCall;
-  /** The session after it. */
   readonly session: Session;
 }
 

@@ -22,7 +22,6 @@ export interface Emitter {
 
 export interface About {
   readonly sessionId: string;
-  /** Null outside a turn. */
   readonly turnId: string | null;
   readonly chain: SharedChain;
 }

@@ -16,7 +16,7 @@ export interface ModelChange {
 }
 
 export interface ChangedModel extends ReachedSession {
-  readonly told: ModelChange;
+  readonly change: ModelChange;
 }
 
 export async function changeModel(
@@ -38,7 +38,7 @@ export async function changeModel(
   return {
     session: { ...to.session, staysWith: { model: named.name, chosenBy: "person" } },
     reached: to.reached,
-    told: {
+    change: {
       model: named.model.id,
       previousModel: session.model.id,
       next,

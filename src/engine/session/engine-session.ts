@@ -19,7 +19,12 @@ import { changeModel, type ModelChange } from "./change-model.ts";
 import { settleTurn, withTurn, type TurnWish, toDeps, type OpenState } from "./session-turn.ts";
 import { emitEnded } from "../events/session-events.ts";
 import { followTurn } from "../turn/follow-turn.ts";
-import { createTurnHandle, type RunOptions, type TurnHandle } from "../turn/turn-handle.ts";
+import {
+  createTurnHandle,
+  type HandleParts,
+  type RunOptions,
+  type TurnHandle,
+} from "../turn/turn-handle.ts";
 import { createWork } from "./work.ts";
 import type { World } from "../world/world.ts";
 
@@ -27,27 +32,27 @@ export interface EngineSession extends OwnLoop {
   readonly id: string;
   /** How it stands: a value, replaced by every turn. */
   readonly session: Session;
-  /** Handles an event, or what a person says. A session runs one turn at a time. */
+  /** Handles an event, or a message of a person. A session runs one turn at a time. */
   run(event: AgentEvent | string, options?: RunOptions): TurnHandle;
-  /** Goes on with a turn that a process left open. */
+  /** Continues a turn that a process left open. */
   resume(options?: RunOptions): TurnHandle;
   /** Shortens its history now. */
   compact(options?: CompactOptions): Promise<CompactionOutcome>;
-  /** Goes on with another model from the next turn on, and says what that does to the cache. */
+  /** Changes the model from the next turn on, and returns what that does to the cache. */
   useModel(name: string): Promise<ModelChange>;
   /** What `compact` would do. */
   planCompaction(): Promise<CompactionPlan>;
-  /** Ends what runs, as soon as can be. A session that is closed does nothing more. */
+  /** Ends running work as soon as possible. A closed session refuses new work. */
   close(): Promise<void>;
   /** The same, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What the first run does with a turn that a process left open: finish it and show its parts, or give it up. */
+/** What the first run does with a turn that a process left open: finish it and show its parts, or abandon it. */
 export type Unfinished = "finish" | "abandon";
 
 export interface CompactOptions {
-  /** What the summary should dwell on. */
+  /** The subject that the summary should focus on. */
   readonly focus?: string;
   readonly signal?: AbortSignal;
 }
@@ -56,9 +61,9 @@ export interface OpenedSession {
   readonly session: Session;
   readonly world: World;
   readonly reached: Reached;
-  /** Where a turn is open that the first run takes care of. */
+  /** Set if a turn is open; the first run takes care of it. */
   readonly unfinished?: Unfinished;
-  /** Told once it is closed. */
+  /** Called once it is closed. */
   readonly onClosed?: () => void;
 }
 
@@ -76,22 +81,29 @@ export function createEngineSession(
     await emitEnded(context.deps, open.session, disposition);
     await world.close?.();
   };
-  const start = (said: AgentEvent | string | null, options: RunOptions): TurnHandle => {
+  /** Gives a turn its handle and the session. */
+  const occupy = (
+    said: AgentEvent | string | null,
+    { id = randomUUID(), signal }: RunOptions,
+    run: (parts: HandleParts) => Promise<TurnRun>,
+  ): HandleParts => {
     work.requireIdle();
-    const parts = createTurnHandle(
-      said === null ? null : (options.id ?? randomUUID()),
-      options.signal,
-    );
-    const run = (): Promise<TurnRun> =>
-      withTurn(context, open, parts, toWish(said, options), async ({ running, deps }) =>
+    const parts = createTurnHandle(said === null ? null : id, signal);
+    const abort = (reason: string): void => parts.handle.abort(reason);
+    parts.settle(work.begin(() => run(parts), abort));
+    return parts;
+  };
+  const start = (said: AgentEvent | string | null, options: RunOptions): TurnHandle => {
+    const parts = occupy(said, options, (own) =>
+      withTurn(context, open, own, toWish(said, options), async ({ running, deps }) =>
         settleTurn(open, await finish(running, deps)),
-      );
-    parts.settle(work.begin(run, (reason) => parts.handle.abort(reason)));
+      ),
+    );
     return parts.handle;
   };
-  const abandonLeft = (): Promise<void> => context.deps.ledger.abandonTurn(opened.id);
   let left = unfinished ?? null;
-  /** With what a process left open before it. */
+  const abandonLeft = (): Promise<void> => context.deps.ledger.abandonTurn(opened.id);
+  /** Takes care of a turn that a process left open, then starts. */
   const startAfter = (said: AgentEvent | string, options: RunOptions): TurnHandle => {
     if (left === null) return start(said, options);
     work.requireIdle();
@@ -108,22 +120,13 @@ export function createEngineSession(
   };
   /** A turn whose calls the application sends: the session is taken until it is settled. */
   const begin: LoopOf["begin"] = (said, options) => {
-    work.requireIdle();
-    if (said === null) left = null;
-    const parts = createTurnHandle(
-      said === null ? null : (options.id ?? randomUUID()),
-      options.signal,
-    );
     const { promise, resolve, reject } = Promise.withResolvers<TurnRun>();
-    parts.settle(
-      work.begin(
-        () => promise,
-        (reason) => parts.handle.abort(reason),
-      ),
-    );
+    const parts = occupy(said, options, () => promise);
+    if (said === null) left = null;
+    const { handle, signal } = parts;
     return {
-      handle: parts.handle,
-      signal: parts.signal,
+      handle,
+      signal,
       with: (run) => withTurn(context, open, parts, toWish(said, options), run),
       settle: (run) => resolve(settleTurn(open, run)),
       fail: reject,
@@ -149,9 +152,9 @@ export function createEngineSession(
       }, signal),
     useModel: (name) =>
       work.runAlone(async () => {
-        const { told, ...changed } = await changeModel(context, open, world, name);
+        const { change, ...changed } = await changeModel(context, open, world, name);
         Object.assign(open, changed);
-        return told;
+        return change;
       }),
     planCompaction: async () => planCompaction(open.session, await toDeps(context, open)),
     close: () => (closing ??= close()),
@@ -171,14 +174,14 @@ function toEvent(said: AgentEvent | string): AgentEvent {
   return typeof said === "string" ? { content: said, source: "human" } : said;
 }
 
-/** Whatever an application without types gives. */
+/** An application without types may give anything. */
 function checkSaid(said: AgentEvent | string): AgentEvent | string {
   const given: unknown = said;
   if (typeof given === "string") return said;
   if (typeof given === "object" && given !== null && "content" in given) return said;
   throw new StrataError(
     "input-invalid",
-    "a turn begins with what somebody says, or with an event",
+    "a turn begins with a message or an event",
     'give text, or { content: "…", source: "human" }',
   );
 }

@@ -14,7 +14,6 @@ export interface CallPreview {
   readonly availableTokens: number;
   /** From this size on the history is compacted. */
   readonly limitTokens: number;
-  /** Price of that prompt; null if the model has no price. */
   readonly price: PromptPrice | null;
 }
 

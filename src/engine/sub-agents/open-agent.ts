@@ -12,7 +12,7 @@ import type { SessionParent } from "../../core/ledger/session-record.ts";
 import type { Message } from "../../core/message/message.ts";
 import { findRecorded, optionsOf, policyOf } from "../session/engine-config.ts";
 import { createEngineSession } from "../session/engine-session.ts";
-import { nothingSpent } from "../../core/session/spent.ts";
+import { nothingSpent } from "../../core/session/summary-bill.ts";
 import { resumeSession } from "../session/stored-session.ts";
 
 export async function openWorker(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {

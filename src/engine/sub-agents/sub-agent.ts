@@ -52,7 +52,6 @@ type DelegationLimits = Required<
   Pick<DelegationOptions, "depthMax" | "atOnceMax" | "reportCharactersMax" | "timeoutMs">
 >;
 
-/** The default limits. */
 export const delegationLimits: DelegationLimits = {
   depthMax: 3,
   atOnceMax: 4,

@@ -50,10 +50,11 @@ export function wrapWorld(inner: World, mark: SubAgentMark | null, tools: WorldT
  */
 export function wrapTools(wrapped: ToolsToWrap): WorldTools {
   const { inner, role, mark, delegate, shownTools } = wrapped;
-  const told = (as: AgentRole): RoleTools => inner.tools?.toolsFor(as) ?? nothing;
-  const allowed = mark === null ? told(role) : wrapped.toolsets.reduce(narrow, told("worker"));
+  const offered = (as: AgentRole): RoleTools => inner.tools?.toolsFor(as) ?? nothing;
+  const allowed =
+    mark === null ? offered(role) : wrapped.toolsets.reduce(narrow, offered("worker"));
   const names = new Set(allowed.tools.map(({ definition }) => definition.name));
-  const refused = [...told(role).tools, ...shownTools]
+  const refused = [...offered(role).tools, ...shownTools]
     .map(({ definition }) => definition.name)
     .filter((name) => !names.has(name) && name !== delegate?.definition.name);
   const own = ownDispatcher(wrapped, refused);
@@ -61,7 +62,7 @@ export function wrapTools(wrapped: ToolsToWrap): WorldTools {
     mark === null ? name !== delegate?.definition.name : names.has(name);
   return {
     toolsFor: (as) => {
-      const base = role === "worker" ? allowed : told(as);
+      const base = role === "worker" ? allowed : offered(as);
       return withTools(base, [...(delegate === null ? [] : [delegate]), ...shownTools]);
     },
     runAll: async (uses, context) => {

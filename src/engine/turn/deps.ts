@@ -1,4 +1,5 @@
 // The deps of a turn, its input and its result.
+import type { Redact } from "../../core/events/redact-secrets.ts";
 import type { AgentEvent, EventMoment } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
@@ -40,7 +41,6 @@ export interface Compaction extends CompactionRules {
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** The deps of a turn's steps. */
 export interface StepDeps {
   readonly provider: Pick<Provider, "send">;
   /** Without a ledger nothing is recorded and nothing can be compacted. */
@@ -51,16 +51,15 @@ export interface StepDeps {
   readonly now: () => number;
   /** Gets the events; none by default. */
   readonly events?: Emitter;
+  /** Takes secrets out of the application's tool results; `runTools` gives clean ones. */
+  readonly redact?: Redact;
   /** How the history is shortened; by default only if it does not fit the window. */
   readonly compaction?: Compaction;
   /** Counts a prompt exactly if the estimate is near a limit; none by default. */
   readonly counter?: PromptCounter;
   readonly signal?: AbortSignal;
-  /** Called with each part of a streamed reply. */
   readonly onPart?: (part: StreamPart) => void;
-  /** Called when the turn enters a phase. */
   readonly onPhase?: (phase: TurnPhase) => void;
-  /** Called with the session when it is recorded. */
   readonly onRecorded?: (session: Session) => void;
   /** Called before every call. Returns the session with the current settings. */
   readonly refresh?: (session: Session) => Promise<Session>;
@@ -68,7 +67,6 @@ export interface StepDeps {
   readonly takeSteered?: () => readonly Message[];
 }
 
-/** The deps of a turn. */
 export interface Deps extends StepDeps {
   readonly ledger: Ledger;
 }

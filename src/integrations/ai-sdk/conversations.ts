@@ -19,7 +19,6 @@ import type { ReachedModel } from "./reach-model.ts";
 import type { ReadPrompt } from "./read-prompt.ts";
 
 export interface Conversation {
-  /** The session between turns. */
   session: Session;
   /** The open turn: its tools run, or its last call failed. */
   turn: RunningTurn | null;

@@ -44,10 +44,11 @@ export function findBoundary(
   const places = findCutPlaces(history);
   if (places.tokensFrom(0) <= wish.keepTokens) return null;
   const mayCutInside = wish.mayCutInside ?? false;
-  const limits = toLimits(places, {
+  const limits = {
+    tokensFrom: places.tokensFrom,
     keepTokens: wish.keepTokens,
     keepTokensMax: wish.keepTokensMax ?? (mayCutInside ? 2 * wish.keepTokens : Infinity),
-  });
+  };
   const turnsMin = Math.max(1, wish.turnsMin ?? recentTurnsMin);
   const edges = findTurnEdges(history, places, turnsMin);
   const edge = chooseEdge(edges, limits);
@@ -57,21 +58,11 @@ export function findBoundary(
   return at === undefined ? null : toBoundary(history, places, at);
 }
 
+/** How much may be kept. */
 interface Limits {
-  readonly isEnough: (at: number) => boolean;
-  readonly isHalfEnough: (at: number) => boolean;
-  readonly fits: (at: number) => boolean;
-}
-
-function toLimits(
-  { tokensFrom }: CutPlaces,
-  { keepTokens, keepTokensMax }: { readonly keepTokens: number; readonly keepTokensMax: number },
-): Limits {
-  return {
-    isEnough: (at) => tokensFrom(at) >= keepTokens,
-    isHalfEnough: (at) => tokensFrom(at) >= keepTokens / 2,
-    fits: (at) => tokensFrom(at) <= keepTokensMax,
-  };
+  readonly tokensFrom: CutPlaces["tokensFrom"];
+  readonly keepTokens: number;
+  readonly keepTokensMax: number;
 }
 
 /** Oldest first. Something is compacted, and something that was asked is kept. */
@@ -92,13 +83,16 @@ interface ChosenEdge {
   readonly isClose: boolean;
 }
 
-function chooseEdge(edges: readonly number[], limits: Limits): ChosenEdge | null {
-  const { isEnough, isHalfEnough, fits } = limits;
-  const whole = edges.findLast(isEnough);
+function chooseEdge(
+  edges: readonly number[],
+  { tokensFrom, keepTokens, keepTokensMax }: Limits,
+): ChosenEdge | null {
+  const fits = (at: number): boolean => tokensFrom(at) <= keepTokensMax;
+  const whole = edges.findLast((at) => tokensFrom(at) >= keepTokens);
   if (whole !== undefined && fits(whole)) return { at: whole, isClose: true };
   const smaller = edges.find(fits);
   if (smaller !== undefined) {
-    return { at: smaller, isClose: whole === undefined || isHalfEnough(smaller) };
+    return { at: smaller, isClose: whole === undefined || tokensFrom(smaller) >= keepTokens / 2 };
   }
   return whole === undefined ? null : { at: whole, isClose: false };
 }
@@ -107,9 +101,10 @@ function chooseEdge(edges: readonly number[], limits: Limits): ChosenEdge | null
 function findCallEdge(
   history: readonly HistoryMessage[],
   places: CutPlaces,
-  { isEnough, fits }: Limits,
+  { tokensFrom, keepTokens, keepTokensMax }: Limits,
 ): number | null {
   const { turnStarts } = places;
+  const fits = (at: number): boolean => tokensFrom(at) <= keepTokensMax;
   const cut = turnStarts.findLastIndex((start) => !fits(start));
   const from = turnStarts[cut];
   if (from === undefined) return null;
@@ -117,7 +112,9 @@ function findCallEdge(
   const edges: number[] = [];
   for (let at = from + 1; at < to; at += 1) if (places.isCallEdge(at)) edges.push(at);
   const at =
-    edges.findLast((each) => isEnough(each) && fits(each)) ?? edges.find(fits) ?? edges.at(-1);
+    edges.findLast((each) => tokensFrom(each) >= keepTokens && fits(each)) ??
+    edges.find(fits) ??
+    edges.at(-1);
   if (at === undefined) return null;
   const isAskedKept =
     findRepeated(history, places, at).length > 0 || history.findLastIndex(isAsked) >= at;

@@ -34,7 +34,7 @@ export interface RoutingCondition {
   readonly agent: string | null;
   readonly role: AgentRole | null;
   readonly hasImages: boolean | null;
-  /** Of the estimated prompt. */
+  /** The size of the estimated prompt. */
   readonly tokensMin: number | null;
 }
 

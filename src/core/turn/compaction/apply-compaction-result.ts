@@ -4,8 +4,7 @@ import { afterFailure } from "../../compaction/plan/compaction-state.ts";
 import type { CompactionNumbers } from "../../compaction/plan/decide-compaction.ts";
 import { settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
 import type { Session } from "../../session/session.ts";
-import { spend } from "../../session/spent.ts";
-import { knownCost, sumCalls } from "../../session/summary-bill.ts";
+import { spend, knownCost, sumCalls } from "../../session/summary-bill.ts";
 import type {
   Compacting,
   CompactionRequest,

@@ -23,7 +23,6 @@ export interface CompactionInput {
   readonly previous: CompactionRecord | null;
 }
 
-/** What the ledger has of it. */
 export interface ShownHistory {
   /** All messages that the model sees, with the staged ones. */
   readonly messages: readonly ThreadMessage[];

@@ -42,7 +42,6 @@ export interface Replacement extends Pick<
   /** Tool uses whose results the model no longer sees. */
   readonly resultsGone: ReadonlySet<string>;
   readonly by: NotesBy;
-  /** The outcome of the summary. */
   readonly summaryState: NonNullable<CompactionEffect["summary"]>;
   readonly index: CompactionIndex | null;
   /** New tools and system text; null if they stay. */
