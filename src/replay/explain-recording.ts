@@ -1,7 +1,8 @@
 // Explains for every recorded call with usage why it read less from the cache than it could have.
 import type { Explanation } from "../core/diagnosis/explanation.ts";
 import type { TrackedEntry } from "../core/diagnosis/kept-prefixes.ts";
-import { keepsEveryPrefix, viewPrompt } from "../core/diagnosis/prompt-view.ts";
+import { keepsEveryPrefix } from "../core/cache/expect-bill.ts";
+import { viewPrompt } from "../core/diagnosis/prompt-view.ts";
 import { rememberCall } from "../core/diagnosis/remember-call.ts";
 import { promptTokens, writtenTokens, type Lifetime, type Usage } from "../core/message/usage.ts";
 import type { CacheRules } from "../core/models/cache-rules.ts";

@@ -13,13 +13,10 @@ export interface Call {
   readonly workspace: string | null;
   readonly status: number;
   readonly outcome: CallOutcome;
-  /** The injected fault that hit this request. */
   readonly fault: string | null;
-  /** The provider's error message, if it refused. */
   readonly refusal: string | null;
   /** What went wrong in the simulator, such as a script that did not match. */
   readonly problem: string | null;
-  /** Null if nothing was billed. */
   readonly billed: CallRecord | null;
 }
 
@@ -29,7 +26,6 @@ export type CallOutcome =
   | "refused"
   /** The client disconnected before the end. */
   | "left"
-  /** Cut by an injected fault. */
   | "cut";
 
 export interface CallLedger {

@@ -6,7 +6,7 @@ export interface Clock {
   readonly kind: "real" | "virtual";
   /** Milliseconds since 1970; never goes back. */
   now(): number;
-  /** Resolves after that much time on this clock, or at once when the signal aborts. */
+  /** Resolves after that much time on this clock, or immediately when the signal aborts. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
   /** Virtual clock only. Waits that end on the way resolve at their own time. */
   advance(ms: number): Promise<void>;

@@ -53,7 +53,7 @@ test.each<[Partial<Call>, string]>([
   [{ outcome: "left" }, "read what req_1 wrote for 1h; the client left"],
   [{ problem: "the script has no step left", status: 500 }, "the script has no step left"],
 ])("a call that went otherwise says so: %o", (change, why) => {
-  expect(toCallView({ ...call, ...change }).why).toBe(why);
+  expect(toCallView({ ...call, ...change })).toMatchObject({ why });
 });
 
 test("the ledger shows every bucket", () => {

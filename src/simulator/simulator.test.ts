@@ -263,7 +263,7 @@ describe("a stream", () => {
     expect(simulator.calls()[0]?.outcome).toBe("left");
   });
 
-  test("counts a lifetime from its end where it is told to", async () => {
+  test("counts a lifetime from its end with that option", async () => {
     const simulator = createTiny({
       billing: { clock: "response end" },
       latency: { perEventMs: 60_000 },
@@ -278,7 +278,7 @@ describe("a stream", () => {
     expect(entry).toMatchObject({ expiresMs: startMs + (3 + 5) * 60_000 });
   });
 
-  test("takes the time it is told to, on the simulator's clock", async () => {
+  test("takes the time of its latency option, on the simulator's clock", async () => {
     const simulator = createTiny({ latency: { firstByteMs: 2000, perEventMs: 500 } });
     const start = simulator.clock.now();
     const times: number[] = [];
@@ -356,7 +356,7 @@ describe("faults", () => {
     await expect(response.json()).rejects.toThrow(/cut this stream|JSON/);
   });
 
-  test("cut a reply that is no stream in its middle, so that nobody holds all of it", async () => {
+  test("cut a reply that is no stream in its middle, so that no client has all of it", async () => {
     const simulator = createTiny({ faults: [{ kind: "cut" }] });
     const response = await simulator.fetch(request("hello"));
     const chunk = await response.body?.getReader().read();

@@ -3,7 +3,6 @@ import type { Bill, Billing, OpenBill } from "./billing/bill.ts";
 import type { PromptCounter } from "./count-tokens.ts";
 import type { Prompt, Reply } from "./prompt.ts";
 
-/** One HTTP request with its whole body. */
 export interface SimRequest {
   readonly method: string;
   /** Without the query. */
@@ -31,9 +30,7 @@ export interface SurfaceContext {
   readonly newId: (prefix: string) => string;
   readonly billing: Billing;
   readonly counter: PromptCounter;
-  /** Asks the simulated model. */
   readonly answer: (prompt: Prompt) => Reply;
-  /** Adds a billed request to the simulator's record. */
   readonly record: (entry: CallRecord) => void;
 }
 

@@ -4,7 +4,6 @@ import { createPromptCounter, type PromptCounter } from "./count-tokens.ts";
 import type { Prompt, Reply } from "./prompt.ts";
 import type { CallRecord, SimRequest, SimResponse, Surface } from "./surface.ts";
 
-/** Any JSON, without types. */
 // oxlint-disable-next-line typescript/no-explicit-any -- replies are asserted field by field
 export type Any = any;
 
@@ -60,7 +59,6 @@ export function createSurfaceKit(surface: Surface, answer: SurfaceKit["answer"])
   return kit;
 }
 
-/** Reads a response to its end. */
 export function readToEnd({ bill, body }: SimResponse, nowMs: number): string {
   bill?.begin();
   const text = typeof body === "string" ? body : [...body].join("");

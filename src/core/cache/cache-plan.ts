@@ -52,7 +52,7 @@ export interface ExpectedBill {
   readonly spanEnds: Readonly<Partial<Record<Lifetime, number>>>;
   /** Entries whose lifetime this call restarts. */
   readonly refreshed: readonly KnownEntry[];
-  /** New or restored entries after the call. */
+  /** New entries after the call. */
   readonly written: readonly KnownEntry[];
   readonly readTokens: number;
   readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;

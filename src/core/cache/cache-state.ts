@@ -7,7 +7,7 @@ import { noEvidence, type Evidence } from "./evidence.ts";
 
 /** A plain value, stored with the session, so that a restart or another node can continue from it. */
 export interface CacheState {
-  /** Bounded: live entries and some expired ones, which a marker can restore. */
+  /** Live entries and a few expired ones; a bounded number. */
   readonly entries: readonly KnownEntry[];
   /** Where the repeated part of the last call ended. Null before the first call. */
   readonly lastTail: { readonly key: ContentHash; readonly block: number } | null;

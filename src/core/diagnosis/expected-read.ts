@@ -1,7 +1,7 @@
 // How much of the repeated prompt the cache could have served.
 import { toleranceShare } from "../cache/cache-state.ts";
 import { branchesOff, isEdited, type TextOfHash } from "./find-divergence.ts";
-import type { KeptPrefix } from "./told-tokens.ts";
+import type { KeptPrefix } from "./reported-tokens.ts";
 import {
   isAsSimulated,
   stepOf,

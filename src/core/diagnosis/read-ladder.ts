@@ -1,10 +1,10 @@
 // From the possible read down to the actual read: each step drops entries for one reason.
 import { countTolerance, isLive, type Ruler } from "../cache/cache-state.ts";
-import { entriesByBlock } from "../cache/expect-bill.ts";
+import { entriesByBlock, keepsEveryPrefix } from "../cache/expect-bill.ts";
 import { findHit } from "../cache/find-hit.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { MissCause } from "./explanation.ts";
-import { keepsEveryPrefix, seeMarkers, type PromptView } from "./prompt-view.ts";
+import { seeMarkers, type PromptView } from "./prompt-view.ts";
 import type { TrackedEntry } from "./kept-prefixes.ts";
 import type { RememberedCall } from "./remember-call.ts";
 
@@ -74,8 +74,8 @@ function allRungs(descent: Descent): readonly Rung[] {
   const simulated = simulateRead(descent, before);
   const { kept } = before;
   // If an earlier reply gave the tokens, this count is only a difference from them, not a better one.
-  const isTold = kept !== null && kept.isExact && simulated.tokens >= kept.tokens;
-  const isKnown = !isTold && isAsSimulated(reported, simulated, rules);
+  const isReported = kept !== null && kept.isExact && simulated.tokens >= kept.tokens;
+  const isKnown = !isReported && isAsSimulated(reported, simulated, rules);
   const { rungs, best } = entryRungs(descent);
   const all: readonly Rung[] = [
     ...rungs,

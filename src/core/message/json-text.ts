@@ -38,9 +38,10 @@ export function rootSpan(json: JsonText): Span {
   return { start, end: endOfValue(json, start) };
 }
 
-/** The members of the object at `span`, in the order written, duplicates included. */
+/** The members of the object at `span`, in the order written, duplicates included; none if it is no object. */
 export function objectMembers(json: JsonText, span: Span): Member[] {
   const members: Member[] = [];
+  if (json[span.start] !== "{") return members;
   let at = skipSpace(json, span.start + 1);
   while (json[at] !== "}") {
     const keyEnd = endOfString(json, at);
@@ -53,9 +54,10 @@ export function objectMembers(json: JsonText, span: Span): Member[] {
   return members;
 }
 
-/** The items of the array at `span`. */
+/** The items of the array at `span`; none if it is no array. */
 export function arrayItems(json: JsonText, span: Span): Span[] {
   const items: Span[] = [];
+  if (json[span.start] !== "[") return items;
   let start = skipSpace(json, span.start + 1);
   while (json[start] !== "]") {
     const end = endOfValue(json, start);
@@ -65,7 +67,7 @@ export function arrayItems(json: JsonText, span: Span): Span[] {
   return items;
 }
 
-/** The exact text of each member of an object; the last of duplicates, as in every JSON parser. */
+/** The exact text of each member of an object; the last of duplicates, as in every JSON parser. None for other JSON. */
 export function memberTexts(json: JsonText): Map<string, JsonText> {
   const members = objectMembers(json, rootSpan(json));
   return new Map(members.map(({ key, value }) => [key, json.slice(value.start, value.end)]));
@@ -73,7 +75,6 @@ export function memberTexts(json: JsonText): Map<string, JsonText> {
 
 /** The exact text of each item; none if the text is not an array. */
 export function itemTexts(json: JsonText): JsonText[] {
-  if (!json.startsWith("[")) return [];
   return arrayItems(json, rootSpan(json)).map(({ start, end }) => json.slice(start, end));
 }
 

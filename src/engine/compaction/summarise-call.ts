@@ -76,7 +76,7 @@ export function optionsFor(session: Session, summaryTokensMax: number): CallOpti
   const { outputSchemaJson: _, stopSequences: __, ...options } = session.options;
   const { model } = session;
   const isForced = options.toolChoice !== undefined && options.toolChoice !== "auto";
-  const thinks = model.capabilities.thinkingAlwaysOn || options.thinkingJson !== undefined;
+  const thinks = model.capabilities.thinkingByDefault || options.thinkingJson !== undefined;
   const needed = summaryTokensMax + slackTokens;
   // Thinking counts against the same limit, and its own limit must be lower.
   const wanted = thinks ? Math.max(options.outputTokensMax, needed + thinkingTokens) : needed;

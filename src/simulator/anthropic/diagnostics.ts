@@ -37,7 +37,6 @@ interface RememberedPrompt {
   readonly origins: Uint8Array;
 }
 
-/** Limits on stored prompts. */
 interface MemoryLimits {
   readonly promptsMax: number;
   /** Over all prompts, 13 bytes per block: 13 MB. The latest prompt is kept even if it alone exceeds this. */

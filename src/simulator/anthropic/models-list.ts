@@ -89,15 +89,14 @@ function effortOf({ id, capabilities }: ModelFacts): Readonly<Record<string, unk
   };
 }
 
-function thinkingOf({ id, capabilities }: ModelFacts): Readonly<Record<string, unknown>> {
-  const { thinking, thinkingAlwaysOn } = capabilities;
+function thinkingOf({ capabilities: can }: ModelFacts): Readonly<Record<string, unknown>> {
   return {
-    supported: thinking,
+    supported: can.thinking,
     types: {
-      adaptive: supported(thinking && versionOf(id) >= 406),
-      enabled: supported(thinking && !thinkingAlwaysOn),
-      disabled: supported(!thinkingAlwaysOn),
-      between_tools: supported(id === "claude-sonnet-5-5"),
+      adaptive: supported(can.adaptiveThinking),
+      enabled: supported(can.budgetedThinking),
+      disabled: supported(!can.thinkingAlwaysOn),
+      between_tools: supported(can.thinkingBetweenTools),
     },
   };
 }

@@ -62,7 +62,6 @@ export function refusalResponse(
   };
 }
 
-/** The error of an injected fault. */
 export function refusalOf(fault: HttpFault): Refusal {
   switch (fault.kind) {
     case "rate limited":
@@ -83,7 +82,6 @@ export function promptTooLong(tokens: number, tokensMax: number): Refusal {
   return invalid(`prompt is too long: ${tokens} tokens > ${tokensMax} maximum`);
 }
 
-/** The answer to a request that is not refused. */
 export function jsonResponse(body: string): SimResponse {
   return { status: 200, headers: { "content-type": "application/json" }, body };
 }

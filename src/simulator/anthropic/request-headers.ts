@@ -1,5 +1,4 @@
 // Headers of this API: key, version and betas in; ids and rate limits out.
-import { hash } from "node:crypto";
 import type { HttpFault, SimRequest, SimResponse, Surface, SurfaceContext } from "../surface.ts";
 import { invalid, Refusal, refusalOf, refusalResponse } from "./refusal.ts";
 
@@ -7,7 +6,6 @@ export const versions = ["2023-06-01", "2026-10-21"] as const;
 
 export type ApiVersion = (typeof versions)[number];
 
-/** A request whose headers are fine. */
 export interface ApiCall {
   readonly requestId: string;
   readonly version: ApiVersion;
@@ -74,9 +72,7 @@ export function responseHeaders(
   return {
     "request-id": requestId,
     "anthropic-organization-id": organizationId,
-    ...(workspace === undefined
-      ? {}
-      : { "anthropic-workspace-id": `wrkspc_${hash("sha256", workspace, "hex").slice(0, 24)}` }),
+    ...(workspace === undefined ? {} : { "anthropic-workspace-id": workspace }),
     ...Object.fromEntries(limits),
   };
 }

@@ -43,12 +43,10 @@ export type MarkerOutcome =
   | "hit"
   | "written"
   | "refreshed"
-  | "brought back"
   | "below the minimum"
   | "nothing there to refresh"
   | "over the limit";
 
-/** A closed list. */
 export type Reason =
   | { readonly kind: "hit"; readonly writtenBy: string; readonly lifetime: Lifetime | null }
   | { readonly kind: "no marker" }

@@ -20,7 +20,6 @@ export interface BillableBlock {
 }
 
 export interface BillableMarker {
-  /** Index of the marked block. */
   readonly block: number;
   readonly lifetime: Lifetime;
   /** `automatic`: placed by the provider for a request-level marker. */

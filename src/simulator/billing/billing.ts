@@ -176,7 +176,7 @@ interface Marking {
   readonly written: Entry[];
 }
 
-/** A marker after the hit writes. At or before the hit it refreshes existing entries. */
+/** A marker after the hit writes. At or before the hit it only restarts the lifetimes of live entries. */
 function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome {
   const { examined, hit, books, touched, written } = marking;
   const { request, keys, cumulative, usable } = examined;
@@ -191,17 +191,14 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
     write();
     return "written";
   }
-  const there = books.store.at(key);
-  const live = there.filter((entry) => isLive(entry, request.startMs, books.options));
+  const live = books.store.at(key).filter((entry) => isLive(entry, request.startMs, books.options));
   for (const entry of live) touched.add(entry);
-  const own = there.find(({ lifetime }) => lifetime === marker.lifetime);
-  const isExpired = own !== undefined && !live.includes(own);
-  const mayCreate = own === undefined && books.options.markerBeforeHit === "writes";
-  // Neither write costs anything: the tokens up to the hit are billed as read.
-  if (isExpired || mayCreate) write();
+  const hasOwn = live.some(({ lifetime }) => lifetime === marker.lifetime);
+  const isWritten = !hasOwn && books.options.markerBeforeHit === "writes";
+  // It would cost nothing: the tokens up to the hit are billed as read.
+  if (isWritten) write();
   if (marker.block === hit.block) return "hit";
-  if (isExpired) return "brought back";
-  if (mayCreate) return "written";
+  if (isWritten) return "written";
   return live.length > 0 ? "refreshed" : "nothing there to refresh";
 }
 

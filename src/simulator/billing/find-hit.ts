@@ -9,7 +9,6 @@ export interface Hit {
   readonly entries: readonly Entry[];
 }
 
-/** A request with its keys, sums and positions. */
 export interface Examined extends KeyedPrompt {
   readonly request: BillableRequest;
   /** Markers that count and whose prefix reaches the minimum. */

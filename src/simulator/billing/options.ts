@@ -6,7 +6,7 @@ export interface BillingOptions {
   readonly clock: "request start" | "response end";
   /** How long after its lifetime an entry is still found. Documented: 0. */
   readonly graceMs: number;
-  /** Whether a marker at or before the hit can write a new entry. */
+  /** Whether a marker at or before the hit writes its entry if that is not live. Expired and never written are one case. */
   readonly markerBeforeHit: "refreshes only" | "writes";
   /** Whether a marker finds entries of other lifetimes. */
   readonly crossLifetime: "found" | "not found";
@@ -18,8 +18,6 @@ export interface BillingOptions {
   readonly toolDefinitions: "positions" | "one position";
   /** Entries beyond this number are dropped, the longest unused first. */
   readonly entriesMax: number;
-  /** How long a marker can bring back an expired entry. */
-  readonly expiredKeptMs: number;
 }
 
 export const stingyBilling: BillingOptions = {
@@ -31,7 +29,6 @@ export const stingyBilling: BillingOptions = {
   toolRuns: "by route",
   toolDefinitions: "positions",
   entriesMax: 1_000_000,
-  expiredKeptMs: 24 * 60 * 60 * 1000,
 };
 
 type Reader<Option> = (value: unknown, place: string) => Option;
@@ -45,7 +42,6 @@ const readers: { readonly [Name in keyof BillingOptions]: Reader<BillingOptions[
   toolRuns: oneOf("by route", "every block"),
   toolDefinitions: oneOf("positions", "one position"),
   entriesMax: readCount,
-  expiredKeptMs: readCount,
 };
 
 /** Throws for unknown options and values out of range. */

@@ -35,7 +35,6 @@ export function toErrorResponse(
   };
 }
 
-/** The usual 400. */
 export function invalid(message: string, param: string | null, code: string | null): ApiError {
   return new ApiError(400, { message, type: "invalid_request_error", param, code });
 }
@@ -75,7 +74,6 @@ function inWords(names: readonly string[]): string {
   return `${quoted.slice(0, -1).join(", ")}, and ${last}`;
 }
 
-/** The answer of an injected failure. */
 export function toFault(fault: HttpFault, context: FaultPlace): SimResponse {
   switch (fault.kind) {
     case "rate limited": {

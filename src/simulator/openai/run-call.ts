@@ -54,7 +54,6 @@ function answer(request: ReadRequest, wants: Prompt["wants"], context: SurfaceCo
   return toProduced(reply, tools, prompt.outputTokensMax, context.counter, tokenizer);
 }
 
-/** The answer with a whole body, or with events. */
 export function answerOf(
   { rendering, open }: Call,
   body: SimResponse["body"],

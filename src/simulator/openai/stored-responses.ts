@@ -7,9 +7,7 @@ export interface StoredResponse {
   readonly id: string;
   /** The whole conversation with the reply; null if the client opted out of storing. */
   readonly items: readonly Item[] | null;
-  /** Items of the reply by id. */
   readonly itemsById: ReadonlyMap<string, Item>;
-  /** What diagnostics compare. */
   readonly compared: Compared;
 }
 

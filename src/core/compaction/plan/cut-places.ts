@@ -61,14 +61,22 @@ function findReply(history: readonly HistoryMessage[], start: number): number {
 /** Every place between a tool use and its result, at any distance. */
 function findBoundPlaces(history: readonly HistoryMessage[]): ReadonlySet<number> {
   const usedAt = new Map<string, number>();
-  const bound = new Set<number>();
+  /** How many more uses wait for their results from this place on. */
+  const changes: number[] = Array.from({ length: history.length + 1 }, () => 0);
   for (const [at, { message }] of history.entries()) {
     for (const block of message.content) {
       if (block.type === "tool_use") usedAt.set(block.id, at);
       if (block.type !== "tool_result") continue;
       const from = usedAt.get(block.toolUseId) ?? at;
-      for (let place = from + 1; place <= at; place += 1) bound.add(place);
+      changes[from + 1] = (changes[from + 1] ?? 0) + 1;
+      changes[at + 1] = (changes[at + 1] ?? 0) - 1;
     }
+  }
+  const bound = new Set<number>();
+  let waiting = 0;
+  for (const [place, change] of changes.entries()) {
+    waiting += change;
+    if (waiting > 0) bound.add(place);
   }
   return bound;
 }

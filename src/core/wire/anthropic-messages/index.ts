@@ -1,4 +1,5 @@
 // The Messages protocol: explicit markers on blocks, messages as lists of blocks.
+import { limitEvents } from "../limit-events.ts";
 import type { Protocol } from "../protocol.ts";
 import { access } from "./access.ts";
 import { compaction } from "./compaction.ts";
@@ -21,7 +22,7 @@ export const anthropicMessages: Protocol<"anthropic-messages", MessagesRequest> 
   spelling: toSpelling,
   encode: encodeRequest,
   decode: decodeReply,
-  stream: streamDecoder,
+  stream: limitEvents(streamDecoder),
   readFailure,
   findUsage,
   readUsage,

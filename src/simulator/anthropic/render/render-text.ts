@@ -84,7 +84,6 @@ function isAbsent(type: string, name: string, value: Json): boolean {
   return false;
 }
 
-/** Whether a citations field enables citations. */
 export function isCiting(citations: Json | undefined): boolean {
   if (citations?.kind !== "object") return false;
   const enabled = citations.fields.get("enabled");

@@ -20,7 +20,6 @@ export interface CutReply extends Generated {
 
 export interface ReplyLimits {
   readonly tokensMax: number;
-  /** The stop reason at the limit. */
   readonly atLimit: "max_tokens" | "model_context_window_exceeded";
   readonly stopSequences: readonly string[];
   readonly thinks: boolean;

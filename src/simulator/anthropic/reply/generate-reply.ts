@@ -16,7 +16,6 @@ type Made = Pick<
   "blocks" | "stopReason" | "stopSequence" | "outputTokens" | "thinkingTokens"
 >;
 
-/** Asks the simulated model, cuts its output to the limits and signs it. */
 export function generateReply(
   request: MessagesRequest,
   prompt: RenderedPrompt,

@@ -21,7 +21,6 @@ export interface ReadBlock {
   readonly marks: readonly ReadMark[];
 }
 
-/** One cache_control. */
 export interface ReadMark {
   readonly path: string;
   readonly ttl: "5m" | "1h";

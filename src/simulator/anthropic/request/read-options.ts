@@ -22,7 +22,6 @@ export interface RequestOptions {
   readonly toolChoice: ToolChoice;
   readonly parallelToolUse: boolean;
   readonly effort: string | null;
-  /** The format of the output as JSON text. */
   readonly outputFormat: string | null;
   readonly speed: "standard" | "fast";
   /** Whether the client asked context editing to keep all thinking. */

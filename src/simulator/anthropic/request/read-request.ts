@@ -25,7 +25,6 @@ export interface MessagesRequest {
   readonly tools: readonly ReadTool[];
   readonly system: readonly ReadBlock[];
   readonly messages: readonly ReadMessage[];
-  /** The request-level marker. */
   readonly automatic: ReadMark | null;
   readonly options: RequestOptions;
   /** Which of temperature, top_p and top_k were given, and whether with their default. */

@@ -24,7 +24,6 @@ export interface ReadTool {
   readonly isWebTool: boolean;
 }
 
-/** For finding deferred tools by name. */
 export type ToolsByName = ReadonlyMap<string, ReadTool>;
 
 export function readTools(json: Json | null): readonly ReadTool[] {
@@ -69,7 +68,6 @@ export interface ToolChange {
   readonly definition: ReadTool | null;
 }
 
-/** The change a block makes, or null. */
 export function toolChangeOf(block: JsonObject, tools: ToolsByName): ToolChange | null {
   const type = typeOf(block);
   if (type !== "tool_addition" && type !== "tool_removal") return null;

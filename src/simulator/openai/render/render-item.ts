@@ -17,7 +17,6 @@ export interface Piece {
   readonly marker: Marker | null;
 }
 
-/** How to count tokens for one model. */
 export interface Scale {
   text(text: string): number;
   constant(name: TokenConstant): number;

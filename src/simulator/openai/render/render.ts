@@ -55,7 +55,6 @@ function instructionItems({ instructions }: ReadRequest): readonly Item[] {
   return [{ kind: "message", role: "system", label: "", parts }];
 }
 
-/** Indices of pieces. */
 interface Boundaries {
   /** The last of the developer messages at the start; -1 for none. */
   initial: number;

@@ -21,7 +21,6 @@ export function statusOf({ call }: ResponseReply): "completed" | "incomplete" {
   return call.produced.isCut ? "incomplete" : "completed";
 }
 
-/** The state at the first event. */
 export function toBegunResponse(reply: ResponseReply): object {
   return { ...fixedPart(reply), status: "in_progress", output: [], usage: null };
 }

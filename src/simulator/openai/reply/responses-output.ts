@@ -52,7 +52,6 @@ function toOutputItem(part: ProducedPart, { newId }: SurfaceContext): OutputItem
   }
 }
 
-/** An item before its content is streamed. */
 export function toBegun(item: OutputItem, shown: Shown): object {
   const wire = { ...toWire({ ...item, body: "" }, shown), status: "in_progress" };
   return item.kind === "message" ? { ...wire, content: [] } : wire;

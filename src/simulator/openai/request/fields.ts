@@ -2,7 +2,6 @@
 import { invalid, missing, wrongType, wrongValue } from "../api-error.ts";
 import { JsonFault, readJson, type Json, type JsonObject } from "../../json-source.ts";
 
-/** An object of the request and its path. */
 export interface Place {
   readonly object: JsonObject;
   readonly path: string;
@@ -12,7 +11,6 @@ export function pathOf(place: Place, key: string): string {
   return place.path === "" ? key : `${place.path}.${key}`;
 }
 
-/** Parses the body of a request. */
 export function readBody(bodyText: string): Place {
   const body = parseJson(bodyText);
   if (body === null || body.kind !== "object") {
@@ -35,7 +33,6 @@ export function parseJson(text: string): Json | null {
   }
 }
 
-/** A copy without some top-level keys. */
 export function withoutKeys(value: JsonObject, keys: readonly string[]): JsonObject {
   const fields = new Map([...value.fields].filter(([key]) => !keys.includes(key)));
   return { kind: "object", fields };

@@ -41,7 +41,6 @@ export function readShared(
   };
 }
 
-/** Finds only OpenAI's own model ids. */
 function findOpenaiModel(name: string): ModelFacts {
   const found = name.includes("/") ? null : findModel(name);
   const facts = found?.facts;

@@ -16,7 +16,6 @@ import { compactJson } from "../../json-source.ts";
 import { readParts, type Spelling } from "./read-parts.ts";
 import { readTools } from "./read-tools.ts";
 
-/** Finds an item of an earlier response by its id. */
 export type FindItem = (id: string) => Item | null;
 
 const inputParts: Spelling = {

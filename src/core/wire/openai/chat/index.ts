@@ -1,6 +1,7 @@
 // The Chat Completions API of OpenAI, which many others speak too.
 import { chatAccess } from "../access.ts";
 import { readOpenaiFailure } from "../failure.ts";
+import { limitEvents } from "../../limit-events.ts";
 import type { Protocol } from "../../protocol.ts";
 import { decodeChat } from "./decode.ts";
 import { encodeChat } from "./encode.ts";
@@ -19,7 +20,7 @@ export const openaiChat: Protocol<"openai-chat", ChatRequest> = {
   spelling: () => chatSpelling,
   encode: encodeChat,
   decode: decodeChat,
-  stream: chatStream,
+  stream: limitEvents(chatStream),
   readFailure: readOpenaiFailure,
   findUsage: ({ usage }) => usage ?? undefined,
   readUsage: readChatUsage,

@@ -40,7 +40,7 @@ function partsOf({ choice }: ChatAnswer, before: ChatState, after: ChatState): S
   if (refusal !== "") parts.push({ type: "text", text: refusal });
   for (const { index, name = "", input = "" } of choice.calls) {
     const id = after.callIds.get(index) ?? "";
-    if (!before.callIds.has(index)) parts.push({ type: "tool", toolUseId: id, name });
+    if (before.callIds.get(index) === undefined) parts.push({ type: "tool", toolUseId: id, name });
     if (input !== "") parts.push({ type: "tool-input", toolUseId: id, json: input });
   }
   return parts;

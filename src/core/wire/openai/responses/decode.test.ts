@@ -249,3 +249,13 @@ describe("a streamed response", () => {
     expect(asReply(stream.finish(state)).message.content).toEqual([{ type: "text", text: "a" }]);
   });
 });
+
+test.each(["5", "null", "[]", '"text"', "{}"])(
+  "a stream that ends with the response %s ends",
+  (end) => {
+    const { reply } = readStream(openaiResponses, [
+      `{"type":"response.completed","response":${end}}`,
+    ]);
+    expect(asReply(reply)).toMatchObject({ status: "partial", message: { content: [] } });
+  },
+);

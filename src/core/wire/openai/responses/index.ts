@@ -1,6 +1,7 @@
 // The Responses API of OpenAI.
 import { responsesAccess } from "../access.ts";
 import { readOpenaiFailure } from "../failure.ts";
+import { limitEvents } from "../../limit-events.ts";
 import type { Protocol } from "../../protocol.ts";
 import { compaction } from "./compaction.ts";
 import { counting } from "./counting.ts";
@@ -21,7 +22,7 @@ export const openaiResponses: Protocol<"openai-responses", ResponsesRequest> = {
   spelling: () => responsesSpelling,
   encode: encodeResponses,
   decode: decodeResponses,
-  stream: responsesStream,
+  stream: limitEvents(responsesStream),
   readFailure: readOpenaiFailure,
   findUsage: findResponsesUsage,
   readUsage: readResponsesUsage,

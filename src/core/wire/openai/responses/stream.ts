@@ -1,5 +1,6 @@
 // Reads a streamed response event by event. Items are taken whole from the event that ends them.
 import { growingList, itemsOf, type GrowingList } from "../../../growing/growing-list.ts";
+import { growingMap, type GrowingMap } from "../../../growing/growing-map.ts";
 import { escapeLoneSurrogates, memberTexts } from "../../../message/json-text.ts";
 import type { Block, JsonText } from "../../../message/message.ts";
 import { malformed, type ProviderFailure } from "../../failure.ts";
@@ -19,7 +20,7 @@ export interface ResponsesState {
   readonly endJson: JsonText | null;
   readonly arrived: GrowingList<Arrived>;
   /** Ids of the calls that have begun, by their place in the output. */
-  readonly callIds: ReadonlyMap<number, string>;
+  readonly callIds: GrowingMap<number, string>;
   readonly failure: ProviderFailure | null;
   /** Events that could not be read. */
   readonly unreadable: number;
@@ -37,7 +38,7 @@ export const responsesStream: StreamDecoder<ResponsesState> = {
     response: null,
     endJson: null,
     arrived: growingList(),
-    callIds: new Map(),
+    callIds: growingMap(),
     failure: null,
     unreadable: 0,
   },
@@ -96,7 +97,7 @@ function begin(
   const begun = arrive(state, { kind: "begun", place, item });
   if (item?.kind !== "call") return [begun, []];
   const { callId: id, name } = item;
-  const callIds = new Map([...state.callIds, [place, id]]);
+  const callIds = state.callIds.set(place, id);
   return [{ ...begun, callIds }, [{ type: "tool", toolUseId: id, name }]];
 }
 
@@ -133,14 +134,14 @@ function finishResponses(state: ResponsesState): Reply | ProviderFailure {
 }
 
 interface GatheredItem {
-  readonly begun: Item | null;
-  readonly pieces: readonly string[];
+  begun: Item | null;
+  readonly pieces: string[];
   /** Null if the stream was cut before the item ended. */
-  readonly json: JsonText | null;
+  json: JsonText | null;
 }
 
 function groupItems(arrived: GrowingList<Arrived>): ReadonlyMap<number, GatheredItem> {
-  const items = new Map<number, { begun: Item | null; pieces: string[]; json: JsonText | null }>();
+  const items = new Map<number, GatheredItem>();
   for (const what of itemsOf(arrived)) {
     const item = items.get(what.place) ?? { begun: null, pieces: [], json: null };
     items.set(what.place, item);

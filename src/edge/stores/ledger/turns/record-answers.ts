@@ -70,11 +70,13 @@ export function repeatedAnswers(held: HeldTurn, messages: readonly NewMessage[])
 }
 
 function findUnasked({ unanswered }: HeldTurn, answers: readonly Answer[]): Answer | undefined {
-  return answers.find(({ toolUseId }) => !unanswered.includes(toolUseId));
+  const waiting = new Set(unanswered);
+  return answers.find(({ toolUseId }) => !waiting.has(toolUseId));
 }
 
 export function stillOpen({ unanswered }: HeldTurn, answers: readonly Answer[]): readonly string[] {
-  return unanswered.filter((id) => answers.every(({ toolUseId }) => toolUseId !== id));
+  const answered = new Set(answers.map(({ toolUseId }) => toolUseId));
+  return unanswered.filter((id) => !answered.has(id));
 }
 
 interface Answer {

@@ -16,7 +16,11 @@ export function keptAt(block: number, usage: Usage | null, ruler: Ruler): KeptPr
 }
 
 /** The read ends at the hit, unless the provider found another entry than the rules predict. */
-export function toldBy(block: number, { cacheReadTokens }: Usage, ruler: Ruler): KeptPrefix | null {
+export function readUpTo(
+  block: number,
+  { cacheReadTokens }: Usage,
+  ruler: Ruler,
+): KeptPrefix | null {
   const isFar = Math.abs(ruler(block) - cacheReadTokens) > cacheReadTokens * 0.1;
   return isFar ? null : { block, tokens: cacheReadTokens, isExact: true };
 }
