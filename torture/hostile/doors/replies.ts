@@ -120,7 +120,7 @@ export function eventText(random: Random, { events, known }: ReplySample): strin
     return [{ name: random() < 0.5 ? name : oddText(random), data: oddJson(random, known) }];
   });
   const again =
-    random() < 0.03 ? Array.from({ length: size(random, 2000) }, () => pick(random, events)) : [];
+    random() < 0.02 ? Array.from({ length: size(random, 20_000) }, () => pick(random, events)) : [];
   const list =
     random() < 0.1 ? [...made, ...again].toSorted(() => random() - 0.5) : [...made, ...again];
   return list

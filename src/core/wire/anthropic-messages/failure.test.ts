@@ -68,6 +68,13 @@ describe("a refused request", () => {
     });
   });
 
+  test("with a blank message shows the body or the status", () => {
+    const refused = (body: string): string =>
+      readFailure({ status: 403, headers: {}, body, nowMs: 0 }).detail;
+    expect(refused('{"error":{"message":" "}}')).toBe('{"error":{"message":" "}}');
+    expect(refused(" \n")).toBe("status 403");
+  });
+
   test("for a thinking block whose prefix changed is known", () => {
     const message =
       'messages.3.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
