@@ -69,10 +69,10 @@ describe("a refused request", () => {
   });
 
   test("with a blank message shows the body or the status", () => {
-    const refused = (body: string): string =>
-      readFailure({ status: 403, headers: {}, body, nowMs: 0 }).detail;
-    expect(refused('{"error":{"message":" "}}')).toBe('{"error":{"message":" "}}');
-    expect(refused(" \n")).toBe("status 403");
+    const refused = { status: 403, headers: {}, nowMs: 0 };
+    const body = '{"error":{"message":" "}}';
+    expect(readFailure({ ...refused, body }).detail).toBe(body);
+    expect(readFailure({ ...refused, body: " \n" }).detail).toBe("status 403");
   });
 
   test("for a thinking block whose prefix changed is known", () => {
