@@ -79,7 +79,7 @@ function makeAnswer(random: Random, sample: ReplySample): readonly Buffer[] {
   const bytes = makeBody(random, sample, isStream);
   const head = Buffer.from(makeHead(random, isStream, bytes.length), "latin1");
   const step = size(random, Math.max(1, bytes.length));
-  const pieces = [head];
+  const pieces: Buffer[] = [head];
   for (let at = 0; at < bytes.length && pieces.length < 50; at += step) {
     pieces.push(bytes.subarray(at, pieces.length === 49 ? bytes.length : at + step));
   }
