@@ -141,9 +141,9 @@ describe.each(Object.entries(stores))("on %s", (kind, place) => {
 test("in an application's own loop, too, such counts are not believed", async () => {
   const { engine, ledger, post } = await openWorld({ script: [{ text: "Hi." }] });
   const session = await engine.open({ id: "own" });
-  const call = await session.prepare("Hello.");
-  const reply = await (await post(call)).text();
-  const { entry } = await session.record(call, JSON.parse(withAbsurdCounts(reply)));
+  const asked = await session.prepare("Hello.");
+  const reply = await (await post(asked)).text();
+  const { entry } = await session.record(asked, JSON.parse(withAbsurdCounts(reply)));
   expect([entry.usage, entry.costPicoUsd]).toEqual([null, null]);
   expect(entry.notes.map(({ kind }) => kind)).toContain("usage-refused");
   expect(await all(ledger.check())).toEqual([]);
@@ -160,7 +160,7 @@ test("in the AI SDK, too, such counts are not believed", async () => {
       return new Response(withAbsurdCounts(answer.text), { status, headers });
     },
   });
-  const middleware = strataMiddleware({ onCall: (call) => calls.push(call) });
+  const middleware = strataMiddleware({ onCall: (reported) => calls.push(reported) });
   const model = wrapLanguageModel({ model: anthropic("claude-sonnet-4-6"), middleware });
   expect((await generateText({ model, prompt: "Hello." })).text).toBe("Hi.");
   expect(calls.map(({ entry }) => [entry.usage, entry.costPicoUsd])).toEqual([[null, null]]);

@@ -3,6 +3,7 @@ import { hashMessageText } from "../../../core/ledger/message-text.ts";
 import type { LedgerStats } from "../../../core/ledger/ledger.ts";
 import { hashContent } from "../../../core/hash.ts";
 import { messageOf } from "../../../core/strata-error.ts";
+import type { Database } from "../sql/database.ts";
 import { integer, integerOrNull, text, textOrNull } from "../sql/read-row.ts";
 import { moneyOf, moneySums } from "../sql/sums.ts";
 import { selected, tableNames } from "../sql/tables.ts";
@@ -49,10 +50,11 @@ export async function* checkLedger(
   for (const sql of invariants) {
     for (const row of await store.database.query(sql)) yield text(row, "problem");
   }
-  for (const { id, recorded, sum } of await findWrongCosts(store.database.query)) {
+  const query: Database["query"] = (sql, values) => store.database.query(sql, values);
+  for (const { id, recorded, sum } of await findWrongCosts(query)) {
     yield `session ${id} has a cost that differs from its calls and compactions: ${recorded}, not ${sum}`;
   }
-  for (const id of await findUnreadableStates(store.database.query)) {
+  for (const id of await findUnreadableStates(query)) {
     yield `session ${id} has a state that is not JSON`;
   }
   yield* await checkRows(store);

@@ -6,7 +6,7 @@ import {
 } from "../../../core/ledger/call-text.ts";
 import { formatUsd } from "../../../core/models/pico-usd.ts";
 import type { Database, ResultRow } from "../sql/database.ts";
-import { integer, moneyOrNull, text } from "../sql/read-row.ts";
+import { integer, moneyOrNull, text, textOrNull } from "../sql/read-row.ts";
 import { moneyOf, moneySums, picoUsdMax } from "../sql/sums.ts";
 import type { Store } from "./store.ts";
 import { usageColumns } from "./turns/call-rows.ts";
@@ -33,9 +33,10 @@ async function repairCalls(query: Query): Promise<readonly string[]> {
   const changes: string[] = [];
   for (const row of await query(`SELECT ${selectedAsText} FROM calls WHERE ${hasAbsurdCounts}`)) {
     const [turnId, number] = [text(row, "turn_id"), integer(row, "number")];
-    const counts = usageColumns.flatMap((column) =>
-      row[column] === null ? [] : [`${column} ${String(row[column])}`],
-    );
+    const counts = usageColumns.flatMap((column) => {
+      const count = textOrNull(row, column);
+      return count === null ? [] : [`${column} ${count}`];
+    });
     const cost = moneyOrNull(row, "cost_pico_usd");
     const detail = `the recorded usage cannot be true and was removed by a repair: ${counts.join(", ")}${cost === null ? "" : `, ${formatUsd(cost)}`}`;
     const outcome = withNote(row, detail);
