@@ -1,7 +1,7 @@
 // Writes a reply as one JSON message or as a stream of events.
 import type { Bill } from "../../billing/bill.ts";
 import type { Diagnostics } from "../diagnostics.ts";
-import type { StopReason } from "./cut-reply.ts";
+import type { StopReason } from "./generate-reply.ts";
 import type { MessagesRequest } from "../request/read-request.ts";
 import { bindingBeta } from "../request/read-options.ts";
 import { blockText, type ReplyBlock } from "./reply-blocks.ts";
