@@ -1,6 +1,5 @@
 // Recorded sessions under every policy, compared with the limit and with the real bills.
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { quantile } from "../harness/measure.ts";
 import {
@@ -12,6 +11,7 @@ import {
   type Experiment,
   type Figure,
 } from "../harness/report.ts";
+import { findTraces } from "../harness/traces.ts";
 import { listPolicies } from "../src/core/cache/policies.ts";
 import { loadO200k } from "../src/core/tokens/o200k/counter.ts";
 import { readRecordings } from "../src/replay/readers/read-recordings.ts";
@@ -24,6 +24,7 @@ export const experiment: Experiment = {
   async run({ traces, progress }) {
     if (traces === undefined)
       throw new UsageError("give --traces DIR with kv/ and sessions/ in it");
+    const found = findTraces(traces);
     const counter = await loadO200k();
     const figures: Record<string, Figure> = {};
     const checks: Check[] = [];
@@ -31,13 +32,16 @@ export const experiment: Experiment = {
       ["kv", 1.06],
       ["sessions", 1.04],
     ] as const) {
+      const path = found[folder];
+      if (path === undefined) continue;
       progress(`${folder}: every policy`);
       const startMs = performance.now();
-      const report = await replay(readRecordings([join(traces, folder)], { counter }), {
+      const report = await replay(readRecordings([path], { counter }), {
         policies: listPolicies(),
         model: null,
         groupBy: "session",
       });
+      if (report.requests === 0) throw new UsageError(`no request could be read from ${path}`);
       const seconds = (performance.now() - startMs) / 1000;
       for (const { policy, ratioToLimit } of report.policies) {
         figures[`${folder} ${policy} x limit`] = ratioToLimit;
@@ -62,15 +66,15 @@ export const experiment: Experiment = {
         );
       }
     }
-    checks.push(atMost("RSS MB of one command over everything", rssOf(traces), 400));
+    checks.push(atMost("RSS MB of one command over everything", rssOf(Object.values(found)), 400));
     return { figures, checks };
   },
 };
 
 /** In a new process, because this one has read everything twice. */
-function rssOf(traces: string): number {
+function rssOf(folders: readonly string[]): number {
   const program = fileURLToPath(new URL("../harness/cli-rss.ts", import.meta.url));
-  const words = [program, "replay", join(traces, "kv"), join(traces, "sessions"), "--json"];
+  const words = [program, "replay", ...folders, "--json"];
   return Number(execFileSync(process.execPath, words, { encoding: "utf8" }));
 }
 

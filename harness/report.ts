@@ -28,7 +28,7 @@ export interface Experiment {
 }
 
 export interface Settings {
-  /** A folder of recorded sessions, if the user gave one. */
+  /** A folder of recordings, if the user gave one; see traces.ts. */
   readonly traces: string | undefined;
   readonly options: Readonly<Record<string, string | undefined>>;
   /** Progress for people; goes to stderr. */

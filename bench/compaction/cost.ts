@@ -1,5 +1,4 @@
 // What compaction costs and saves on recorded sessions: by break-even, and by rules that only look at the fill level.
-import { join } from "node:path";
 import { atMost, type Figure, type Report } from "../../harness/report.ts";
 import { listPolicies } from "../../src/core/cache/policies.ts";
 import type { Policy } from "../../src/core/cache/policy.ts";
@@ -52,13 +51,13 @@ const windows: Readonly<Record<string, (thread: RecordedThread) => number | null
 };
 
 export async function costPart(
-  tracesDir: string,
+  folder: string,
   progress: (line: string) => void,
 ): Promise<Pick<Report, "figures" | "checks">> {
   const policy = listPolicies().find(({ name }) => name === "adaptive");
   if (policy === undefined) throw new Error("there is no adaptive policy");
   const books = new Map(Object.keys(windows).map((name) => [name, openBook()]));
-  const recordings = readRecordings([join(tracesDir, "sessions")], { counter: await loadO200k() });
+  const recordings = readRecordings([folder], { counter: await loadO200k() });
   let sessions = 0;
   for await (const thread of readRecordedThreads(recordings)) {
     if (thread.tokensMax < sessionTokensMin || thread.calls.length === 0) continue;

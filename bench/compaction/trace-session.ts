@@ -1,6 +1,7 @@
 // Reads a recorded session as a growing conversation with the places where its client shortened it.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { parseTraceLine } from "../../harness/traces.ts";
 import type { Block, Message } from "../../src/core/message/message.ts";
 import { asFields, asList, asNumber, asText, type Fields } from "../tokens/trace-reader.ts";
 
@@ -20,7 +21,7 @@ export async function* readTraceSteps(file: string): AsyncGenerator<TraceStep> {
   let sizes: number[] = [];
   for await (const line of lines) {
     if (line === "") continue;
-    const record = asFields(JSON.parse(line));
+    const record = asFields(parseTraceLine(line, file));
     if (record["kind"] !== "request") continue;
     const appended = asList(record["append"]).map((value) => toMessages(asFields(value)));
     sizes = sizes.slice(0, asNumber(record["keep"]));

@@ -17,7 +17,8 @@ import {
   noRawCount,
   type RawCount,
 } from "../../src/core/tokens/raw-count.ts";
-import { readSession, sessionFiles, type TraceRequest } from "./trace-reader.ts";
+import { recordingsIn } from "../../harness/traces.ts";
+import { readSession, type TraceRequest } from "./trace-reader.ts";
 
 /** Smaller differences are mostly message envelopes. */
 const deltaTokensMin = 200;
@@ -48,7 +49,7 @@ export async function measureAccuracy(
 ): Promise<AccuracyReport> {
   const results: Accuracy[] = [];
   const skipped: Record<string, number> = {};
-  const files = sessionFiles(folder);
+  const files = recordingsIn(folder);
   for (const [place, file] of files.entries()) {
     if (place % 10 === 0) progress(`session ${place + 1} of ${files.length}: ${basename(file)}`);
     const session = createSession(counter);

@@ -51,10 +51,36 @@ export const configCommands: readonly Command[] = [
   },
   {
     name: "config path",
-    summary: "List the configuration files Strata looks for, in order, and which exist",
+    summary:
+      "List the configuration files Strata looks for: which exist, which are limited, which are trusted",
     operands: [],
     options: { ...places, json },
     examples: { "strata config path": "each file; later files win" },
     load: () => import("./config-path.ts"),
+  },
+  {
+    name: "config trust",
+    summary: "Trust the present content of a configuration file that lies in the workspace",
+    operands: [
+      {
+        name: "FILE",
+        meaning: "the file that --config or STRATA_CONFIG names; default: STRATA_CONFIG",
+        count: "optional",
+      },
+    ],
+    options: {
+      trust: {
+        value: "HASH",
+        meaning: "trust the file only if its content has this hash; do not ask",
+      },
+      ...places,
+      json,
+    },
+    examples: {
+      "strata config trust deploy/strata.yaml": "the content and its hash; asks first",
+      "strata config trust deploy/strata.yaml --trust sha256:2c26…":
+        "the same without a terminal; fails if the content is another",
+    },
+    load: () => import("./config-trust.ts"),
   },
 ];

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   findPlanted,
   plantedKey,
@@ -10,6 +10,7 @@ import {
   plantedToken,
   plantedUrl,
 } from "../../../harness/planted-key.ts";
+import { hashConfig } from "../../edge/config/trusted-files.ts";
 import { parseInput } from "../command.ts";
 import { configCommands } from "./config-commands.ts";
 import { refreshSettings } from "./config-document.ts";
@@ -179,15 +180,100 @@ test("strata config path names every file that is looked at, and which are there
     {
       path: join(folder, "strata", "strata.yaml"),
       reason: "your own, from XDG_CONFIG_HOME",
+      state: "missing",
+      rights: "all keys",
       isThere: false,
     },
     {
       path: join(folder, "repo", "strata.yaml"),
       reason: "of the repository it is in",
+      state: "read",
+      rights: "only allowed keys: it was found in a workspace",
       isThere: true,
     },
-    { path: join(workspace, "strata.yaml"), reason: "of the workspace", isThere: false },
+    {
+      path: join(workspace, "strata.yaml"),
+      reason: "of the workspace",
+      state: "missing",
+      rights: "only allowed keys: it was found in a workspace",
+      isThere: false,
+    },
   ]);
+});
+
+const ownerEnv = (): Record<string, string> => ({ XDG_CONFIG_HOME: join(folder, "owner") });
+
+describe("a named file that lies in the workspace", () => {
+  let words: readonly string[] = [];
+  let [file, hash] = ["", ""];
+  const show = (): ReturnType<typeof run> =>
+    run("config show", ["tools.bash", ...words], ownerEnv());
+
+  beforeEach(() => {
+    const workspace = join(folder, "trusting");
+    rmSync(workspace, { recursive: true, force: true });
+    rmSync(join(folder, "owner"), { recursive: true, force: true });
+    mkdirSync(workspace);
+    file = join(workspace, "deploy.yaml");
+    writeFileSync(file, "tools: { bash: true }\n");
+    hash = hashConfig("tools: { bash: true }\n");
+    words = ["--workspace", workspace, "--config", file];
+  });
+
+  test("has no effect until its content is trusted, and again after a change", async () => {
+    await expect(show()).rejects.toMatchObject({
+      code: "config-invalid",
+      message: expect.stringContaining(`its content is not trusted (${hash})`),
+      hint: expect.stringContaining(`strata config trust ${file}`),
+    });
+    const trust = await run("config trust", [file, "--trust", hash, ...words], ownerEnv());
+    expect([trust.status, trust.out]).toEqual([
+      0,
+      `${file} is trusted with this content, ${hash}. A change has no effect until it is trusted too.\n`,
+    ]);
+    expect((await show()).out).toContain("true");
+    writeFileSync(file, "tools: { bash: true, confirm: [] }\n");
+    await expect(show()).rejects.toMatchObject({ code: "config-invalid" });
+  });
+
+  test("is not trusted without a terminal unless its hash is given, and never with another one", async () => {
+    await expect(run("config trust", [file, ...words], ownerEnv())).rejects.toMatchObject({
+      code: "usage",
+      message: `${file} has the hash ${hash}, and there is no terminal to ask on`,
+      hint: `look at the file, then add --trust ${hash}; nothing was changed`,
+    });
+    const other = [file, "--trust", "sha256:00", ...words];
+    await expect(run("config trust", other, ownerEnv())).rejects.toMatchObject({
+      code: "conflict",
+    });
+    await expect(show()).rejects.toMatchObject({ code: "config-invalid" });
+  });
+
+  test("is listed with its state by config path and config check", async () => {
+    const path = await run("config path", [...words], ownerEnv());
+    expect(path.out).toMatch(
+      /deploy\.yaml +refused +option --config +nothing: it lies in the workspace, and its content is not trusted\n/,
+    );
+    const refused = await run("config check", [...words], ownerEnv());
+    expect(refused.status).toBe(5);
+    expect(refused.out).toContain(`refused  ${file} (option --config; may set nothing`);
+    await run("config trust", [file, "--trust", hash, ...words], ownerEnv());
+    const trusted = await run("config check", [...words], ownerEnv());
+    expect([trusted.status, trusted.out]).toEqual([
+      0,
+      `read     ${file} (option --config; may set all keys: its content is trusted)\nok: ${file}\n`,
+    ]);
+  });
+
+  test.each([
+    ["that does not exist", null, "not-found"],
+    ["with an error", "tols: 1\n", "config-invalid"],
+  ])("%s is not trusted", async (_name, text, code) => {
+    if (text === null) rmSync(file);
+    else writeFileSync(file, text);
+    const attempt = run("config trust", [file, "--trust", hash, ...words], ownerEnv());
+    await expect(attempt).rejects.toMatchObject({ code });
+  });
 });
 
 describe("docs/configuration.md", () => {

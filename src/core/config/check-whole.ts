@@ -155,7 +155,7 @@ function checkLimits({ skills, tools }: StrataConfig, originAt: OriginAt): Confi
     problems.push({
       severity: "error",
       origin: originAt(["tools", "confirm"]),
-      message: `tools.confirm has ${JSON.stringify(unknown.slice(0, 40))}, which is not a side effect`,
+      message: `tools.confirm has ${JSON.stringify(maskText(unknown).slice(0, 40))}, which is not a side effect`,
       hint: `choose from ${known.join(", ")}`,
     });
   }

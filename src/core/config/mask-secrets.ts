@@ -36,7 +36,10 @@ const lengthMax = 10_000;
 
 /** For an address: of what follows its question mark only the names are shown. */
 export function maskAddress(address: string): string {
-  const nameless = address.replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/?#@]*):.*@/is, `$1:${masked}@`);
+  const nameless = address
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/?#@]*):.*@/is, `$1:${masked}@`)
+    // A sign that belongs before the host stands after it.
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^:@]*\/.*@/is, `$1${masked}@`);
   return maskText(nameless).replace(/([?&][^=&#]{0,128}=)[^&#]+/g, `$1${masked}`);
 }
 
@@ -100,6 +103,15 @@ const patterns: readonly Replacement[] = [
   // The same with spaces in it.
   [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\r\n@/]{0,1024}@/gi, `$1$2:${masked}@`],
   [/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s:/?#@]{1,1024}@/gi, `$1${masked}@`],
+  // The same where the host is missing: what follows the colon is no port.
+  [
+    /([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@[]{0,128}):(?!\*\*\*|\d{1,5}(?:[^\w%]|$))[^\s"'@]{1,1024}/gi,
+    `$1$2:${masked}`,
+  ],
+  // The same where the scheme is missing.
+  [/(\w{1,128}):(?!\*\*\*@)[^\s:/@"']{1,1024}@(?=[\w[])/g, `$1:${masked}@`],
+  // Escapes before the sign are those of a password.
+  [/[^\s"'@/]{0,1024}%[0-9a-f]{2}[^\s"'@/]{0,1024}@/gi, `${masked}@`],
   [
     /([?&][\w.-]{0,64}(?:key|token|password|passwd|pass|secret|signature|sig|auth|code)=)[^&#\s]{1,1024}/gi,
     `$1${masked}`,

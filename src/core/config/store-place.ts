@@ -8,7 +8,9 @@ export type StorePlace =
   | { readonly kind: "refused"; readonly why: string };
 
 export function readStorePlace(text: string): StorePlace {
-  if (/^postgres(?:ql)?:\/\/\S+$/.test(text)) return { kind: "server", address: text };
+  if (/^postgres(?:ql)?:\/\/\S+$/.test(text) && !hasBrokenPort(text)) {
+    return { kind: "server", address: text };
+  }
   if (text === "" || text.startsWith(":")) {
     return { kind: "refused", why: "is not a lasting place" };
   }
@@ -23,6 +25,14 @@ function looksLikeServer(text: string): boolean {
   return (
     /^[a-z][a-z0-9+.-]*:/i.test(text) ||
     /\b(?:host|user|password|dbname)\s*=/.test(text) ||
-    /^[^/]*:[^/]*@/.test(text)
+    /^(?:\/\/)?[^/]*@/.test(text)
   );
+}
+
+/** Without a host, a password stands where the port should be. */
+function hasBrokenPort(address: string): boolean {
+  const [, place = ""] = /^[^:]*:\/\/([^/?#]*)/.exec(address) ?? [];
+  const [, port] = /^(?:.*@)?(?:\[[^\]]*\]|[^:]*)(?::(.*))?$/.exec(place) ?? [];
+  // Several hosts have several ports.
+  return port !== undefined && !place.includes(",") && !/^\d{0,5}$/.test(port);
 }

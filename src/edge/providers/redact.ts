@@ -2,9 +2,8 @@
 import { redact as redactText } from "../../core/events/redact.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-import { createPartFinder, spellingsOf } from "./secret-parts.ts";
-
-export type Redact = (text: string) => string;
+import { takeOut, type Redact } from "../../core/events/redact-secrets.ts";
+import { createPartFinder, spellingsOf } from "../../core/events/secret-parts.ts";
 
 /** Shorter values are not secrets, and would match inside other words. */
 const secretLengthMin = 8;
@@ -25,11 +24,7 @@ export function createRedact(credentials: Readonly<Record<string, string>>): Red
     .filter((value) => value.length >= secretLengthMin)
     .flatMap(spellingsOf);
   const find = createPartFinder([...new Set(forms)]);
-  return (text) => {
-    const parts = find(text);
-    const kept = parts.map(({ start }, index) => text.slice(parts[index - 1]?.end ?? 0, start));
-    return [...kept, text.slice(parts.at(-1)?.end ?? 0)].join("[redacted]");
-  };
+  return (text) => takeOut(text, find(text));
 }
 
 export interface Redactable {

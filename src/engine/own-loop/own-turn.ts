@@ -14,7 +14,7 @@ import { type ToolAnswer, toToolMessages } from "./tool-answers.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import { advance } from "../../engine.ts";
 import { encodeCall, type StartedCall } from "../turn/steps.ts";
-import { answerTools } from "../turn/answer-tools.ts";
+import { answerTools, withoutSecrets } from "../turn/answer-tools.ts";
 
 export interface RecordOptions {
   /** Called with each part of a stream as it is read. */
@@ -289,12 +289,12 @@ function giveReply(
 
 /** Throws and changes nothing if an answer is not for one of these uses. */
 async function giveAnswers(
-  { running }: SessionTurn,
+  { running, deps }: SessionTurn,
   uses: readonly ToolUseBlock[],
   given: readonly ToolAnswer[],
 ): Promise<void> {
   const messages = toToolMessages(given, uses);
   if (uses.length === 0) return;
-  const run = (): Promise<typeof messages> => Promise.resolve(messages);
+  const run = withoutSecrets(() => Promise.resolve(messages), deps.redact);
   apply(running, { did: "run tools", answers: await answerTools(uses, run, running.tools) });
 }

@@ -15,7 +15,7 @@ import { findModel } from "../../core/models/resolve-model.ts";
 import type { TurnEnding } from "../../core/turn/turn.ts";
 import type { Compaction } from "../turn/deps.ts";
 import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
-import { watchTools } from "../turn/answer-tools.ts";
+import { watchTools, withoutSecrets } from "../turn/answer-tools.ts";
 import { foundationOf, type World } from "../world/world.ts";
 import { askedRoleOf } from "../../core/session/session-role.ts";
 
@@ -124,8 +124,11 @@ export async function toDeps(
   const role = askedRoleOf(session);
   let config = await readConfig();
   const summariser = (await deps.summariser?.()) ?? null;
-  const runTools: Deps["runTools"] = (uses, call) =>
-    world.tools?.runAll(uses, call) ?? Promise.resolve([]);
+  const { redact } = deps;
+  const runTools = withoutSecrets(
+    (uses, call) => world.tools?.runAll(uses, call) ?? Promise.resolve([]),
+    redact,
+  );
   return {
     provider: reached.provider,
     ...(reached.counter === undefined ? {} : { counter: reached.counter }),
@@ -148,6 +151,7 @@ export async function toDeps(
       open.calling = renew(before, config, deps);
       return open.calling;
     },
+    ...(redact === undefined ? {} : { redact }),
     ...(deps.events === undefined ? {} : { events: deps.events }),
     ...(signal === undefined ? {} : { signal }),
     ...(parts === undefined ? {} : partDeps(parts)),

@@ -1,7 +1,9 @@
 // Every tool use gets exactly one answer, so that the conversation can always go on.
+import { redactMessage, type Redact } from "../../core/events/redact-secrets.ts";
 import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import { validateMessage } from "../../core/message/validate-message.ts";
 import type { Violation } from "../../core/message/violation.ts";
+import { messageOf } from "../../core/strata-error.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
 import type { RunTools } from "./deps.ts";
 import type { TurnPart } from "./turn-handle.ts";
@@ -58,6 +60,19 @@ export function describeFlaw({ path, message }: Violation): string {
 function toFailed(toolUseId: string, problem: string): Message {
   const content = [{ type: "text" as const, text: problem }];
   return { role: "tool", content: [{ type: "tool_result", toolUseId, content, isError: true }] };
+}
+
+/** Takes secrets out of results and errors. */
+export function withoutSecrets(runTools: RunTools, redact: Redact | undefined): RunTools {
+  if (redact === undefined) return runTools;
+  return async (uses, call) => {
+    try {
+      const messages = await runTools(uses, call);
+      return messages.map((message) => redactMessage(message, redact));
+    } catch (error) {
+      throw new Error(redact(messageOf(error)), { cause: error });
+    }
+  };
 }
 
 /** Emits which tools run and how each ended. */

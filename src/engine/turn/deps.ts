@@ -1,4 +1,5 @@
 // The deps of a turn, its input and its result.
+import type { Redact } from "../../core/events/redact-secrets.ts";
 import type { AgentEvent, EventMoment } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
@@ -50,6 +51,8 @@ export interface StepDeps {
   readonly now: () => number;
   /** Gets the events; none by default. */
   readonly events?: Emitter;
+  /** Takes secrets out of the application's tool results; `runTools` gives clean ones. */
+  readonly redact?: Redact;
   /** How the history is shortened; by default only if it does not fit the window. */
   readonly compaction?: Compaction;
   /** Counts a prompt exactly if the estimate is near a limit; none by default. */

@@ -20,7 +20,7 @@ import {
 } from "../../edge/files/workspace/workspace-cache.ts";
 import { builtInTools } from "../../edge/tools/built-in-tools.ts";
 import type { Confirm } from "../../edge/tools/dispatch/confirmation.ts";
-import type { SettledUse } from "../../edge/tools/dispatch/dispatch-options.ts";
+import type { DispatcherOptions, SettledUse } from "../../edge/tools/dispatch/dispatch-options.ts";
 import { historyTools } from "../../edge/tools/history-tools.ts";
 import { memoryTools } from "../../edge/tools/memory/memory-tools.ts";
 import type { ScopedTool } from "../../edge/tools/scoped-tool.ts";
@@ -50,6 +50,8 @@ export interface WorkspaceWorldOptions {
   readonly readOnly?: boolean;
   /** Absolute paths that no file tool may read or write, such as the configuration and the ledger. Asked for every use. */
   readonly guardedFiles?: () => readonly string[];
+  /** Takes secrets out of what tools give back. */
+  readonly redact?: DispatcherOptions["redact"];
   /** Called before tools that need a confirmation; without it they are refused. */
   readonly confirm?: Confirm;
   readonly onSettled?: (settled: SettledUse) => void;
@@ -114,6 +116,7 @@ export function openWorkspaceWorld(
       confirm: options.confirm,
       events: options.events,
       onSettled: options.onSettled,
+      redact: options.redact,
     });
     return {
       context: async () => {

@@ -26,6 +26,7 @@ export interface ToolsOf {
   readonly confirm?: Confirm | undefined;
   readonly events?: Pick<EventBus, "emit"> | undefined;
   readonly onSettled?: DispatcherOptions["onSettled"] | undefined;
+  readonly redact?: DispatcherOptions["redact"] | undefined;
   readonly onNotice: (notice: string) => void;
 }
 
@@ -63,7 +64,7 @@ export function createWorldTools(of: ToolsOf): WorldTools {
 const commands = "commands.run";
 
 function toOptions(of: ToolsOf, tools: readonly Tool[]): DispatcherOptions {
-  const { files, readOnly, events, onSettled, onNotice } = of;
+  const { files, readOnly, events, onSettled, redact, onNotice } = of;
   const { allowBash = false, limits, confirmed, toolset } = of.settings();
   const isOffered = ({ needs }: Tool): boolean =>
     !needs.includes(commands) || (allowBash && !readOnly);
@@ -78,6 +79,7 @@ function toOptions(of: ToolsOf, tools: readonly Tool[]): DispatcherOptions {
     ...(limits === undefined ? {} : { limits }),
     ...(events === undefined ? {} : { events }),
     ...(onSettled === undefined ? {} : { onSettled }),
+    ...(redact === undefined ? {} : { redact }),
   };
 }
 

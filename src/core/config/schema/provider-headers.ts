@@ -68,8 +68,12 @@ const harmlessHeaders: ReadonlySet<string> = new Set([
   "x-title",
 ]);
 
+export function isHarmlessHeader(name: string): boolean {
+  return harmlessHeaders.has(name.toLowerCase());
+}
+
 function showHeader(value: string, name: string): string {
-  return harmlessHeaders.has(name.toLowerCase()) ? maskText(value) : hide(value);
+  return isHarmlessHeader(name) ? maskText(value) : hide(value);
 }
 
 /** Shows only that there is a value. */

@@ -1,6 +1,12 @@
 // The meaning of a refusal: by its exact text if that says more, else by its type or status.
 import { type Fields, fieldsOf, parseFields } from "../../message/fields.ts";
-import { readRetryAfter, type ProviderFailure } from "../failure.ts";
+import {
+  kindOfStatus,
+  readRetryAfter,
+  toTokens,
+  type ProviderFailure,
+  type StatusKind,
+} from "../failure.ts";
 import type { RefusedAnswer } from "../protocol.ts";
 import { textOf } from "./schema.ts";
 
@@ -58,12 +64,7 @@ function classify(refusal: Refusal): ProviderFailure {
   }
 }
 
-type Kind = Exclude<
-  ProviderFailure["kind"],
-  "context-overflow" | "thinking-mismatch" | "unreachable" | "cancelled"
->;
-
-function findKind({ status, type }: Refusal): Kind {
+function findKind({ status, type }: Refusal): StatusKind {
   const named = kindOfType.get(type);
   if (status === null) return named ?? "server-error";
   // Among server errors only an overload has its own kind.
@@ -72,20 +73,7 @@ function findKind({ status, type }: Refusal): Kind {
   return kindOfStatus.get(status) ?? named ?? (status >= 400 ? "invalid-request" : "malformed");
 }
 
-/** Statuses that are enough by themselves: a proxy may have written the body. */
-const kindOfStatus: ReadonlyMap<number, Kind> = new Map([
-  [401, "authentication"],
-  [402, "billing"],
-  [403, "permission"],
-  [404, "not-found"],
-  [408, "timeout"],
-  // A short lock conflict: the provider's own SDK retries it.
-  [409, "server-error"],
-  [413, "request-too-large"],
-  [429, "rate-limited"],
-]);
-
-const kindOfType: ReadonlyMap<string, Kind> = new Map([
+const kindOfType: ReadonlyMap<string, StatusKind> = new Map([
   ["invalid_request_error", "invalid-request"],
   ["conflict_error", "server-error"],
   ["authentication_error", "authentication"],
@@ -116,7 +104,7 @@ function overflow(detail: string, tokens?: string, tokensMax?: string): Provider
   return {
     kind: "context-overflow",
     detail,
-    tokens: tokens === undefined ? undefined : Number(tokens),
-    tokensMax: tokensMax === undefined ? undefined : Number(tokensMax),
+    tokens: toTokens(tokens),
+    tokensMax: toTokens(tokensMax),
   };
 }

@@ -21,6 +21,8 @@ import { runLimited } from "./run-limited.ts";
 import type { ScopedTool } from "../scoped-tool.ts";
 import {
   describeEffects,
+  redactFailure,
+  redactOutput,
   toFailedPayload,
   toFailure,
   toFailureMessage,
@@ -143,7 +145,7 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
     settle(output, null);
     return toMessage(use.id, text, false);
   } catch (error) {
-    const failure = toFailure(error);
+    const failure = redactFailure(toFailure(error), setup.options.redact);
     const latencyMs = performance.now() - startMs;
     trace.emit(use.id, { type: "tool.failed", payload: toFailedPayload(use, failure, latencyMs) });
     settle(null, failure);
@@ -190,7 +192,7 @@ async function perform(
     });
     const { role, replyNumber = 0 } = context;
     const call = { ...keptUseOf(toRun), role, replyNumber, eventId };
-    const output = await runLimited(
+    const given = await runLimited(
       (inner) => tool.run(input, { ...call, signal: inner }),
       {
         timeoutMs: timeoutOf(tool, limits),
@@ -199,6 +201,7 @@ async function perform(
       },
       signal,
     );
+    const output = redactOutput(given, options.redact);
     const { text, bytes } = await limitOutput(
       call,
       output,

@@ -1,4 +1,4 @@
-// Where a text repeats a secret, or a longer part of one, in any of the ways in which servers spell what they were sent.
+// Where a text repeats a secret, or a longer part of one, in any of the ways in which programs spell it.
 
 /** From `start` up to `end`. */
 export interface Part {
@@ -19,19 +19,41 @@ export function spellingsOf(secret: string): readonly string[] {
     encodeURIComponent(secret.toWellFormed()),
     JSON.stringify(secret).slice(1, -1),
     ...[0, 1, 2].flatMap((before) => toBase64(secret, before)),
-    Buffer.from(secret).toString("hex"),
+    [...encoder.encode(secret)].map((byte) => byte.toString(16).padStart(2, "0")).join(""),
   ];
 }
 
-/** In order and apart, in time linear in the text. Case does not count. */
-export function createPartFinder(secrets: readonly string[]): (text: string) => readonly Part[] {
+const encoder = new TextEncoder();
+
+/**
+ * In order and apart, in time linear in the text. Case does not count. `sparing` leaves a part alone of which only the
+ * beginning is known that all keys of a vendor share, as `sk-ant-api03-`.
+ */
+export function createPartFinder(
+  secrets: readonly string[],
+  how: "every part" | "sparing" = "every part",
+): (text: string) => readonly Part[] {
   const forms = [...new Set(secrets.map(toLower))];
   const [whole, inParts] = [forms.filter(isWholeOnly), forms.filter((form) => !isWholeOnly(form))];
   const places = indexPieces(inParts);
+  const isTelling = how === "sparing" ? isBeyondBeginning : isLong;
   return (text) => {
     const lower = toLower(text);
-    return join([...whole.flatMap((form) => findWhole(lower, form)), ...findParts(lower, places)]);
+    return join([
+      ...whole.flatMap((form) => findWhole(lower, form)),
+      ...findParts(lower, places).filter(isTelling),
+    ]);
   };
+}
+
+function isLong({ start, end }: Part): boolean {
+  return end - start >= partLengthMin;
+}
+
+function isBeyondBeginning({ start, end, form, index }: FoundPart): boolean {
+  if (end - start === form.length) return true;
+  const [sharedBeginning = ""] = /^[a-z]{2,5}[-_](?:[a-z]{2,5}\d{0,3}[-_]){0,2}/.exec(form) ?? [];
+  return end - start - Math.max(0, sharedBeginning.length - index) >= partLengthMin;
 }
 
 /** What is short itself, and what begins with a word such as `Bearer`, which is no secret. */
@@ -41,9 +63,10 @@ function isWholeOnly(form: string): boolean {
 
 /** The letters that come from the secret alone, with so many bytes of something else before it. */
 function toBase64(secret: string, before: number): readonly string[] {
-  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
+  const bytes = [...new Uint8Array(before), ...encoder.encode(secret)];
   const [start, end] = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)];
-  return (["base64", "base64url"] as const).map((form) => bytes.toString(form).slice(start, end));
+  const standard = btoa(String.fromCharCode(...bytes)).slice(start, end);
+  return [standard, standard.replaceAll("+", "-").replaceAll("/", "_")];
 }
 
 interface Place {
@@ -62,25 +85,36 @@ function indexPieces(forms: readonly string[]): ReadonlyMap<string, readonly Pla
   return places;
 }
 
-function findParts(text: string, places: ReadonlyMap<string, readonly Place[]>): readonly Part[] {
-  const found: Part[] = [];
-  for (let at = 0; at + pieceLength <= text.length; at += pieceLength) {
-    for (const place of places.get(text.slice(at, at + pieceLength)) ?? []) {
+/** A part and where it begins in the form. */
+interface FoundPart extends Part, Place {}
+
+function findParts(
+  text: string,
+  places: ReadonlyMap<string, readonly Place[]>,
+): readonly FoundPart[] {
+  const found: FoundPart[] = [];
+  for (let at = 0; at + pieceLength <= text.length;) {
+    let next = at + pieceLength;
+    for (const place of places.get(text.slice(at, next)) ?? []) {
       const part = widen(text, at, place);
-      if (part.end - part.start >= partLengthMin) found.push(part);
+      if (!isLong(part)) continue;
+      found.push(part);
+      // What is found need not be looked at again; a part that follows holds one of the next pieces whole.
+      next = Math.max(next, part.end - pieceLength + 1);
     }
+    at = next;
   }
   return found;
 }
 
 /** As far as text and secret are the same to both sides. */
-function widen(text: string, at: number, { form, index }: Place): Part {
+function widen(text: string, at: number, { form, index }: Place): FoundPart {
   let [before, after] = [0, pieceLength];
   while (before < Math.min(at, index) && text[at - before - 1] === form[index - before - 1]) {
     before += 1;
   }
   while (index + after < form.length && text[at + after] === form[index + after]) after += 1;
-  return { start: at - before, end: at + after };
+  return { start: at - before, end: at + after, form, index: index - before };
 }
 
 function findWhole(text: string, form: string): readonly Part[] {
