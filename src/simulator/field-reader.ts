@@ -19,25 +19,31 @@ export interface FieldErrors {
 
 /** `find…` gives null for a field that is absent or null: providers use the default for both. `…At` needs the field. */
 export interface FieldReader {
-  findText(place: Place, key: string): string | null;
-  textAt(place: Place, key: string): string;
-  findFlag(place: Place, key: string): boolean | null;
-  findNumber(place: Place, key: string): number | null;
-  findInteger(place: Place, key: string): number | null;
-  integerAt(place: Place, key: string): number;
-  findOneOf<Choice extends string>(
+  readonly findText: Read<string | null>;
+  readonly textAt: Read<string>;
+  readonly findFlag: Read<boolean | null>;
+  readonly findNumber: Read<number | null>;
+  readonly findInteger: Read<number | null>;
+  readonly integerAt: Read<number>;
+  readonly findOneOf: <Choice extends string>(
     place: Place,
     key: string,
     choices: readonly Choice[],
-  ): Choice | null;
-  oneOfAt<Choice extends string>(place: Place, key: string, choices: readonly Choice[]): Choice;
-  findPlace(place: Place, key: string): Place | null;
-  placeAt(place: Place, key: string): Place;
-  findList(place: Place, key: string): readonly Json[] | null;
+  ) => Choice | null;
+  readonly oneOfAt: <Choice extends string>(
+    place: Place,
+    key: string,
+    choices: readonly Choice[],
+  ) => Choice;
+  readonly findPlace: Read<Place | null>;
+  readonly placeAt: Read<Place>;
+  readonly findList: Read<readonly Json[] | null>;
   /** The elements of a list of objects. */
-  findPlaces(place: Place, key: string): readonly Place[] | null;
-  placesAt(place: Place, key: string): readonly Place[];
+  readonly findPlaces: Read<readonly Place[] | null>;
+  readonly placesAt: Read<readonly Place[]>;
 }
+
+type Read<Value> = (place: Place, key: string) => Value;
 
 export function find({ object }: Place, key: string): Json | null {
   const value = object.fields.get(key);
@@ -50,8 +56,11 @@ export function pathOf({ path }: Place, key: string): string {
 
 export function createFieldReader(errors: FieldErrors): FieldReader {
   const reading =
-    <Value>(wanted: FieldKind, take: (json: Json, path: string) => Value | undefined) =>
-    (place: Place, key: string): Value | null => {
+    <Value>(
+      wanted: FieldKind,
+      take: (json: Json, path: string) => Value | undefined,
+    ): Read<Value | null> =>
+    (place, key) => {
       const json = find(place, key);
       if (json === null) return null;
       const value = take(json, pathOf(place, key));
@@ -63,11 +72,9 @@ export function createFieldReader(errors: FieldErrors): FieldReader {
     return value;
   };
   const needing =
-    <Value>(read: (place: Place, key: string) => Value | null) =>
-    (place: Place, key: string): Value =>
+    <Value>(read: Read<Value | null>): Read<Value> =>
+    (place, key) =>
       needed(read(place, key), place, key);
-  const numberOf = (json: Json): number =>
-    json.kind === "number" ? Number(json.source) : Number.NaN;
   const findText = reading("string", (json) => (json.kind === "string" ? json.text : undefined));
   const findPlace = reading("object", (json, path) =>
     json.kind === "object" ? { object: json, path } : undefined,
@@ -106,4 +113,8 @@ export function createFieldReader(errors: FieldErrors): FieldReader {
     findPlaces,
     placesAt: needing(findPlaces),
   };
+}
+
+function numberOf(json: Json): number {
+  return json.kind === "number" ? Number(json.source) : Number.NaN;
 }

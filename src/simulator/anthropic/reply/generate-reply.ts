@@ -7,23 +7,23 @@ import { toReplyBlocks, type ReplyBlock } from "./reply-blocks.ts";
 import { signSummary } from "../render/signature.ts";
 import { isThinking } from "../request/validate-options.ts";
 import { nothingGenerated } from "./usage.ts";
-import type { Outcome } from "./write-message.ts";
 import type { Reply, ReplyPart } from "../../prompt.ts";
 import type { Generated } from "../../record-call.ts";
 import { longestFit } from "../../reply-text.ts";
 import { toolUseTokens, type TokenScale } from "../render/block-tokens.ts";
 
 /** A reply before it has an id and a bill. */
-type Made = Pick<
-  Outcome,
-  "blocks" | "stopReason" | "stopSequence" | "outputTokens" | "thinkingTokens"
->;
+export interface MadeReply extends Generated {
+  readonly blocks: readonly ReplyBlock[];
+  readonly stopReason: StopReason;
+  readonly stopSequence: string | null;
+}
 
 export function generateReply(
   request: MessagesRequest,
   prompt: RenderedPrompt,
   context: SurfaceContext,
-): Made {
+): MadeReply {
   const limits = limitsOf(request, prompt);
   if (request.options.maxTokens === 0)
     return { blocks: [], stopReason: "max_tokens", stopSequence: null, ...nothingGenerated };
@@ -41,7 +41,7 @@ export function generateReply(
 }
 
 /** A summary is one block. If the model did not finish it, the reply is empty. */
-function summarised(cut: CutReply, { state }: RenderedPrompt): Made {
+function summarised(cut: CutReply, { state }: RenderedPrompt): MadeReply {
   const content = cut.parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
   if (cut.stopReason !== "end_turn" || content === "") return { ...cut, blocks: [] };
   const signature = signSummary(content, state.messages);
@@ -61,7 +61,7 @@ function limitsOf(request: MessagesRequest, { totalTokens }: RenderedPrompt): Re
   };
 }
 
-export type StopReason =
+type StopReason =
   | "end_turn"
   | "max_tokens"
   | "stop_sequence"
@@ -69,10 +69,8 @@ export type StopReason =
   | "model_context_window_exceeded"
   | "compaction";
 
-interface CutReply extends Generated {
+interface CutReply extends Omit<MadeReply, "blocks"> {
   readonly parts: readonly ReplyPart[];
-  readonly stopReason: StopReason;
-  readonly stopSequence: string | null;
 }
 
 interface ReplyLimits {
