@@ -60,6 +60,30 @@ export function isRetryable(failure: ProviderFailure): boolean {
   }
 }
 
+/** Statuses that are enough by themselves: a proxy may have written the body. */
+export const kindOfStatus: ReadonlyMap<number, StatusKind> = new Map([
+  [401, "authentication"],
+  [402, "billing"],
+  [403, "permission"],
+  [404, "not-found"],
+  [408, "timeout"],
+  // A short lock conflict: the providers' own SDKs retry it.
+  [409, "server-error"],
+  [413, "request-too-large"],
+  [429, "rate-limited"],
+]);
+
+export type StatusKind = Exclude<
+  ProviderFailure["kind"],
+  "context-overflow" | "thinking-mismatch" | "unreachable" | "cancelled"
+>;
+
+/** A count in a provider's message; undefined if there is none or no number can be so large. */
+export function toTokens(digits: string | undefined): number | undefined {
+  const tokens = Number(digits);
+  return Number.isSafeInteger(tokens) ? tokens : undefined;
+}
+
 /** The wait that the provider asks for, in seconds or as a date; undefined if absent or unreadable. */
 export function readRetryAfter(
   headers: Readonly<Record<string, string>>,

@@ -175,3 +175,14 @@ describe.each(protocols.map((protocol) => [protocol.name, protocol] as const))(
 test("no reply adds a member to every object", () => {
   expect("polluted" in {}).toBe(false);
 });
+
+test.each(protocols.map((protocol) => [protocol.name, protocol] as const))(
+  "%s: an overflow by an impossible number has no number",
+  (_name, protocol) => {
+    const digits = "9".repeat(400);
+    const message = `prompt is too long: ${digits} tokens > 7 maximum; exceeds the context window`;
+    const text = JSON.stringify({ error: { type: "invalid_request_error", message } });
+    const failure = protocol.readFailure({ status: 400, headers: {}, body: text, nowMs: 0 });
+    expect(failure).toMatchObject({ kind: "context-overflow", tokens: undefined });
+  },
+);

@@ -257,6 +257,28 @@ test("a key never reaches the record, also where a server repeats it", async () 
   expect(JSON.stringify(sent)).not.toContain(plantedKey);
 });
 
+test("a stream that never ends is broken off as malformed", async () => {
+  const server = await openHttp((_request, response) => {
+    const many = "event: start\ndata: {}\n\n".repeat(50_000);
+    const write = (): void => {
+      while (!response.destroyed && response.write(many));
+      response.once("drain", write);
+    };
+    sendEvents(response, textEvent("hi"));
+    write();
+  });
+  const { outcome, attempts } = await openProvider(server.url).send({
+    request: toyRequest(),
+    stream: true,
+  });
+  expect(outcome).toMatchObject({
+    status: "partial",
+    message: { content: [{ type: "text", text: "hi" }] },
+    failure: { kind: "malformed", detail: "the stream has more than 1000000 events" },
+  });
+  expect(attempts).toHaveLength(1);
+});
+
 test("a key in the name of a header never reaches the record", async () => {
   const server = await openHttp((_request, response) => {
     speakOnPurpose(response);

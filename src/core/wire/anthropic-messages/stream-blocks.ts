@@ -5,6 +5,7 @@ import { parseFields, type Fields } from "../../message/fields.ts";
 import { escapeLoneSurrogates, itemTexts, memberTexts } from "../../message/json-text.ts";
 import { objectText } from "../../message/json-tree.ts";
 import type { Block, JsonText } from "../../message/message.ts";
+import { excerpt } from "./failure.ts";
 import { textOf } from "./schema.ts";
 
 /** A piece of a block in one event. Text stays as it came; nothing is joined until the end. */
@@ -66,6 +67,9 @@ export interface JoinedBlocks {
   readonly warnings: readonly string[];
 }
 
+/** So many kinds of lost deltas are named: each is a warning on the record. */
+const lostKindsMax = 10;
+
 interface Draft {
   readonly json: JsonText;
   readonly grown: Map<GrowingMember, string[]>;
@@ -75,9 +79,12 @@ export function joinPieces(pieces: ListView<Piece>): JoinedBlocks {
   const drafts: Draft[] = [];
   const byIndex = new Map<number, Draft>();
   const lost = new Map<string, number>();
-  const lose = (what: string): void => void lost.set(what, (lost.get(what) ?? 0) + 1);
+  const lose = (what: string): void => {
+    const named = lost.has(what) || lost.size < lostKindsMax ? what : "of further unknown types";
+    lost.set(named, (lost.get(named) ?? 0) + 1);
+  };
   for (const piece of itemsOf(pieces)) {
-    if (piece.kind === "unknown") lose(`of the unknown type "${piece.type}"`);
+    if (piece.kind === "unknown") lose(`of the unknown type "${excerpt(piece.type)}"`);
     else if (piece.kind === "start") {
       const draft: Draft = { json: piece.json, grown: new Map() };
       byIndex.set(piece.index, draft);

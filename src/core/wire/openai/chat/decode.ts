@@ -106,18 +106,15 @@ function toContent({ thinking, text, refusal, calls }: ChatState): readonly Bloc
 }
 
 interface WholeCall {
-  readonly id: string;
-  readonly name: string;
-  readonly pieces: readonly string[];
+  id: string;
+  name: string;
+  readonly pieces: string[];
   readonly isCustom: boolean;
 }
 
 /** Pieces of one call may stand among pieces of others. */
 function joinCalls(calls: GrowingList<ChatCall>): readonly WholeCall[] {
-  const byIndex = new Map<
-    number,
-    { id: string; name: string; pieces: string[]; isCustom: boolean }
-  >();
+  const byIndex = new Map<number, WholeCall>();
   for (const { index, id = "", name = "", input = "", isCustom } of itemsOf(calls)) {
     const call = byIndex.get(index) ?? { id: "", name: "", pieces: [], isCustom };
     if (call.id === "") call.id = id;

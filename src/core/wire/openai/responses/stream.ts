@@ -134,14 +134,14 @@ function finishResponses(state: ResponsesState): Reply | ProviderFailure {
 }
 
 interface GatheredItem {
-  readonly begun: Item | null;
-  readonly pieces: readonly string[];
+  begun: Item | null;
+  readonly pieces: string[];
   /** Null if the stream was cut before the item ended. */
-  readonly json: JsonText | null;
+  json: JsonText | null;
 }
 
 function groupItems(arrived: GrowingList<Arrived>): ReadonlyMap<number, GatheredItem> {
-  const items = new Map<number, { begun: Item | null; pieces: string[]; json: JsonText | null }>();
+  const items = new Map<number, GatheredItem>();
   for (const what of itemsOf(arrived)) {
     const item = items.get(what.place) ?? { begun: null, pieces: [], json: null };
     items.set(what.place, item);
