@@ -1,5 +1,6 @@
 // The check: silent on every ledger this suite makes, and in words about anything that does not hold (X-34).
 import { expect, test } from "vitest";
+import type { Ledger } from "../../../src/core/ledger/ledger.ts";
 import type { OpenLedger } from "../stores.ts";
 import {
   all,
@@ -12,6 +13,7 @@ import {
   newTurn,
   open as openTurn,
   openSession,
+  refusal,
   run,
   runAll,
   startMs,
@@ -19,6 +21,58 @@ import {
 import { writeRichSession } from "./rich-session.ts";
 
 export function checkContract(open: OpenLedger): void {
+  const unreadable: readonly (readonly [
+    sql: string,
+    read: (ledger: Ledger) => Promise<unknown>,
+    row: string,
+  ])[] = [
+    [
+      "UPDATE calls SET plan_json = 'x' WHERE turn_id = 't1'",
+      (ledger) => ledger.readCalls("t1"),
+      "call 1 of turn t1",
+    ],
+    [
+      "UPDATE calls SET status = 'odd' WHERE turn_id = 't1'",
+      (ledger) => ledger.readCalls("t1"),
+      "call 1 of turn t1",
+    ],
+    [
+      "UPDATE messages SET content = '{' WHERE idx = 0",
+      (ledger) => ledger.readMessages("t1"),
+      "message 0 of turn t1",
+    ],
+    [
+      "UPDATE sessions SET role = 'odd' WHERE id = 'a'",
+      (ledger) => ledger.listSessions(),
+      "session a",
+    ],
+    [
+      "UPDATE sessions SET state_json = '{' WHERE id = 'a'",
+      (ledger) => ledger.readState("a"),
+      "session a",
+    ],
+    [
+      "UPDATE turns SET permissions_used = 'x' WHERE id = 't1'",
+      (ledger) => ledger.findTurn("t1"),
+      "turn t1",
+    ],
+  ];
+  test.for(unreadable)(
+    "a reader says which row is damaged, and how to repair it: %s",
+    async ([sql, read, row]) => {
+      const { ledger, database, expectDamage } = await open();
+      await openSession(ledger, "a");
+      await runAll(ledger, "a", "t1 t2");
+      expectDamage();
+      await database.commit({ guards: [], writes: [{ sql, values: [] }] });
+      const said = await refusal(read(ledger));
+      expect(said.code).toBe("store-unavailable");
+      expect(said.message).toContain(`${row} is damaged in the ledger: `);
+      expect(said.hint).toContain("strata ledger check --repair");
+      expect((await all(ledger.check())).length).toBeGreaterThan(0);
+    },
+  );
+
   test("a ledger with everything in it is in order", async () => {
     const { ledger } = await open();
     await writeRichSession(ledger);

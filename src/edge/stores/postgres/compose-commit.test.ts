@@ -118,10 +118,14 @@ describe("a commit that needs several statements", () => {
     const rows = ["a", "b", "c", "d"].map((hash) => ({ hash, text }));
     const commit = { guards: [], writes: [{ into: "contents", rows } as const] };
     expect(composeCommit(commit)).toBeNull();
-    expect(planSteps(commit).writes.map(({ values }) => values[0])).toEqual([
-      ["a", "b"],
-      ["c", "d"],
+    // Each text is a value of its own, which no driver has to escape.
+    expect(planSteps(commit).writes.map(({ values }) => values)).toEqual([
+      ["a", text, "b", text],
+      ["c", text, "d", text],
     ]);
+    expect(planSteps(commit).writes[0]?.sql).toBe(
+      "INSERT INTO contents (hash, text) SELECT * FROM (VALUES ($1::text, $2::text), ($3::text, $4::text)) AS given (hash, text)",
+    );
   });
 });
 

@@ -99,21 +99,37 @@ function conditional(sql: string, holds: string): string {
   return `${split.head} WHERE (${split.condition}) AND ${holds}`;
 }
 
-/** One list per column: the statement is the same for any number of rows, so it is planned once. */
-function insertPart({ into, rows, orIgnore }: Insert, holds: string): NumberedStatement {
+/**
+ * One list per column: the statement is the same for any number of rows, so it is planned once. Large texts are values
+ * of their own: the driver escapes lists, which takes up to sixty times their size in memory.
+ */
+function insertPart(insert: Insert, holds: string): NumberedStatement {
+  const { into, rows, orIgnore } = insert;
   const types = columnsOf(into);
   const isKnown = rows.every((row) => Object.keys(row).every((name) => name in types));
   assert(isKnown, `a row has a column that ${into} does not have`);
   const columns = Object.entries(types);
   const names = columns.map(([name]) => name).join(", ");
-  const lists = columns.map(([, type]) => `?::${type === "integer" ? "bigint" : "text"}[]`);
+  const places = columns.map(([, type]) => `?::${type === "integer" ? "bigint" : "text"}`);
   const where = holds === "" ? "" : ` WHERE ${holds}`;
   const conflict = orIgnore === true ? " ON CONFLICT DO NOTHING" : "";
+  const head = `INSERT INTO ${into} (${names}) SELECT * FROM`;
+  if (charsOf(insert) > listCharsMax && rows.length <= ownRowsMax) {
+    const list = rows.map(() => `(${places.join(", ")})`).join(", ");
+    return {
+      sql: `${head} (VALUES ${list}) AS given (${names})${where}${conflict}`,
+      values: rows.flatMap((row) => columns.map(([name]) => row[name] ?? null)),
+    };
+  }
   return {
-    sql: `INSERT INTO ${into} (${names}) SELECT * FROM unnest(${lists.join(", ")})${where}${conflict}`,
+    sql: `${head} unnest(${places.map((place) => `${place}[]`).join(", ")})${where}${conflict}`,
     values: columns.map(([name]) => rows.map((row) => row[name] ?? null)),
   };
 }
+
+const listCharsMax = 100_000;
+/** A statement takes 65,535 values. */
+const ownRowsMax = 200;
 
 function numbered({ sql, values }: NumberedStatement): NumberedStatement {
   return { sql: numberPlaces(sql), values };

@@ -5,7 +5,7 @@ export interface Address {
   readonly connectionString: string;
   /** Host, port and database, for messages. */
   readonly where: string;
-  /** Removes the password from a text. */
+  /** Removes the password and names of users from a text of the server. */
   readonly redact: (text: string) => string;
 }
 
@@ -39,7 +39,10 @@ function invalid(message: string): StrataError {
 
 function createRedact(passwords: readonly string[]): (text: string) => string {
   const secrets = passwords.flatMap((each) => [each, decode(each)]).filter((each) => each !== "");
-  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
+  return (text) =>
+    secrets
+      .reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text)
+      .replace(/\b(user|role) "[^"]*"/g, '$1 "[redacted]"');
 }
 
 function decode(text: string): string {

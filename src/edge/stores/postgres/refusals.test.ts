@@ -38,17 +38,17 @@ const opening: Readonly<
     change: (url) => (url.password = "not-the-password"),
     code: "config-invalid",
     message:
-      /^the ledger postgres on 127\.0\.0\.1:\d+ refused the password: password authentication failed for user "strata" \(28P01\)$/,
+      /^the ledger postgres on 127\.0\.0\.1:\d+ refused the password: password authentication failed for user "\[redacted\]" \(28P01\)$/,
   },
   "no password": {
     change: (url) => (url.password = ""),
     code: "config-invalid",
     message: /asks for a password: SASL/,
   },
-  "an unknown user": {
+  "an unknown user, without its name": {
     change: (url) => (url.username = "nobody"),
     code: "config-invalid",
-    message: /refused the password: password authentication failed for user "nobody"/,
+    message: /refused the password: password authentication failed for user "\[redacted\]"/,
   },
   "an unknown database": {
     change: (url) => (url.pathname = "/nowhere"),
@@ -115,7 +115,9 @@ test("a server without a connection left is reported as such", async () => {
   });
   const { code, message } = await withClient(few, () => failureOf(openPostgres({ url: few }), few));
   expect(code).toBe("store-unavailable");
-  expect(message).toMatch(/has no connection left: too many connections for role "few" \(53300\)$/);
+  expect(message).toMatch(
+    /has no connection left: too many connections for role "\[redacted\]" \(53300\)$/,
+  );
 });
 
 test("a database that is read-only is reported as such", async () => {
