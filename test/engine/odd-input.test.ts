@@ -225,6 +225,7 @@ function isPlain(given: unknown): boolean {
 }
 
 test("an engine refuses odd names and odd messages", async () => {
+  expect(odd.length).toBeGreaterThan(10);
   for (const [name, value] of [...odd, ["empty text", ""] as const]) {
     expectRefused(`session(${name})`, await thrownBy(() => engine.session(never(value))));
     expectRefused(`resume(${name})`, await thrownBy(() => engine.resume(never(value))));
@@ -269,6 +270,7 @@ test("openEngine refuses odd options and opens nothing", async () => {
     "catalogue",
     "counter",
   ];
+  expect(names).toHaveLength(20);
   for (const [name, value] of odd) {
     expectRefused(`openEngine(${name})`, await thrownBy(() => openEngine(never(value))));
     if (value === undefined) continue;
@@ -291,8 +293,7 @@ function isFitting(key: string, value: unknown): boolean {
 }
 
 test("defineTool refuses odd tools", async () => {
-  const run = (): string => "ok";
-  const usual = { name: "look", description: "Looks", run };
+  const usual = { name: "look", description: "Looks", run: () => "ok" };
   for (const [name, value] of odd) {
     expectRefused(`defineTool(${name})`, await thrownBy(() => defineTool(never(value))));
     for (const key of [

@@ -151,7 +151,7 @@ function toSchema(
     properties: Object.fromEntries(
       entries.map(([name, short]) => [name, toProperty(tool, name, short)]),
     ),
-    required: entries.flatMap(([name, short]) => (String(short).endsWith("?") ? [] : [name])),
+    required: entries.flatMap(([name, short]) => (short.endsWith("?") ? [] : [name])),
     additionalProperties: false,
   };
 }
