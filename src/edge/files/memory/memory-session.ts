@@ -95,6 +95,8 @@ function createReader(store: MemoryStore, options: MemorySessionOptions): () => 
       return kept;
     }
   };
+  const readGlobal = async (): Promise<string> =>
+    globalFolder === undefined ? "" : readGlobalUser(globalFolder);
   return async () => {
     const contents: MemoryContent[] = [];
     const peek = async (file: MemoryFile): Promise<string> => {
@@ -102,8 +104,6 @@ function createReader(store: MemoryStore, options: MemorySessionOptions): () => 
       contents.push(content);
       return content.text;
     };
-    const readGlobal = async (): Promise<string> =>
-      globalFolder === undefined ? "" : readGlobalUser(globalFolder);
     const sources = {
       globalUser: await readOrKeep("global USER.md", readGlobal, snapshot?.globalUser),
       user: await readOrKeep("USER.md", () => peek("USER.md"), snapshot?.user),
