@@ -44,7 +44,8 @@ interface Suspect {
 
 const usualKillMs = 8000;
 const chunkSize = 1000;
-const faultsMax = 200;
+/** How many faults of one kind at one door are printed; all are counted. */
+const shownMax = 20;
 
 export async function runHostile(plan: HostilePlan): Promise<HostileResult> {
   const { module, seed, only, killMs = usualKillMs, progress } = plan;
@@ -57,7 +58,8 @@ export async function runHostile(plan: HostilePlan): Promise<HostileResult> {
     // A chunk that is run again finds the same.
     if (faults.has(text) || (only !== undefined && fault.number !== only)) return;
     faults.set(text, fault);
-    if (faults.size <= faultsMax) progress(text);
+    const isAlike = ({ door, kind }: Fault): boolean => door === fault.door && kind === fault.kind;
+    if ([...faults.values()].filter(isAlike).length <= shownMax) progress(text);
   };
   const setup: WorkerSetup = { module, seed, folder, killMs, onFault };
   const tallies = new Map(chosen.map((door) => [door.name, openTally(wantedOf(door, plan))]));

@@ -1,4 +1,5 @@
 // A short valid recording of each format that replay reads, besides the transcript in fixtures/.
+import { plantedKey } from "../../harness/planted-key.ts";
 import type { Json } from "./mutate.ts";
 import { sampleProtocols } from "./samples.ts";
 
@@ -184,7 +185,11 @@ const logs: readonly (readonly Json[])[] = sampleProtocols.map(({ path, request 
     request,
     response: { usage: { input_tokens: 9, output_tokens: 3 } },
   },
-  { ts: 1_770_000_000, request: { url: path, body: request }, response: { status: 200, body: {} } },
+  {
+    ts: 1_770_000_000,
+    request: { url: path, headers: { "x-api-key": plantedKey }, body: request },
+    response: { status: 200, body: {} },
+  },
 ]);
 
 export const formatSamples: readonly (readonly Json[])[] = [codex, pi, ctxTrace, ctxKv, ...logs];

@@ -90,7 +90,17 @@ function changeLine(
   if (kind < 0.3) return [mutateText(random, line)];
   if (kind < 0.4)
     return [line.replaceAll(/"[st]\d-/g, `"${JSON.stringify(oddText(random)).slice(1, -1)}`)];
-  return [mutateJson(random, JSON.parse(line || "null"), known)];
+  const value = parsed(line);
+  return [value === undefined ? mutateText(random, line) : mutateJson(random, value, known)];
+}
+
+/** Undefined for a line that was broken before. */
+function parsed(line: string): Json | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whatever was imported, all sessions can still be listed. */

@@ -11,6 +11,9 @@ import {
 } from "../../../src/core/message/validate-message.ts";
 import { countMessage } from "../../../src/core/tokens/raw-count.ts";
 import { cheapCounter } from "../../../src/core/tokens/cheap-counter.ts";
+import { nothingWritten, type Spelling } from "../../../src/core/assembly/spelling.ts";
+import { resolveModel } from "../../../src/core/models/resolve-model.ts";
+import { protocols } from "../../../src/core/wire/protocols.ts";
 import type { OpenDoor, Outcome, Refusal } from "../door.ts";
 import { keysIn, mutateJson, mutateText, oddJson, pick, some, type Json } from "../mutate.ts";
 
@@ -44,8 +47,15 @@ function readText(text: string): Outcome {
   const broken = validateMessage(message).map(toRefusal);
   if (broken.length > 0) return { isAccepted: false, outputs: [], refusals: broken };
   countMessage(message, cheapCounter);
+  for (const spelling of spellings) spelling.message(message, nothingWritten);
   return { isAccepted: true, outputs: [encodeMessage(message), spellMessage(message)] };
 }
+
+/** How each protocol writes a message. */
+const spellings: readonly Spelling[] = protocols.map((protocol) => {
+  const model = protocol.access.kind.startsWith("openai") ? "gpt-5.5" : "claude-sonnet-5-5";
+  return protocol.spelling(resolveModel(model).facts);
+});
 
 /** Values of any shape, as a program without types could pass them. */
 function checkValues(random: Random, samples: readonly Json[], known: readonly string[]): Outcome {

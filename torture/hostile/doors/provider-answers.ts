@@ -76,17 +76,21 @@ function portOf(server: Server): number {
 
 function makeAnswer(random: Random, sample: ReplySample): readonly Buffer[] {
   const isStream = random() < 0.5;
-  const text =
-    random() < 0.1 ? refusal(random) : isStream ? eventText(random, sample) : body(random, sample);
-  const bytes =
-    random() < 0.2 ? Buffer.from(mutateBytes(random, Buffer.from(text))) : Buffer.from(text);
+  const bytes = makeBody(random, sample, isStream);
   const head = Buffer.from(makeHead(random, isStream, bytes.length), "latin1");
   const step = size(random, Math.max(1, bytes.length));
-  const pieces = [head];
+  const pieces: Buffer[] = [head];
   for (let at = 0; at < bytes.length && pieces.length < 50; at += step) {
     pieces.push(bytes.subarray(at, pieces.length === 49 ? bytes.length : at + step));
   }
   return pieces;
+}
+
+/** A repeated key stays whole: pieces of it could be anything. */
+function makeBody(random: Random, sample: ReplySample, isStream: boolean): Buffer {
+  if (random() < 0.1) return Buffer.from(refusal(random));
+  const text = isStream ? eventText(random, sample) : body(random, sample);
+  return Buffer.from(random() < 0.2 ? mutateBytes(random, Buffer.from(text)) : text);
 }
 
 function body(random: Random, { reply, known }: ReplySample): string {

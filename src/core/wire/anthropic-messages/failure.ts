@@ -13,7 +13,7 @@ import { textOf } from "./schema.ts";
 export function readFailure({ status, headers, body, nowMs }: RefusedAnswer): ProviderFailure {
   const fields = parseFields(body) ?? {};
   const error = fieldsOf(fields["error"]);
-  const detail = textOf(error["message"]) || excerpt(body) || `status ${status}`;
+  const detail = messageIn(error) || excerpt(body).trim() || `status ${status}`;
   return classify({
     status,
     type: textOf(error["type"]),
@@ -26,8 +26,14 @@ export function readFailure({ status, headers, body, nowMs }: RefusedAnswer): Pr
 export function toFailure(fields: Fields): ProviderFailure {
   const error = fieldsOf(fields["error"]);
   const type = textOf(error["type"]);
-  const detail = textOf(error["message"]) || type || "an error without a message";
+  const detail = messageIn(error) || type.trim() || "an error without a message";
   return classify({ status: null, type, detail, retryAfterMs: undefined });
+}
+
+/** Empty for a blank one. */
+function messageIn(error: Fields): string {
+  const message = textOf(error["message"]);
+  return message.trim() === "" ? "" : message;
 }
 
 /** Enough of a text to recognise it. */

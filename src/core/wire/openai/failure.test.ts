@@ -116,6 +116,11 @@ describe("a failure inside an answer", () => {
     expect(failureIn(fields)?.kind).toBe(kind);
   });
 
+  test("with a blank message shows what else it says", () => {
+    const blank = failureIn({ error: { code: "server_error", message: " " } });
+    expect(blank?.detail).toBe('{"code":"server_error","message":" "}');
+  });
+
   test("is not seen where there is none", () => {
     expect(failureIn({ id: "x", error: null })).toBeUndefined();
   });

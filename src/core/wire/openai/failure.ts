@@ -40,10 +40,13 @@ interface ReportedError {
 /** The error of an answer, nested as documented, or bare as stream events and some providers have it. */
 function errorIn(answer: Fields): ReportedError | undefined {
   const nested = answer["error"];
-  if (typeof nested === "string" && nested !== "") return { detail: nested, code: "", type: "" };
+  if (typeof nested === "string" && nested.trim() !== "")
+    return { detail: nested, code: "", type: "" };
   const isNested = nested !== undefined && nested !== null;
   const error = isNested ? fieldsOf(nested) : answer;
-  const detail = textIn(error, "message") ?? (isNested ? shown(nested) : undefined);
+  const message = textIn(error, "message");
+  const hasMessage = message !== undefined && message.trim() !== "";
+  const detail = hasMessage ? message : isNested ? shown(nested) : undefined;
   if (detail === undefined) return undefined;
   const code = error["code"];
   return {
