@@ -63,12 +63,14 @@ export type OuterStep = StepOf<"send" | "run tools" | "close">;
 
 /** Carries out every step up to the next one that talks to a model, runs tools or ends the turn. */
 export async function advance(running: RunningTurn, deps: StepDeps): Promise<OuterStep> {
-  for (;;) {
-    takeInputs(running, deps);
-    const step = nextStep(running.turn);
-    if (step.do === "send" || step.do === "run tools" || step.do === "close") return step;
-    await take(step, running, deps);
-  }
+  return releaseOnError(running, async () => {
+    for (;;) {
+      takeInputs(running, deps);
+      const step = nextStep(running.turn);
+      if (step.do === "send" || step.do === "run tools" || step.do === "close") return step;
+      await take(step, running, deps);
+    }
+  });
 }
 
 /** Carries out one step. */

@@ -29,10 +29,9 @@ export type {
 export { createBilling } from "./billing/billing.ts";
 export { createGrowingPrompt, type GrowingPrompt } from "./billing/growing-prompt.ts";
 export { stingyBilling, type BillingOptions } from "./billing/options.ts";
-export type { Call, CallOutcome } from "./call-ledger.ts";
+export { describeCall, describeReason, type Call, type CallOutcome } from "./call-ledger.ts";
 export type { Clock } from "./clock.ts";
 export type { Latency } from "./server/deliver.ts";
-export { describeCall, describeReason } from "./describe-call.ts";
 export type { Model, Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "./prompt.ts";
 export type { ListenOptions, OpenServer } from "./server/node-server.ts";
 export type { FaultSpec } from "./parse-faults.ts";

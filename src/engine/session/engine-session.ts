@@ -16,7 +16,15 @@ import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts
 import { createOwnLoop, type LoopOf, type OwnLoop } from "../own-loop/own-loop.ts";
 import type { Session } from "../../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
-import { settleTurn, withTurn, type TurnWish, toDeps, type OpenState } from "./session-turn.ts";
+import {
+  readAgainIfStale,
+  recover,
+  settleTurn,
+  withTurn,
+  type TurnWish,
+  toDeps,
+  type OpenState,
+} from "./session-turn.ts";
 import { emitEnded } from "../events/session-events.ts";
 import { followTurn } from "../turn/follow-turn.ts";
 import {
@@ -61,17 +69,27 @@ export interface OpenedSession {
   readonly session: Session;
   readonly world: World;
   readonly reached: Reached;
-  /** Set if a turn is open; the first run takes care of it. */
+  /** What a run does first with a turn that was left open; by default it refuses. */
   readonly unfinished?: Unfinished;
+  /** Whether a process left a turn open. */
+  readonly hasOpenTurn?: boolean;
   /** Called once it is closed. */
   readonly onClosed?: () => void;
 }
 
 export function createEngineSession(
   context: EngineContext,
-  { session: opened, world, reached, unfinished, onClosed }: OpenedSession,
+  { session: opened, world, reached, unfinished, hasOpenTurn = false, onClosed }: OpenedSession,
 ): EngineSession {
-  const open: OpenState = { session: opened, reached, world, calling: opened, lastEnd: "done" };
+  const open: OpenState = {
+    session: opened,
+    reached,
+    world,
+    calling: opened,
+    lastEnd: "done",
+    running: null,
+    isStale: false,
+  };
   const work = createWork(opened.id);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
@@ -101,13 +119,25 @@ export function createEngineSession(
     );
     return parts.handle;
   };
-  let left = unfinished ?? null;
+  let left = hasOpenTurn && unfinished !== undefined ? unfinished : null;
   const abandonLeft = (): Promise<void> => context.deps.ledger.abandonTurn(opened.id);
-  /** Takes care of a turn that a process left open, then starts. */
+  const readAgain = async (): Promise<void> => {
+    const isLeft = await readAgainIfStale(context, open);
+    if (isLeft && unfinished !== undefined) left = unfinished;
+  };
+  /** Takes care of a turn that a process, or a failed run, left open, then starts. */
   const startAfter = (said: AgentEvent | string, options: RunOptions): TurnHandle => {
-    if (left === null) return start(said, options);
+    if (left === null && !open.isStale) return start(said, options);
     work.requireIdle();
     const { id: turnId = randomUUID(), signal } = options;
+    if (open.isStale) {
+      const first = work.runAlone(readAgain);
+      return followTurn({
+        turnId,
+        first,
+        begin: () => startAfter(said, { ...options, id: turnId }),
+      });
+    }
     const how = signal === undefined ? {} : { signal };
     return followTurn({
       turnId,
@@ -118,18 +148,32 @@ export function createEngineSession(
       },
     });
   };
-  /** A turn whose calls the application sends: the session is taken until it is settled. */
+  const runAlone = <Value>(
+    run: (signal: AbortSignal) => Promise<Value>,
+    outer?: AbortSignal,
+  ): Promise<Value> =>
+    work.runAlone(async (signal) => {
+      await readAgainIfStale(context, open);
+      const before = { session: open.session, reached: open.reached };
+      try {
+        return await run(signal);
+      } catch (error) {
+        throw await recover(context, open, before, error, "the change");
+      }
+    }, outer);
+  /** A turn whose calls the application sends: the session is occupied until it is settled. */
   const begin: LoopOf["begin"] = (said, options) => {
     const { promise, resolve, reject } = Promise.withResolvers<TurnRun>();
     const parts = occupy(said, options, () => promise);
     if (said === null) left = null;
     const { handle, signal } = parts;
+    const before = { session: open.session, reached: open.reached };
     return {
       handle,
       signal,
       with: (run) => withTurn(context, open, parts, toWish(said, options), run),
       settle: (run) => resolve(settleTurn(open, run)),
-      fail: reject,
+      fail: (error) => void recover(context, open, before, error).then(reject),
     };
   };
   return {
@@ -144,14 +188,14 @@ export function createEngineSession(
     },
     ...createOwnLoop({ sessionId: opened.id, begin }),
     compact: ({ signal, ...options } = {}) =>
-      work.runAlone(async (within) => {
+      runAlone(async (within) => {
         const deps = await toDeps(context, open, { signal: within });
         const run = await compactSession(open.session, options, deps);
         open.session = run.session;
         return run;
       }, signal),
     useModel: (name) =>
-      work.runAlone(async () => {
+      runAlone(async () => {
         const { change, ...changed } = await changeModel(context, open, world, name);
         Object.assign(open, changed);
         return change;

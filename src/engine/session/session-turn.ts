@@ -2,19 +2,27 @@
 import type { AgentEvent } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { Session } from "../../core/session/session.ts";
-import { StrataError } from "../../core/strata-error.ts";
+import { StrataError, toStrataError } from "../../core/strata-error.ts";
+import { findModelSetup, needRecord } from "./recorded-setup.ts";
+import { resumeSession } from "./stored-session.ts";
 import type { EngineContext, EngineDeps, Reached } from "./engine-deps.ts";
 import type { Deps, TurnRun } from "../turn/deps.ts";
 import { routeTurn, toRoutePart, type ReachedSession } from "./route-turn.ts";
 import { beginTurn, loadTurn } from "../turn/begin-turn.ts";
-import type { RunningTurn } from "../turn/running-turn.ts";
+import { release, type RunningTurn } from "../turn/running-turn.ts";
 import type { HandleParts } from "../turn/turn-handle.ts";
 import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import type { TurnEnding } from "../../core/turn/turn.ts";
 import type { Compaction } from "../turn/deps.ts";
-import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
+import {
+  compactionOf,
+  optionsOf,
+  policyOf,
+  findRecorded,
+  type EngineConfig,
+} from "./engine-config.ts";
 import { watchTools, withoutSecrets } from "../turn/answer-tools.ts";
 import { foundationOf, type World } from "../world/world.ts";
 import { askedRoleOf } from "../../core/session/session-role.ts";
@@ -31,7 +39,7 @@ export interface TurnWish {
   readonly model: string | null;
 }
 
-/** Chooses the model first. An error before the turn is open leaves the session unchanged. */
+/** Chooses the model first. After an error the session is what the ledger has of it. */
 export async function withTurn<Value>(
   context: EngineContext,
   open: OpenState,
@@ -39,15 +47,66 @@ export async function withTurn<Value>(
   wish: TurnWish,
   run: (turn: SessionTurn) => Promise<Value>,
 ): Promise<Value> {
+  await readAgainIfStale(context, open);
   const before = { session: open.session, reached: open.reached };
   try {
-    return await run(await beginInSession(context, open, parts, wish));
+    const turn = await beginInSession(context, open, parts, wish);
+    open.running = turn.running;
+    return await run(turn);
   } catch (error) {
-    const record = await context.deps.ledger.findSession(open.session.id).catch(() => null);
-    const isOpen = record?.openTurnId === parts.handle.turnId;
-    if (wish.event !== null && !isOpen) Object.assign(open, withRecord(before, open.session));
-    throw error;
+    throw await recover(context, open, before, error);
   }
+}
+
+/** Nothing of a failed turn stays in memory: if the ledger has something of it, the session is read again. */
+export async function recover(
+  { deps }: EngineContext,
+  open: OpenState,
+  before: ReachedSession,
+  error: unknown,
+  what = "the turn",
+): Promise<StrataError> {
+  const { session } = open;
+  const record = await deps.ledger.findSession(session.id).catch(() => undefined);
+  const isUnchanged = record?.openTurnId === null && record.headTurnId === session.headTurnId;
+  if (record === null || isUnchanged) Object.assign(open, withRecord(before, session));
+  else open.isStale = true;
+  return toStrataError(error, `${what} of session ${session.id}`);
+}
+
+/** Reads a session from the ledger that a failed turn left unsure. Returns whether a turn is open there. */
+export async function readAgainIfStale(context: EngineContext, open: OpenState): Promise<boolean> {
+  if (!open.isStale) return false;
+  // The ledger may have failed when the turn was released.
+  if (open.running !== null) await release(open.running);
+  const { session, reached, hasOpenTurn } = await loadSession(context, open.session.id);
+  Object.assign(open, { session, reached, running: null, isStale: false });
+  return hasOpenTurn;
+}
+
+export interface LoadedSession extends ReachedSession {
+  readonly hasOpenTurn: boolean;
+}
+
+/** A session as the ledger has it, with the model of its next turn. */
+export async function loadSession(context: EngineContext, id: string): Promise<LoadedSession> {
+  const { deps } = context;
+  const config = await context.readConfig();
+  const record = await needRecord(deps.ledger, id);
+  const recorded = await findModelSetup(deps.ledger, record);
+  const habit = recorded?.setup?.calls;
+  const model = findRecorded({ model: recorded?.model ?? record.model, name: habit?.name }, deps);
+  const reached = await deps.reach(model);
+  const session = await resumeSession(deps.ledger, id, {
+    model,
+    protocol: reached.protocol,
+    policy: policyOf(config),
+    counter: deps.counter,
+    // Other options would change the cached prefix.
+    options: habit?.options ?? optionsOf(config, model),
+    ...(config.pace !== undefined && { pace: config.pace }),
+  });
+  return { session, reached, hasOpenTurn: record.openTurnId !== null };
 }
 
 async function beginInSession(
@@ -76,6 +135,7 @@ async function beginInSession(
 /** The session continues from the end of the turn. */
 export function settleTurn(open: OpenState, run: TurnRun): TurnRun {
   open.session = run.session;
+  open.running = null;
   open.lastEnd = run.end;
   return run;
 }
@@ -106,6 +166,10 @@ export interface OpenState {
   /** The session in the running turn, as its next call sees it. */
   calling: Session;
   lastEnd: TurnEnding;
+  /** The turn that runs, or that failed last. */
+  running: RunningTurn | null;
+  /** Whether a turn failed and left the session in doubt: it is read again before the next work. */
+  isStale: boolean;
 }
 
 export interface DepsWish {

@@ -3,6 +3,7 @@ import type { EventBody } from "../../core/events/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { OpenTurn } from "../../core/ledger/ledger.ts";
 import { applyResult, toClosed } from "../../core/turn/apply-result.ts";
+import { toStrataError } from "../../core/strata-error.ts";
 import type { Input } from "../../core/turn/step.ts";
 import { turnEnded } from "../../core/turn/turn-events.ts";
 import type { Turn, TurnEnding } from "../../core/turn/turn.ts";
@@ -21,6 +22,8 @@ export interface RunningTurn {
   readonly tools: DispatchContext & { readonly chain: SharedChain };
   /** Text for the next call only. */
   readonly volatile: () => Promise<readonly Section[]>;
+  /** Whether the lease was given back, or is being given back. */
+  isReleased: boolean;
 }
 
 export function toRunning(
@@ -44,6 +47,7 @@ export function toRunning(
     tools,
     emitter: createTurnEmitter(events, tools),
     volatile: () => (typeof volatile === "function" ? volatile() : Promise.resolve(volatile)),
+    isReleased: false,
   };
 }
 
@@ -66,12 +70,16 @@ export function takeInputs(running: RunningTurn, { takeSteered, signal }: StepDe
   }
 }
 
-/** Lets another process resume the turn. The error that led here matters more than one of the ledger. */
-export async function release({ lease }: RunningTurn): Promise<void> {
-  await lease?.release().catch(() => {});
+/** Lets any process resume the turn. If the ledger fails here too, the lease ends by itself after its time. */
+export async function release(running: RunningTurn): Promise<void> {
+  if (running.isReleased) return;
+  running.isReleased = true;
+  await running.lease?.release().catch(() => {
+    running.isReleased = false;
+  });
 }
 
-/** A turn that throws is released: any process may resume it. */
+/** The one way out of a step that throws: the turn is released, and the error has a code and a hint. */
 export async function releaseOnError<Value>(
   running: RunningTurn,
   work: () => Promise<Value>,
@@ -80,7 +88,7 @@ export async function releaseOnError<Value>(
     return await work();
   } catch (error) {
     await release(running);
-    throw error;
+    throw toStrataError(error, `turn ${running.turn.id}`);
   }
 }
 
@@ -90,11 +98,13 @@ export async function closeTurn(
   how: TurnEnding,
   { now, takeSteered }: StepDeps,
 ): Promise<TurnRun> {
-  const { turn, lease } = running;
-  const endMs = now();
-  const { session, end } = toClosed(turn, how, endMs);
-  await releaseOnError(running, async () => lease?.close(end));
-  emit(running, turnEnded(turn, how, endMs));
-  const unsaid = takeSteered && [...turn.steered, ...takeSteered()];
-  return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
+  return releaseOnError(running, async () => {
+    const { turn, lease } = running;
+    const endMs = now();
+    const { session, end } = toClosed(turn, how, endMs);
+    await lease?.close(end);
+    emit(running, turnEnded(turn, how, endMs));
+    const unsaid = takeSteered && [...turn.steered, ...takeSteered()];
+    return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
+  });
 }

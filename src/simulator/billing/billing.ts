@@ -3,8 +3,14 @@ import type { MarkerRules } from "../../core/models/marker-rules.ts";
 import type { Bill, BilledMarker, Billing, EntryView, MarkerOutcome, OpenBill } from "./bill.ts";
 import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.ts";
-import { explainMiss, type Circumstances } from "./explain-miss.ts";
-import { findByBoundaries, findByPositions, type Examined, type Hit } from "./find-hit.ts";
+import {
+  explainMiss,
+  findByBoundaries,
+  findByPositions,
+  type Circumstances,
+  type Examined,
+  type Hit,
+} from "./find-hit.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
 import { createStepBilling } from "./step-billing.ts";

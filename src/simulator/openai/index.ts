@@ -10,10 +10,9 @@ import {
 } from "../surface.ts";
 import { ApiError, toErrorResponse, toFault } from "./api-error.ts";
 import { answerChat } from "./chat-completions.ts";
-import { answerCompact } from "./compact.ts";
+import { answerCompact, answerResponses, countInputTokens } from "./responses.ts";
 import { jsonHeaders } from "./headers.ts";
 import type { Known } from "./request/read-responses.ts";
-import { answerResponses, countInputTokens } from "./responses.ts";
 import { createResponseStore } from "./stored-responses.ts";
 
 export interface OpenaiSurfaceOptions {

@@ -1,22 +1,18 @@
 // Writes a reply as one JSON message or as a stream of events.
 import type { Bill } from "../../billing/bill.ts";
 import type { Diagnostics } from "../diagnostics.ts";
-import type { StopReason } from "./cut-reply.ts";
+import type { MadeReply } from "./generate-reply.ts";
 import type { MessagesRequest } from "../request/read-request.ts";
 import { bindingBeta } from "../request/read-options.ts";
 import { blockText, type ReplyBlock } from "./reply-blocks.ts";
 import type { InputTransformation } from "../render/thinking-binding.ts";
 import { piecesOf } from "../../reply-text.ts";
-import type { Generated } from "../../record-call.ts";
 import { usageOf } from "./usage.ts";
 
-export interface Outcome extends Generated {
+export interface Outcome extends MadeReply {
   readonly id: string;
   readonly request: MessagesRequest;
   readonly bill: Bill;
-  readonly blocks: readonly ReplyBlock[];
-  readonly stopReason: StopReason;
-  readonly stopSequence: string | null;
   readonly diagnostics: Diagnostics;
   readonly transformations: readonly InputTransformation[];
 }

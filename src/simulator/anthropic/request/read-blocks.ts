@@ -1,15 +1,6 @@
 // Reads content blocks: checks known kinds, keeps unknown kinds as sent.
-import { jsonObject, jsonText, type Json, type JsonObject } from "../../json-source.ts";
-import {
-  asBoolean,
-  asList,
-  asObject,
-  asOneOf,
-  asText,
-  fieldOf,
-  optional,
-  refuseExtras,
-} from "./read-fields.ts";
+import { jsonObject, jsonText, type JsonObject } from "../../json-source.ts";
+import { fields, find, pathOf, refuseExtras, type Place } from "./read-fields.ts";
 import { extraInput, invalid } from "../refusal.ts";
 
 export interface ReadBlock {
@@ -27,20 +18,21 @@ export interface ReadMark {
 }
 
 /** A string is a list with one text block. */
-export function readContent(json: Json | null, path: string): ReadBlock[] {
-  if (json?.kind === "string") return json.text === "" ? [] : [textBlock(json.text, `${path}.0`)];
-  return asList(json, path).items.map((item, index) => readBlock(item, `${path}.${index}`));
+export function readContent(place: Place, key: string): ReadBlock[] {
+  const json = find(place, key);
+  if (json?.kind !== "string") return fields.placesAt(place, key).map(readBlock);
+  return json.text === "" ? [] : [textBlock(json.text, `${pathOf(place, key)}.0`)];
 }
 
-export function readMark(json: Json, path: string): ReadMark {
-  const control = asObject(json, path);
-  asOneOf(fieldOf(control, "type"), ["ephemeral"], `${path}.type`);
-  refuseExtras(control, new Set(["type", "ttl"]), `${path}.ephemeral`);
-  const choices = ["5m", "1h"] as const;
-  const ttl = optional(control, "ttl", `${path}.ephemeral`, (value, at) =>
-    asOneOf(value, choices, at),
-  );
-  return { path, ttl: ttl ?? "5m" };
+/** The marker of a block, a tool or the request. */
+export function findMark(place: Place): ReadMark | null {
+  const control = fields.findPlace(place, "cache_control");
+  if (control === null) return null;
+  const { object, path } = control;
+  fields.oneOfAt(control, "type", ["ephemeral"]);
+  const ephemeral = { object, path: `${path}.ephemeral` };
+  refuseExtras(ephemeral, new Set(["type", "ttl"]));
+  return { path, ttl: fields.findOneOf(ephemeral, "ttl", ["5m", "1h"]) ?? "5m" };
 }
 
 /** The blocks inside a block: content of a tool result, a document or a search result. */
@@ -65,26 +57,26 @@ function textBlock(text: string, path: string): ReadBlock {
   return { path, type: "text", json, marks: [] };
 }
 
-function readBlock(value: Json, path: string): ReadBlock {
-  const json = asObject(value, path);
-  const type = asText(fieldOf(json, "type"), `${path}.type`);
-  const tagged = `${path}.${type}`;
-  checkBlock(json, type, tagged);
-  const own = optional(json, "cache_control", path, readMark);
-  if (own !== null && unmarkable.has(type)) throw extraInput(`${tagged}.cache_control`);
-  if (own !== null && type === "text" && asText(fieldOf(json, "text"), tagged) === "")
-    throw invalid(`${tagged}: cache_control cannot be set for empty text blocks`);
-  const inner = containers.has(type) ? readInner(json, tagged) : [];
+function readBlock(place: Place): ReadBlock {
+  const { object: json, path } = place;
+  const type = fields.textAt(place, "type");
+  const tagged = { object: json, path: `${path}.${type}` };
+  checkBlock(tagged, type);
+  const own = findMark(place);
+  if (own !== null && unmarkable.has(type)) throw extraInput(`${tagged.path}.cache_control`);
+  if (own !== null && type === "text" && fields.textAt(tagged, "text") === "")
+    throw invalid(`${tagged.path}: cache_control cannot be set for empty text blocks`);
+  const inner = containers.has(type) ? readInner(tagged) : [];
   return { path, type, json, marks: [...inner, ...(own === null ? [] : [own])] };
 }
 
-function readInner(json: JsonObject, tagged: string): readonly ReadMark[] {
-  const source = fieldOf(json, "source");
-  const [holder, at] =
-    source?.kind === "object" ? [source, `${tagged}.source.content`] : [json, `${tagged}.content`];
-  const content = fieldOf(holder, "content");
+function readInner(tagged: Place): readonly ReadMark[] {
+  const source =
+    find(tagged, "source")?.kind === "object" ? fields.findPlace(tagged, "source") : null;
+  const holder = source ?? tagged;
+  const content = find(holder, "content");
   if (content === null || content.kind === "string") return [];
-  return readContent(content, at).flatMap(({ marks }) => marks);
+  return readContent(holder, "content").flatMap(({ marks }) => marks);
 }
 
 const unmarkable: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"]);
@@ -104,26 +96,25 @@ const shapes: Readonly<
   },
 };
 
-function checkBlock(json: JsonObject, type: string, path: string): void {
+function checkBlock(block: Place, type: string): void {
   const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
   if (shape !== undefined) {
-    refuseExtras(json, new Set(["type", ...shape.texts, ...shape.others]), path);
-    for (const name of shape.texts) asText(fieldOf(json, name), `${path}.${name}`);
+    refuseExtras(block, new Set(["type", ...shape.texts, ...shape.others]));
+    for (const name of shape.texts) fields.textAt(block, name);
   }
   if (type === "tool_use") {
-    checkId(json, "id", path);
-    if (fieldOf(json, "input")?.kind !== "object")
-      throw invalid(`${path}.input: Input should be a valid dictionary`);
+    checkId(block, "id");
+    if (find(block, "input")?.kind !== "object")
+      throw invalid(`${block.path}.input: Input should be a valid dictionary`);
   }
   if (type === "tool_result") {
-    checkId(json, "tool_use_id", path);
-    optional(json, "is_error", path, asBoolean);
+    checkId(block, "tool_use_id");
+    fields.findFlag(block, "is_error");
   }
-  if (type === "image" || type === "document") asObject(fieldOf(json, "source"), `${path}.source`);
+  if (type === "image" || type === "document") fields.placeAt(block, "source");
 }
 
-function checkId(json: JsonObject, name: string, path: string): void {
-  const id = asText(fieldOf(json, name), `${path}.${name}`);
-  if (!/^[a-zA-Z0-9_-]+$/.test(id))
-    throw invalid(`${path}.${name}: String should match pattern '^[a-zA-Z0-9_-]+$'`);
+function checkId(block: Place, name: string): void {
+  if (!/^[a-zA-Z0-9_-]+$/.test(fields.textAt(block, name)))
+    throw invalid(`${block.path}.${name}: String should match pattern '^[a-zA-Z0-9_-]+$'`);
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Reason } from "./billing/bill.ts";
-import type { Call } from "./call-ledger.ts";
-import { describeCall, describeReason, toCallView } from "./describe-call.ts";
+import { describeCall, describeReason, toCallView, type Call } from "./call-ledger.ts";
 
 const call: Call = {
   number: 7,
