@@ -1,6 +1,7 @@
 // Compactions: what they shortened, what they cost, and how attempts ended.
 import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
-import { countOf, moneyOf, moneySums, parseUsdText, ratio, sumSql, toUsdText } from "./figures.ts";
+import { countOf, parseUsdText, ratio, sumSql, toUsdText } from "./figures.ts";
+import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
 import { fromCompactions, readByGroup, type GroupKey } from "./group-keys.ts";
 import {
   countBy,

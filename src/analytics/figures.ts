@@ -1,5 +1,6 @@
 // Sums over calls: as SQL for both databases, and as figures of an answer.
-import { integerOrNull, money } from "../edge/stores/sql/read-row.ts";
+import { integerOrNull } from "../edge/stores/sql/read-row.ts";
+import { countSum } from "../edge/stores/sql/sums.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { formatUsdRounded } from "../core/models/pico-usd.ts";
 import { writeColumns } from "../edge/stores/ledger/turns/call-rows.ts";
@@ -10,7 +11,7 @@ export const writtenSql: string = `(${Object.values(writeColumns)
   .join(" + ")})`;
 
 export function sumSql(expression: string, name: string): string {
-  return `CAST(COALESCE(SUM(${expression}), 0) AS BIGINT) AS ${name}`;
+  return `COALESCE(${countSum(expression)}, 0) AS ${name}`;
 }
 
 /** Sums over `calls c`. */
@@ -20,22 +21,6 @@ export const tokenSums: string = [
   sumSql(writtenSql, "written"),
   sumSql("c.output_tokens + c.reasoning_tokens", "output"),
 ].join(", ");
-
-/** In two parts, because the pico-dollars of a large ledger overflow SQLite's integers. */
-export function moneySums(expression: string, name: string): string {
-  return ["/", "%"]
-    .map(
-      (operator, index) =>
-        `CAST(COALESCE(SUM((${expression}) ${operator} 1000000), 0) AS TEXT) AS ${name}_${index}`,
-    )
-    .join(", ");
-}
-
-/** A sum of `moneySums`; 0 without a row or a value. */
-export function moneyOf(row: ResultRow | undefined, name: string): bigint {
-  if ((row?.[`${name}_0`] ?? null) === null || row === undefined) return 0n;
-  return money(row, `${name}_0`) * 1_000_000n + money(row, `${name}_1`);
-}
 
 /** A sum or a count; 0 without a row or a value. */
 export function countOf(row: ResultRow | undefined, name: string): number {

@@ -1,6 +1,6 @@
 // How often calls, turns and tools failed, why, and how long calls took.
 import { fromOutcomeText } from "../core/ledger/call-text.ts";
-import { integer, text } from "../edge/stores/sql/read-row.ts";
+import { integer, readAs, text } from "../edge/stores/sql/read-row.ts";
 import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { countOf, ratio, sumSql } from "./figures.ts";
 import { fromCalls, ofTurns, readByGroup, type GroupKey } from "./group-keys.ts";
@@ -118,7 +118,7 @@ async function readCalls(
     if (status === "complete") add(latencies, integer(row, "latency"), count);
   }
   for (const [label, row] of failed) {
-    const { failure } = fromOutcomeText(text(row, "outcome_json"));
+    const { failure } = readAs(row, "outcome_json", fromOutcomeText);
     add(endingsOf(label).byFailure, failure?.kind ?? "not told", 1);
   }
   return found;

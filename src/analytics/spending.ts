@@ -2,15 +2,8 @@
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer } from "../edge/stores/sql/read-row.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
-import {
-  countOf,
-  moneyOf,
-  moneySums,
-  sumSql,
-  tokensOf,
-  tokenSums,
-  type TokenSums,
-} from "./figures.ts";
+import { countOf, sumSql, tokensOf, tokenSums, type TokenSums } from "./figures.ts";
+import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
 import { fromCalls, fromCompactions, readByGroup, type GroupKey } from "./group-keys.ts";
 
 export interface Spending {

@@ -6,14 +6,13 @@ import { refuse } from "./analytics-error.ts";
 import {
   countOf,
   hitRateOf,
-  moneyOf,
-  moneySums,
   tokenFigures,
   tokensOf,
   tokenSums,
   toUsdText,
   type TokenFigures,
 } from "./figures.ts";
+import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
 import { readTurnCalls, type TurnCall } from "./turn-calls.ts";
 import { toIso } from "./time-window.ts";
 

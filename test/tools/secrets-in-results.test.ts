@@ -1,6 +1,6 @@
 // Goal: a configured secret that a tool finds goes nowhere. Method: real sessions with a scripted model; the tools print the
 // key in every spelling, and the ledger, the requests, the events, the parts and the kept files are searched for it.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -107,9 +107,10 @@ describe("a key that bash prints is taken out of the result", () => {
     };
     const server = await createSimulator({ seed: 1, model }).listen({ port: 0 });
     onTestFinished(() => server.close());
-    const configFile = join(folder, "strata.yaml");
+    const [work, configFile] = [join(folder, "work"), join(folder, "strata.yaml")];
+    mkdirSync(work);
     writeFileSync(configFile, "tools: { toolset: full, bash: true, confirm: [] }\n");
-    const words = ["chat", "-p", "Look.", "--json", "--workspace", folder, "--config", configFile];
+    const words = ["chat", "-p", "Look.", "--json", "--workspace", work, "--config", configFile];
     const store = join(folder, "ledger.db");
     const env = { ANTHROPIC_API_KEY: ownKey, ANTHROPIC_BASE_URL: server.url, HOME: folder };
     const { out, error } = await startStrata(store, words, env).ended;

@@ -55,7 +55,7 @@ describe("strata config show", () => {
     expect(status).toBe(0);
     const lines = out.split("\n").map((line) => line.split(/ {2,}/));
     expect(lines).toContainEqual(["policies.default", "nexo", `${good}:1`]);
-    expect(lines).toContainEqual(["ledger.store", "postgres://ana:***@db:5432/x", `${good}:2`]);
+    expect(lines).toContainEqual(["ledger.store", "postgres://***@db:5432/x", `${good}:2`]);
     expect(lines).toContainEqual(["providers.anthropic.api_key", "***", `${good}:3`]);
     expect(lines).toContainEqual(["providers.openai.api_key", "***", "environment OPENAI_API_KEY"]);
     expect(lines).toContainEqual(["tools.bash", "true", "environment STRATA_TOOLS__BASH"]);

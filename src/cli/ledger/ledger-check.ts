@@ -1,4 +1,4 @@
-// strata ledger check: finds damage.
+// strata ledger check: finds damage, and repairs what can be repaired without guessing.
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { exitStatusOf, messageOf, StrataError } from "../../core/strata-error.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
@@ -12,13 +12,20 @@ export const run: CommandBody = (input, io) =>
     const isJson = input.switches.has("json");
     const progress = createProgress(io, "checked");
     const total = await countMessages(ledger);
-    const problems: string[] = [];
+    const [problems, repaired]: [string[], string[]] = [[], []];
     let checkedMessages = 0;
     const found = (problem: string): void => {
       problems.push(problem);
       progress.end();
       if (!isJson) io.out(`${toPrintable(problem)}\n`);
     };
+    if (input.switches.has("repair")) {
+      for await (const change of ledger.repair()) {
+        repaired.push(change);
+        if (!isJson) io.out(`Repaired: ${toPrintable(change)}\n`);
+      }
+      if (!isJson && repaired.length === 0) io.out("Nothing to repair.\n");
+    }
     try {
       const everything = ledger.check((checked) => {
         checkedMessages = checked;
@@ -31,7 +38,15 @@ export const run: CommandBody = (input, io) =>
       found(`the check ended early: ${messageOf(error)}`);
     }
     progress.end();
-    if (isJson) io.out(toJsonLine({ store: place.name, checkedMessages, problems }));
+    if (isJson)
+      io.out(
+        toJsonLine({
+          store: place.name,
+          checkedMessages,
+          problems,
+          ...(repaired.length > 0 && { repaired }),
+        }),
+      );
     else io.out(summarise(place.name, checkedMessages, problems.length));
     return problems.length === 0 ? 0 : exitStatusOf["store-unavailable"];
   });
@@ -51,6 +66,6 @@ function summarise(name: string, messages: number, problems: number): string {
   if (problems === 0) return `${looked}, no problems.\n`;
   return (
     `${looked}, ${formatCount(problems, "problem")} found.\n` +
-    "Keep a copy of the ledger as it is, then restore the last good backup; sessions that can still be read can be saved with strata sessions export.\n"
+    "Keep a copy of the ledger as it is; strata ledger check --repair mends counts, costs and state. Otherwise restore the last good backup; sessions that can still be read can be saved with strata sessions export.\n"
   );
 }

@@ -183,9 +183,16 @@ const wholeCommands: readonly Command[] = [
     name: "ledger check",
     summary: "Check a ledger for damage, and each message against its hash",
     operands: [],
-    options: { store, json },
+    options: {
+      store,
+      json,
+      repair: {
+        meaning: "first remove counts that cannot be true, correct sums, and drop unreadable state",
+      },
+    },
     examples: {
       "strata ledger check": "each problem; exit status 10 if there is one",
+      "strata ledger check --repair": "what was changed, then what is left",
     },
     load: () => import("./ledger-check.ts"),
   },

@@ -34,12 +34,10 @@ export function maskText(text: string): string {
 /** Longer text is cut first: the patterns are slow. */
 const lengthMax = 10_000;
 
-/** For an address: of what follows its question mark only the names are shown. */
+/** For an address: masks the whole user part, and every value after the question mark. */
 export function maskAddress(address: string): string {
-  const nameless = address
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/?#@]*):.*@/is, `$1:${masked}@`)
-    // A sign that belongs before the host stands after it.
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^:@]*\/.*@/is, `$1${masked}@`);
+  // Up to the last sign: a part that should have been escaped may hold others.
+  const nameless = address.replace(/^([a-z][a-z0-9+.-]*:\/\/).*@/is, `$1${masked}@`);
   return maskText(nameless).replace(/([?&][^=&#]{0,128}=)[^&#]+/g, `$1${masked}`);
 }
 
@@ -98,10 +96,10 @@ function wordsOf(name: string): readonly string[] {
 }
 
 const patterns: readonly Replacement[] = [
-  // scheme://user:secret@host; the secret may have characters that should have been escaped.
-  [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\s]{0,1024}@/gi, `$1$2:${masked}@`],
+  // scheme://user:secret@host, with the user's name; the secret may have characters that should have been escaped.
+  [/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s:/?#@]{0,128}:[^\s]{0,1024}@/gi, `$1${masked}@`],
   // The same with spaces in it.
-  [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\r\n@/]{0,1024}@/gi, `$1$2:${masked}@`],
+  [/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s:/?#@]{0,128}:[^\r\n@/]{0,1024}@/gi, `$1${masked}@`],
   [/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s:/?#@]{1,1024}@/gi, `$1${masked}@`],
   // The same where the host is missing: what follows the colon is no port.
   [

@@ -40,6 +40,7 @@ export const callEvents = {
       ],
       produced_tool_calls: "count",
       produced_thinking_blocks: "count",
+      usage_refused: "flag?",
       parent_session_id: "name?",
     },
   },

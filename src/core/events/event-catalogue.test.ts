@@ -41,6 +41,7 @@ describe("the catalogue", () => {
       "skill.modified",
       "memory.updated",
       "memory.eviction",
+      "memory.unreadable",
       "compaction.started",
       "compaction.completed",
       "compaction.failed",

@@ -27,6 +27,16 @@ export const memoryEvents = {
       size_after_bytes: "count",
     },
   },
+  "memory.unreadable": {
+    when: "a memory file cannot be read; the last good text is used in its place",
+    actor: "system",
+    sensitivity: "private",
+    payload: {
+      file: ["MEMORY.md", "USER.md", "global USER.md"],
+      reason: "free text",
+      kept_size_bytes: "count",
+    },
+  },
   "compaction.started": {
     when: "a compaction holds its lock and begins",
     actor: "system",

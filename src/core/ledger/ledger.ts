@@ -102,6 +102,8 @@ export interface Ledger {
   sweepEvents(beforeMs: number): Promise<number>;
   /** Every broken invariant, in words. Empty if there are none. */
   check(onProgress?: (checked: number) => void): AsyncIterable<string>;
+  /** Repairs what can be repaired without guessing, in one transaction. Every change, in words. */
+  repair(): AsyncIterable<string>;
   stats(): Promise<LedgerStats>;
   close(): Promise<void>;
 }

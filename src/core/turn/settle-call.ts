@@ -10,8 +10,10 @@ import { afterCall, afterTurn, type CompactionState } from "../compaction/plan/c
 import type { CallEntry } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
 import type { EncodedRequest } from "../wire/encoded-request.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
 import type { Reply } from "../wire/reply.ts";
+import { noteRefused, withPlausibleUsage } from "./plausible-usage.ts";
 import { billReplies, type CallBill } from "./call-bill.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
@@ -47,9 +49,10 @@ export interface SettledCall {
   readonly more: WithCall;
 }
 
-export function settleCall(session: Session, call: FinishedCall): SettledCall {
-  const { outcome } = call.sent;
+export function settleCall(session: Session, finished: FinishedCall): SettledCall {
   const { cache, pace, model } = session;
+  const call = { ...finished, sent: withoutAbsurd(finished.sent, model) };
+  const { outcome } = call.sent;
   const learned = learnFrom(session, call, discardedOf(call), cache);
   const counted = {
     compactionState: countCall(session, call),
@@ -89,6 +92,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
       ...call.request.notes,
       ...notes,
       ...(isEmpty ? [emptyReply] : []),
+      ...[outcome, ...discardedOf(call)].flatMap(noteRefused),
       ...outcome.usage.warnings.map((detail) => ({ kind: "usage" as const, detail })),
       ...outcome.transformations.map((detail) => ({ kind: "transformed" as const, detail })),
     ],
@@ -108,6 +112,16 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     stateJson: toStateText(next, call.turnId),
   };
   return { session: next, entry, more };
+}
+
+/** Every reply comes through here. */
+function withoutAbsurd({ outcome, attempts }: SentCall, model: ModelFacts): SentCall {
+  return {
+    outcome: outcome.kind === "reply" ? withPlausibleUsage(outcome, model) : outcome,
+    attempts: attempts.map(({ discarded }) => ({
+      discarded: discarded === null ? null : withPlausibleUsage(discarded, model),
+    })),
+  };
 }
 
 /** If this text stands before the messages, it is needed to send the same prefix again. */
@@ -163,7 +177,7 @@ function failedEntry(session: Session, call: FinishedCall, failure: ProviderFail
     failure,
     verdict: null,
     refuted: [],
-    notes: [...call.request.notes, ...notes],
+    notes: [...call.request.notes, ...notes, ...discardedOf(call).flatMap(noteRefused)],
   });
 }
 

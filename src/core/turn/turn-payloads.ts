@@ -37,6 +37,7 @@ export function toCompleted(
     stop_reason: entry.stopReason ?? "unknown",
     produced_tool_calls: countBlocks(entry, "tool_use"),
     produced_thinking_blocks: countBlocks(entry, "thinking"),
+    ...(entry.notes.some(({ kind }) => kind === "usage-refused") && { usage_refused: true }),
     ...toParent(origin),
   };
 }

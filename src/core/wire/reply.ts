@@ -33,6 +33,8 @@ export interface ReportedUsage {
   readonly reportsCache: boolean;
   /** Corrections of the counts, such as a remainder below zero. */
   readonly warnings: readonly string[];
+  /** The counts as text, and why they cannot be true. They are not in `usage` then. */
+  readonly refused?: string;
 }
 
 /** A part of a streamed reply. A turn's parts use the same words. */

@@ -62,6 +62,22 @@ describe("a file", () => {
     });
   });
 
+  test.each(["#\n", "\n", "\r", "  # x\n"])(
+    "of 400,000 lines of %j is refused before it is parsed",
+    async (line) => {
+      writeFileSync(path, line.repeat(Math.min(400_000, Math.floor(1_048_576 / line.length))));
+      const reading = await readConfigFile({ path, isFound: false, isNamed: true });
+      expect(reading).toMatchObject({
+        problems: [
+          {
+            message: expect.stringMatching(/^the file has \d+ lines, more than 20000$/),
+            hint: "name the right file, or make it shorter",
+          },
+        ],
+      });
+    },
+  );
+
   test("that cannot be reached is said to be so", async () => {
     symlinkSync(path, path);
     const reading = await readConfigFile({ path, isFound: false, isNamed: true });

@@ -38,8 +38,9 @@ export type FileReading =
       readonly problems: readonly ConfigProblem[];
     };
 
-/** A configuration is written by hand: more than this is another file. */
+/** A configuration is written by hand: more than this is another file. Each line takes time, even an empty one. */
 const bytesMax = 1024 * 1024;
+const linesMax = 20_000;
 
 export async function readConfigFile(
   file: ConfigFile,
@@ -93,6 +94,11 @@ function parseText(text: string | null, file: ConfigFile, stamp: FileStamp): Fil
       "the file is not text: it has control characters",
       "name a YAML file",
     );
+  }
+  const lines = text.split(/\r\n?|\n/).length;
+  if (lines > linesMax) {
+    const message = `the file has ${lines} lines, more than ${linesMax}`;
+    return refuse(file, stamp, message, "name the right file, or make it shorter");
   }
   const refusal = file.trust?.refuse(hashConfig(text)) ?? null;
   if (refusal !== null) {

@@ -32,6 +32,7 @@ export function countCallCompleted(event: Completed, context: CountContext): voi
   add("llm_tokens_total", { ...labels, kind: "cache_write" }, payload.cache_creation_input_tokens);
   add("llm_tokens_total", { ...labels, kind: "output" }, payload.output_tokens);
   add("llm_tool_uses_total", labels, payload.produced_tool_calls);
+  if (payload.usage_refused === true) add("llm_usage_refused_total", labels);
   countShares(labels.agent, payload, context);
   countDrift(event, labels, context);
   countCost(event, labels, context);

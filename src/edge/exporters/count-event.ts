@@ -57,5 +57,6 @@ export function countEvent(event: StrataEvent, context: CountContext): void {
     case "tool.input_invalid":
     case "tool.confirmation_resolved":
     case "compaction.started":
+    case "memory.unreadable":
   }
 }

@@ -76,6 +76,11 @@ const callSpecs = {
     labels: ["agent", "provider", "model"],
     help: "Tool uses requested by models.",
   },
+  llm_usage_refused_total: {
+    type: "counter",
+    labels: ["agent", "provider", "model"],
+    help: "Replies whose reported usage cannot be true and was not booked.",
+  },
   llm_cost_usd_total: {
     type: "counter",
     labels: ["agent", "provider", "model"],

@@ -55,11 +55,25 @@ export async function summariseTranscript(
     isPart: false,
   });
   const { messages, instruction } = whole;
-  if (countRequest(speaker, messages(instruction)) * countSafety <= roomOf(speaker)) {
+  const room = roomOf(speaker);
+  if (countRequest(speaker, messages(instruction)) * countSafety <= room) {
     return { ...(await runSummaryAttempts(whole, deps)), from: "transcript" };
   }
+  const nothing = ask(speaker, request, { shown: "", instruction, isPart: true });
+  if (countRequest(speaker, nothing.messages(instruction)) * countSafety > room) {
+    const { id, windowTokens } = summariser.model;
+    const reason = `the window of ${id}, ${windowTokens} tokens, has no room for an instruction and a summary`;
+    return {
+      kind: "failed",
+      why: "overflow",
+      reasons: [reason],
+      calls: [],
+      speaker,
+      from: "chunks",
+    };
+  }
   const parts = chunkHistory(history, {
-    windowTokens: roomOf(speaker),
+    windowTokens: room,
     countText: (text) => summariser.counter.text(text),
   });
   const work: Work = { speaker, request, deps, calls: [] };

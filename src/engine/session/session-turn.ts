@@ -126,10 +126,24 @@ async function beginInSession(
   }
   const { route, ...routed } = await routeTurn(context, open, world, { event, model });
   Object.assign(open, routed);
+  requireRoom(open.session, withLimits(open.session, context.deps.catalogue));
   parts.emit(toRoutePart(open.session, route));
   const deps = await toDeps(context, open, { parts });
   const turn = { id: parts.handle.turnId, event, route, ...more };
   return { running: await beginTurn(open.session, turn, deps), deps };
+}
+
+/** A window that tools and system text fill by themselves holds no conversation. */
+function requireRoom({ thread }: Session, model: ModelFacts): void {
+  const { tokens } = thread.foundation.end;
+  const tokensMax = Math.min(model.windowTokens, model.inputTokensMax);
+  // 0: the window is not known.
+  if (tokensMax === 0 || tokens < tokensMax) return;
+  throw new StrataError(
+    "config-invalid",
+    `tools and system text have about ${tokens} tokens, and the window of ${model.id} has ${tokensMax}`,
+    `correct models.override.${model.id}.window, choose a model with a larger window, or shorten the documents of the workspace`,
+  );
 }
 
 /** The session continues from the end of the turn. */

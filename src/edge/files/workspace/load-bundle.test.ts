@@ -1,4 +1,4 @@
-import { link, symlink } from "node:fs/promises";
+import { link, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hashContent } from "../../../core/hash.ts";
@@ -149,6 +149,26 @@ describe("what cannot be shown is reported", () => {
       '"AGENTS.md" is, or leads through, a symbolic link; links are not followed',
     );
     expect(JSON.stringify(bundle)).not.toContain('"secret"');
+  });
+
+  test("a document that could be read before keeps its last good text; one that is removed does not", async () => {
+    const root = await makeWorkspace({ "AGENTS.md": "rules", "SOUL.md": "kind" });
+    const lastGood = new Map();
+    const files = await openScope(root);
+    const request = { root, scope: "main", extras: [], limits } as const;
+    const textsOf = async (): Promise<readonly string[]> =>
+      (await loadBundle(files, request, lastGood)).files.map(({ text }) => text);
+    expect(await textsOf()).toEqual(["rules", "kind"]);
+    await rm(join(root, "AGENTS.md"));
+    await symlink(join(root, "SOUL.md"), join(root, "AGENTS.md"));
+    await put(root, "SOUL.md", Uint8Array.of(107, 0, 105));
+    const { files: shown, notices } = await loadBundle(files, request, lastGood);
+    expect(shown.map(({ text }) => text)).toEqual(["rules", "kind"]);
+    expect(notices.map(({ path, detail }) => `${path}: ${detail}`)).toContain(
+      "AGENTS.md: its last good text is shown",
+    );
+    await rm(join(root, "AGENTS.md"));
+    expect(await textsOf()).toEqual(["kind"]);
   });
 
   test("a memory folder that is a symlink", async () => {

@@ -1,5 +1,5 @@
 // What is kept for one root: a bundle per scope and set of extras, all dropped when a document changes.
-import type { BundleLimits } from "../../../core/layers/workspace-file.ts";
+import type { BundleLimits, ReadDocument } from "../../../core/layers/workspace-file.ts";
 import type { WorkspaceBundle, WorkspaceScope } from "../../../core/layers/workspace-bundle.ts";
 import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ScopedFiles } from "../guard/scoped-files.ts";
@@ -49,6 +49,7 @@ export type WorkspaceFiles = Pick<ScopedFiles, "nameOf" | "readFile" | "stat">;
 export function openWorkspaceRoot(path: string, settings: RootSettings): WorkspaceRoot {
   const { nowMs, limits } = settings;
   const entries = new Map<string, Entry>();
+  const lastGood = new Map<string, ReadDocument>();
   const counts = { hits: 0, misses: 0, invalidations: 0, loads: 0 };
 
   const invalidate = (): void => {
@@ -77,7 +78,7 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
     entry.extras = extras;
     // Watches first, so that no change falls between reading and watching.
     await watch.cover([...fixedDocuments, ...extras.filter((extra) => !isOutside(extra))]);
-    return loadBundle(files, { root: path, scope: request.scope, extras, limits });
+    return loadBundle(files, { root: path, scope: request.scope, extras, limits }, lastGood);
   };
 
   const start = (key: string, request: RootRequest): Promise<WorkspaceBundle> => {

@@ -11,6 +11,7 @@ import { checkLedger, readStats } from "./check-ledger.ts";
 import { dropStaleLocks, lockCompaction } from "./compactions/compaction-lock.ts";
 import { appendEvents, readEvents, sweepEvents } from "./events.ts";
 import { newHolder } from "./lease-holder.ts";
+import { repairLedger } from "./repair-ledger.ts";
 import { deleteSession } from "./sessions/delete-session.ts";
 import { forkSession, moveSession } from "./sessions/fork-session.ts";
 import {
@@ -93,6 +94,7 @@ export async function createLedger(
     exportSession: on(exportSession),
     importSession: on(importSession),
     check: on(checkLedger),
+    repair: on(repairLedger),
     stats: on(readStats),
     close: () => database.close(),
   };

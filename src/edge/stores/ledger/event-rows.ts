@@ -12,7 +12,7 @@ import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import type { TurnRecord } from "../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { ResultRow, Write } from "../sql/database.ts";
-import { integer, text, textOrNull } from "../sql/read-row.ts";
+import { integer, readAs, text, textOrNull } from "../sql/read-row.ts";
 import { selected, type Row } from "../sql/tables.ts";
 import type { Store } from "./store.ts";
 
@@ -49,7 +49,7 @@ export function toEvent(row: ResultRow): StrataEvent {
     type: text(row, "type"),
     actor: text(row, "actor"),
     sensitivity: text(row, "sensitivity"),
-    payload: JSON.parse(text(row, "payload_json")),
+    payload: readAs(row, "payload_json", JSON.parse),
   };
   if (isKnown(event)) return event;
   throw new StrataError(

@@ -2,6 +2,7 @@
 import type * as Driver from "pg";
 import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ResultRow } from "../sql/database.ts";
+import { repairHint } from "../sql/read-row.ts";
 import type { Address } from "./connection-string.ts";
 import { endClient, withinTime } from "./deadline.ts";
 import { isStalePlan, kindOfFailure } from "./postgres-errors.ts";
@@ -172,7 +173,7 @@ function toSafeInteger(text: string): number {
   if (Number.isSafeInteger(value)) return value;
   throw new StrataError(
     "store-unavailable",
-    `the ledger returned ${text}, which does not fit a number exactly`,
-    "read it as text: CAST(… AS TEXT)",
+    `the ledger is damaged: the number ${text} in it is too large to be true`,
+    repairHint,
   );
 }

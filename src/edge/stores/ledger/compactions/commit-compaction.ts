@@ -7,6 +7,7 @@ import { StrataError } from "../../../../core/strata-error.ts";
 import type { Guard, Statement } from "../../sql/database.ts";
 import { storable, storableJson } from "../../sql/storable.ts";
 import { integer } from "../../sql/read-row.ts";
+import { addCost } from "../../sql/sums.ts";
 import { eventWrites } from "../event-rows.ts";
 import { needSession } from "../sessions/session-rows.ts";
 import {
@@ -42,10 +43,11 @@ export async function commitCompaction(
       lockGuard(lock, compaction),
       {
         name: "session",
-        sql: "UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?",
+        sql: `UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, ${addCost}, state_json = COALESCE(?, state_json), updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?`,
         values: [
           compaction.id,
           nextSeq + seqStep,
+          compaction.details.costPicoUsd,
           compaction.details.costPicoUsd,
           storableJson(compaction.stateJson),
           store.now(),
@@ -160,9 +162,10 @@ export async function compactionInTurn(
         leaseGuard(
           store,
           held,
-          "head_turn_id = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ?, ",
+          `head_turn_id = ?, move_count = move_count + 1, ${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
           [
             compaction.id,
+            compaction.details.costPicoUsd,
             compaction.details.costPicoUsd,
             storableJson(compaction.stateJson),
             store.now(),

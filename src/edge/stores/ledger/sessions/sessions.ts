@@ -8,7 +8,7 @@ import type {
   SessionRecord,
 } from "../../../../core/ledger/session-record.ts";
 import type { Statement } from "../../sql/database.ts";
-import { text, textOrNull } from "../../sql/read-row.ts";
+import { readAs, text, textOrNull } from "../../sql/read-row.ts";
 import { checkFoundation } from "../../sql/storable.ts";
 import {
   findKnown,
@@ -52,8 +52,9 @@ export async function pointerHistory(store: Store, id: string): Promise<readonly
 }
 
 export async function readState({ database }: Store, id: string): Promise<string | null> {
-  const [row] = await database.query("SELECT state_json FROM sessions WHERE id = ?", [id]);
+  const [row] = await database.query("SELECT id, state_json FROM sessions WHERE id = ?", [id]);
   if (row === undefined) throw notFound(`session ${id}`);
+  if (row["state_json"] !== null) readAs(row, "state_json", JSON.parse);
   return textOrNull(row, "state_json");
 }
 

@@ -164,12 +164,12 @@ function findUnreadable(table: TableName, row: ResultRow): string | null {
 const noSums = {
   call_count: null,
   tool_call_count: 0,
-  cost_pico_usd: null,
+  compaction_cost: null,
   uncached_tokens: null,
 };
 
 /** How each table's rows are read later. */
-const readers: Readonly<Partial<Record<TableName, (row: ResultRow) => unknown>>> = {
+export const readers: Readonly<Partial<Record<TableName, (row: ResultRow) => unknown>>> = {
   sessions: (row) => toKnown({ ...row, is_live: 0 }),
   session_history: toMove,
   turns: (row) => toTurnRecord({ ...row, ...noSums }),

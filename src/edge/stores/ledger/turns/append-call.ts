@@ -7,6 +7,7 @@ import type { Block, Message } from "../../../../core/message/message.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import type { Statement } from "../../sql/database.ts";
 import { storable, storableJson } from "../../sql/storable.ts";
+import { addCost, picoUsdMax } from "../../sql/sums.ts";
 import type { Row } from "../../sql/tables.ts";
 import { callRow } from "./call-rows.ts";
 import { eventWrites } from "../event-rows.ts";
@@ -43,8 +44,13 @@ export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more:
         leaseGuard(
           store,
           held,
-          "cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ?, ",
-          [entry.costPicoUsd ?? 0n, storableJson(more.stateJson), store.now()],
+          `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
+          [
+            entry.costPicoUsd ?? 0n,
+            entry.costPicoUsd ?? 0n,
+            storableJson(more.stateJson),
+            store.now(),
+          ],
         ),
       ],
       writes: [
@@ -89,7 +95,14 @@ export function repeatedCall(held: HeldTurn, entry: CallEntry): Statement {
   return landedCall(toCall(held, entry, rows));
 }
 
-function checkCall(held: HeldTurn, { turnId, number, sent, status }: CallEntry): void {
+function checkCall(held: HeldTurn, { turnId, number, sent, status, costPicoUsd }: CallEntry): void {
+  if (costPicoUsd !== null && costPicoUsd > picoUsdMax) {
+    throw new StrataError(
+      "input-invalid",
+      `call ${number} of turn ${turnId} cannot have cost ${costPicoUsd} pico-dollars`,
+      "check the counts and prices that the cost is made of",
+    );
+  }
   if (turnId !== held.id || number > held.callCount + 1 || number < 1) {
     throw new StrataError(
       "input-invalid",

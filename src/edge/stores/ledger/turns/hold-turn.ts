@@ -3,6 +3,7 @@ import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import type { Commit, Statement } from "../../sql/database.ts";
 import { compactionInTurn, landedCompaction } from "../compactions/commit-compaction.ts";
 import { keepAlive } from "../heartbeat.ts";
+import { orGiveUp } from "../lease-holder.ts";
 import { commitSharing, conflict, landedRow, type Store } from "../store.ts";
 import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
@@ -27,10 +28,6 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
   };
   const isRecorded = async ({ sql, values }: Statement): Promise<boolean> =>
     (await store.database.query(sql, values)).length > 0;
-  const end = (): void => {
-    isOver = true;
-    heartbeat.stop();
-  };
   return {
     id: start.id,
     sessionId: start.sessionId,
@@ -55,11 +52,15 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       if (closed === JSON.stringify(how)) return;
       await land(closeStep(store, held, how, events).commit);
       closed = JSON.stringify(how);
-      end();
+      isOver = true;
+      heartbeat.stop();
     },
     release: async () => {
-      await land(releaseCommit(store, held));
-      end();
+      // First of all: a lease that cannot be given back must expire by itself.
+      heartbeat.stop();
+      await orGiveUp(held.holder, () => land(releaseCommit(store, held))).finally(() => {
+        isOver = true;
+      });
     },
   };
 }

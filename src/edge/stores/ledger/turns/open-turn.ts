@@ -4,6 +4,7 @@ import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
 import type { Commit } from "../../sql/database.ts";
 import { checkFoundation } from "../../sql/storable.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
+import { orGiveUp } from "../lease-holder.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
 import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "../store.ts";
 import { landedLease, type HeldTurn } from "./held-turn.ts";
@@ -19,7 +20,9 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<OpenTurn> {
     const known = await needSession(store, turn.sessionId);
     checkFree(known, turn);
     const held = heldOf(store, known, turn);
-    const result = await commitOnce(store, openCommit(store, known, turn, held));
+    const result = await orGiveUp(held.holder, () =>
+      commitOnce(store, openCommit(store, known, turn, held)),
+    );
     if (result.kind === "done") return holdTurn(store, held);
     if (result.kind === "taken") {
       throw conflict(`turn ${turn.id} is already in the ledger`, "give every turn its own id");

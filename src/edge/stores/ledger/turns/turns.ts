@@ -5,6 +5,7 @@ import type { Commit, Write } from "../../sql/database.ts";
 import type { Value } from "../../sql/tables.ts";
 import { integer, text } from "../../sql/read-row.ts";
 import { holdTurn } from "./hold-turn.ts";
+import { orGiveUp } from "../lease-holder.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
 import {
   busyWith,
@@ -106,7 +107,7 @@ export async function resumeTurn(store: Store, sessionId: string): Promise<OpenT
       [holder, token, ...clock.values, store.leaseMs],
       [sessionId, turnId],
     );
-    const result = await commitOnce(store, {
+    const take: Commit = {
       guards: [
         {
           ...taking,
@@ -121,7 +122,8 @@ export async function resumeTurn(store: Store, sessionId: string): Promise<OpenT
         },
       ],
       landed: landedLease({ id: turnId, sessionId, holder, token }),
-    });
+    };
+    const result = await orGiveUp(holder, () => commitOnce(store, take));
     if (result.kind === "done")
       return holdTurn(store, await loadHeld(store, known, turnId, { holder, token }));
     // Another process just looked at the turn or took it. Reads again; throws if it was taken.
