@@ -51,10 +51,6 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   const verdict = judge(call);
   const { entries, contents } = findReadable(state, blocks, rules);
   const known = correctEntries(call, entries, verdict, ruler);
-<<<<<<< HEAD
-  const bill = billWith(known, call, ruler);
-  const measured = reportsCache ? measure(call, bill) : state.measured;
-=======
   const bill = expectBill({
     blocks,
     rules,
@@ -66,7 +62,6 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
     nowMs: startMs,
   });
   const measured = reportsCache ? measure(call, bill) : state.measured;
->>>>>>> main
   const evidence =
     verdict.promise === null || rules.automatic?.bestEffort === true
       ? state.evidence
