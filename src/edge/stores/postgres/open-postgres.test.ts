@@ -73,7 +73,7 @@ describe("values", () => {
     ).toEqual([{ cost: "9007199254740993", sessions: 1, created: 0 }]);
     await expect(database.query("SELECT cost_pico_usd FROM sessions")).rejects.toMatchObject({
       code: "store-unavailable",
-      message: "the ledger returned 9007199254740993, which does not fit a number exactly",
+      message: "the ledger is damaged: the number 9007199254740993 in it is too large to be true",
     });
   });
 
