@@ -1,11 +1,12 @@
 // Compactions of recorded sessions: identifiers kept for later, results of search, and cost.
 import { UsageError, type Experiment, type Report } from "../harness/report.ts";
+import { traceFolder } from "../harness/traces.ts";
 import { costPart } from "./compaction/cost.ts";
 import { recallPart } from "./compaction/recall.ts";
 import { searchPart } from "./compaction/search.ts";
 
 type Part = Pick<Report, "figures" | "checks">;
-type Measure = (tracesDir: string, progress: (line: string) => void) => Promise<Part>;
+type Measure = (folder: string, progress: (line: string) => void) => Promise<Part>;
 
 const measures: Readonly<Record<string, Measure>> = {
   recall: recallPart,
@@ -14,10 +15,10 @@ const measures: Readonly<Record<string, Measure>> = {
 };
 
 export const experiment: Experiment = {
-  summary: "what a fold keeps of recorded sessions, and what it costs (needs --traces DIR)",
+  summary: "what a compaction keeps of recorded sessions, and what it costs (needs --traces DIR)",
   options: { part: `one of ${Object.keys(measures).join(", ")}; all by default` },
   async run({ traces, options, progress }) {
-    if (traces === undefined) throw new UsageError("give --traces DIR with sessions/ in it");
+    const folder = traceFolder(traces, "sessions");
     const { part } = options;
     if (part !== undefined && measures[part] === undefined) {
       throw new UsageError(`--part must be one of ${Object.keys(measures).join(", ")}`);
@@ -26,7 +27,7 @@ export const experiment: Experiment = {
     for (const [name, measure] of Object.entries(measures)) {
       if (part !== undefined && part !== name) continue;
       progress(name);
-      parts.push(await measure(traces, progress));
+      parts.push(await measure(folder, progress));
     }
     return {
       figures: Object.assign({}, ...parts.map(({ figures }) => figures)),

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { medianMsOf } from "../harness/measure.ts";
+import { traceFolder } from "../harness/traces.ts";
 import { atMost, exactly, type Experiment, type Figure, type Report } from "../harness/report.ts";
 import { lintRequest } from "../src/core/diagnosis/lint-request.ts";
 import { findModel } from "../src/core/models/resolve-model.ts";
@@ -14,11 +15,12 @@ export const experiment: Experiment = {
   summary:
     "lint on hostile text, and with --traces the cause of every recorded shortfall (DIR/sessions)",
   async run({ traces, progress }) {
+    const folder = traces === undefined ? null : traceFolder(traces, "sessions");
     progress("linting 1 MB of prose and of each hostile input");
     const parts = [await timeLint()];
-    if (traces !== undefined) {
+    if (folder !== null) {
       progress("recorded shortfalls");
-      parts.push(await explainFolder(join(traces, "sessions")));
+      parts.push(await explainFolder(folder));
     }
     return {
       figures: Object.assign({}, ...parts.map(({ figures }) => figures)),

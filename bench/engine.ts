@@ -59,7 +59,7 @@ interface Run {
   readonly size: number;
   readonly ms: number[];
   readonly deps: Deps;
-  readonly said: readonly Message[];
+  readonly messages: readonly Message[];
   session: Session;
   turns: number;
   close(): Promise<void>;
@@ -85,8 +85,8 @@ async function openRun(size: number, counter: Awaited<ReturnType<typeof loadO200
     runTools: () => Promise.resolve([]),
     now: Date.now,
   };
-  const said = createConversation(4 * turnsPerRound * rounds, size + 1);
-  return { size, ms: [], deps, said, session, turns: 0, close: () => ledger.close() };
+  const messages = createConversation(4 * turnsPerRound * rounds, size + 1);
+  return { size, ms: [], deps, messages, session, turns: 0, close: () => ledger.close() };
 }
 
 /** Answers at once, so that only the engine is measured. */
@@ -121,7 +121,7 @@ function createReplies(): Pick<Provider, "send"> {
 async function timeTurns(run: Run, count: number): Promise<readonly number[]> {
   const ms: number[] = [];
   for (let turn = 0; turn < count; turn += 1) {
-    const words = run.said[(run.turns * 4) % run.said.length];
+    const words = run.messages[(run.turns * 4) % run.messages.length];
     run.turns += 1;
     const event = { content: words?.content ?? "Go on.", source: "human" };
     const start = performance.now();

@@ -4,8 +4,8 @@ import { median } from "../harness/measure.ts";
 import { atMost, type Experiment } from "../harness/report.ts";
 import type { Message } from "../src/core/message/message.ts";
 import { createAnthropicSurface } from "../src/simulator/anthropic/index.ts";
-import { prefixKeys } from "../src/simulator/billing/prefix-keys.ts";
-import { providers } from "../src/simulator/provider-words.ts";
+import { keyedPromptOf } from "../src/simulator/billing/growing-prompt.ts";
+import { stingyBilling } from "../src/simulator/billing/options.ts";
 import { createSimulatorOf } from "../src/simulator/simulator.ts";
 import type { Route, Surface } from "../src/simulator/surface.ts";
 
@@ -106,10 +106,7 @@ async function timeCalls(bodies: readonly string[]): Promise<Timing[]> {
     watchingMs: 0,
     tokens: 0,
   };
-  const [anthropic] = providers;
-  if (anthropic === undefined) throw new Error("there is no provider to measure");
-  const provider = { ...anthropic, createSurface: () => timedSurface(watch) };
-  const server = await createSimulatorOf([provider], { seed: 1 }).listen();
+  const server = await createSimulatorOf([() => timedSurface(watch)], { seed: 1 }).listen();
   const timings: Timing[] = [];
   for (const body of bodies) {
     const sentAt = performance.now();
@@ -161,8 +158,8 @@ function timedSurface(watch: Watch): Surface {
           open: (billable) => {
             watch.openedAt = performance.now();
             // Measured twice, because the first run is slower than the one inside the call.
-            watch.watchingMs = time(() => prefixKeys(billable));
-            watch.keysMs = time(() => prefixKeys(billable));
+            watch.watchingMs = time(() => keyedPromptOf(billable, stingyBilling));
+            watch.keysMs = time(() => keyedPromptOf(billable, stingyBilling));
             watch.watchingMs += watch.keysMs;
             const open = context.billing.open(billable);
             watch.tokens = open.bill.totalTokens;

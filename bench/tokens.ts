@@ -1,6 +1,7 @@
 // Token counting: linear and exact on hostile input, close to the bill on recorded sessions.
 import { countTokens as countUnguarded } from "gpt-tokenizer/encoding/o200k_base";
 import { medianMsOf, quantile } from "../harness/measure.ts";
+import { traceFolder } from "../harness/traces.ts";
 import { atMost, type Check, type Experiment, type Figure } from "../harness/report.ts";
 import { loadO200k, type TextCounter } from "../src/core/tokens/o200k/counter.ts";
 import { type Accuracy, measureAccuracy } from "./tokens/accuracy.ts";
@@ -14,14 +15,15 @@ interface Part {
 export const experiment: Experiment = {
   summary: "counting tokens: hostile input against code, and with --traces estimates against bills",
   async run({ traces, progress }) {
+    const folder = traces === undefined ? null : traceFolder(traces, "sessions");
     const start = performance.now();
     const counter = await loadO200k();
     const loadMs = performance.now() - start;
     const parts = [await speed(counter, progress), exactness(counter, progress)];
-    if (traces === undefined) {
+    if (folder === null) {
       parts.push({ figures: { "error of appended tokens": "needs --traces DIR" }, checks: [] });
     } else {
-      parts.push(await accuracy(traces, counter, progress));
+      parts.push(await accuracy(folder, counter, progress));
     }
     return {
       figures: Object.assign({ "load ms": loadMs }, ...parts.map((part) => part.figures)),

@@ -41,9 +41,9 @@ export async function askClaude(client: Anthropic, question: string): Promise<st
   let input: string | readonly ToolAnswer[] = question;
   for (;;) {
     const call = await session.prepare(input);
-    const body = call.toObject() as Anthropic.MessageCreateParamsNonStreaming;
+    const body = call.toObject(anthropicMessages);
     const reply = await client.messages
-      .create(body, { headers: call.headers })
+      .create({ ...body, stream: false }, { headers: call.headers })
       .catch((error: unknown) => error);
     const { entry, toolUses, run } = await session.record(call, reply);
     console.log(`call ${entry.number}: ${entry.status}, ${formatUsd(entry.costPicoUsd ?? 0n)}`);

@@ -43,13 +43,13 @@ export async function askGpt(
   let input: string | readonly ToolAnswer[] = question;
   for (;;) {
     const call = await session.prepare(input);
-    const body = call.toObject() as OpenAI.Responses.ResponseCreateParamsStreaming;
+    const body = call.toObject(openaiResponses);
     const stream = await client.responses
-      .create(body, { headers: call.headers })
+      .create({ ...body, stream: true }, { headers: call.headers })
       .catch((error: unknown) => error);
     const { toolUses, run } = await session.record(call, stream, {
       onPart: (part) => {
-        if (part.type === "text-delta") show(part.text);
+        if (part.type === "text") show(part.text);
       },
     });
     if (run !== null) {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { toComparison, type Comparison, type Round, type Run, type Side } from "./comparison.ts";
 import { UsageError, type Report } from "./report.ts";
 
-/** Fewer rounds than this tell the machine's mood, not the code's speed. */
+/** Fewer rounds measure the machine, not the code. */
 const roundsMin = 7;
 
 export interface Task {
@@ -65,7 +65,7 @@ function findCheckout(path: string, bench: string): string {
 
 /** A fresh process of that checkout's own harness, which may be older and know nothing of all this. */
 function runBench(folder: string, args: readonly string[]): Run {
-  const preload = new URL("./tell-cpu.ts", import.meta.url).href;
+  const preload = new URL("./report-cpu.ts", import.meta.url).href;
   const startMs = performance.now();
   const { stdout, stderr, output, status } = spawnSync(
     process.execPath,

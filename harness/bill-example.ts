@@ -1,9 +1,11 @@
 // Helpers for billing examples, so that a test shows mainly its numbers.
 import { resolveModel } from "../src/core/models/resolve-model.ts";
-import type { Bill } from "../src/simulator/billing/bill.ts";
-import type { BillableBlock } from "../src/simulator/billing/billable-block.ts";
-import type { BillableRequest, Lifetime } from "../src/simulator/billing/billable-request.ts";
-import type { Billing } from "../src/simulator/billing/open-bill.ts";
+import type { Bill, Billing } from "../src/simulator/billing/bill.ts";
+import type {
+  BillableBlock,
+  BillableRequest,
+  Lifetime,
+} from "../src/simulator/billing/billable-request.ts";
 
 type Model = BillableRequest["model"];
 

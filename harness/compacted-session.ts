@@ -31,9 +31,9 @@ import {
 } from "../src/simulator/index.ts";
 import {
   compactAtProvider,
-  type CompactionRequest,
   type ProviderCompaction,
 } from "../src/engine/compaction/compact-at-provider.ts";
+import type { ProviderWish } from "../src/core/turn/compaction/make-notes.ts";
 import { type Session, type SessionSetup } from "../src/core/session/session.ts";
 
 export interface World {
@@ -169,14 +169,14 @@ export async function talk(
 export async function compact(
   session: Session,
   world: World,
-  request: Partial<CompactionRequest> = {},
+  request: Partial<ProviderWish> = {},
   signal?: AbortSignal,
 ): Promise<ProviderCompaction> {
   const { simulator, provider } = world;
   await simulator.clock.advance(10_000);
   return compactAtProvider(
     session,
-    { thread: session.thread, pending: [], ...request },
+    { thread: session.thread, pending: [], volatile: null, ...request },
     { provider, now: () => simulator.clock.now(), ...(signal === undefined ? {} : { signal }) },
   );
 }

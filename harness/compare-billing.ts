@@ -128,8 +128,7 @@ export function findDisagreement(
 
 /** The simulator's own billing. */
 export function realContestant(options: Options): Contestant {
-  // The naive billing never drops entries.
-  const billing = createBilling({ ...options, expiredKeptMs: Number.POSITIVE_INFINITY });
+  const billing = createBilling(options);
   return {
     open(request) {
       const open = billing.open(request);

@@ -117,9 +117,9 @@ function timeRatio(name: string, { ours, theirs }: Round): number {
 
 function tellFailed(runs: readonly Run[]): string {
   const failed = runs.flatMap(({ failedChecks }) => failedChecks);
-  const told = [...new Set(failed)].map((name) => {
+  const names = [...new Set(failed)].map((name) => {
     const times = failed.filter((each) => each === name).length;
     return `${name} (${times} of ${runs.length} runs)`;
   });
-  return told.join("; ") || "none";
+  return names.join("; ") || "none";
 }

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { callRow } from "../src/edge/stores/ledger/turns/call-rows.ts";
 import { messageRow } from "../src/edge/stores/ledger/message-rows.ts";
-import { moveRow, newSessionRow } from "../src/edge/stores/ledger/sessions/session-rows.ts";
+import { newSessionRow } from "../src/edge/stores/ledger/sessions/session-rows.ts";
 import { seqStep } from "../src/edge/stores/ledger/store.ts";
 import { newTurnRow } from "../src/edge/stores/ledger/turns/turn-rows.ts";
 import type { Database } from "../src/edge/stores/sql/database.ts";
@@ -103,15 +103,14 @@ function createRows(
   };
   const move = (turnId: string | null, count: number): void => {
     const reason = turnId === null ? "opened" : "turn";
-    const made = {
-      sessionId: id,
+    rows.session_history.push({
+      session_id: id,
       move: count,
-      turnId,
-      branchId,
-      movedMs: startMs,
+      turn_id: turnId,
+      branch_id: branchId,
+      moved_ms: startMs,
       reason,
-    } as const;
-    rows.session_history.push(moveRow(made));
+    });
   };
   move(null, 1);
   let parentTurnId: string | null = null;

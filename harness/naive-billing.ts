@@ -2,10 +2,10 @@
 // the whole log. Written without looking at the simulator's billing.
 import type { InvalidationRule } from "../src/core/models/invalidation.ts";
 import type { BilledMarker } from "../src/simulator/billing/bill.ts";
-import type { BilledTier } from "../src/simulator/billing/billable-block.ts";
 import type {
   BillableMarker,
   BillableRequest,
+  BilledTier,
   Lifetime,
 } from "../src/simulator/billing/billable-request.ts";
 import type { BillingOptions } from "../src/simulator/billing/options.ts";
@@ -55,7 +55,7 @@ export interface Touch {
   readonly block: number;
   readonly lifetime: Lifetime;
   /** A refresh takes effect at once, the others when the response begins. */
-  readonly how: "written" | "brought back" | "refreshed";
+  readonly how: "written" | "refreshed";
 }
 
 export function createNaiveBilling(options: BillingOptions): NaiveBilling {
@@ -131,26 +131,20 @@ function decideByMarkers(question: Question): Decision {
   };
 }
 
-/** A marker at or before the hit refreshes or brings back entries for free. */
+/** A marker at or before the hit restarts the lifetimes of live entries. It writes only by the generous reading. */
 function touchesBeforeHit(
   question: Question,
   { block, lifetime: own }: BillableMarker,
 ): { readonly touches: Touch[]; readonly outcome: NaiveMarker["outcome"] } {
-  const { options } = question;
   const touches: Touch[] = [];
   let outcome: NaiveMarker["outcome"] = "nothing there to refresh";
-  if (lastTouchMs(question, block, own) === null) {
-    if (options.markerBeforeHit === "writes") {
-      touches.push({ block, lifetime: own, how: "written" });
-      outcome = "written";
-    }
-  } else if (!isLive(question, block, own)) {
-    touches.push({ block, lifetime: own, how: "brought back" });
-    outcome = "brought back";
-  }
   for (const lifetime of liveLifetimes(question, block)) {
     touches.push({ block, lifetime, how: "refreshed" });
-    if (outcome === "nothing there to refresh") outcome = "refreshed";
+    outcome = "refreshed";
+  }
+  if (question.options.markerBeforeHit === "writes" && !isLive(question, block, own)) {
+    touches.push({ block, lifetime: own, how: "written" });
+    outcome = "written";
   }
   return { touches, outcome };
 }

@@ -2,8 +2,11 @@
 // something expires.
 import type { RequestChange } from "../src/core/models/invalidation.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
-import type { BillableBlock } from "../src/simulator/billing/billable-block.ts";
-import type { BillableMarker, BillableRequest } from "../src/simulator/billing/billable-request.ts";
+import type {
+  BillableBlock,
+  BillableMarker,
+  BillableRequest,
+} from "../src/simulator/billing/billable-request.ts";
 import type { Random } from "./random-message.ts";
 
 /** The input of a simulator, in order. Plain data, so that shrinking can remove events. */

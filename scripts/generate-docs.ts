@@ -56,7 +56,7 @@ function renderCommand(command: Command): string[] {
     ...options.map(([name, spec]) => `- \`${spellOption(name, spec)}\`: ${spec.meaning}`),
     "",
     "```sh",
-    ...command.examples.flatMap(({ command: line, shows }) => [`# ${shows}`, line]),
+    ...Object.entries(command.examples).flatMap(([line, shows]) => [`# ${shows}`, line]),
     "```",
     "",
   ];

@@ -5,18 +5,25 @@ import { planCache } from "./core/cache/plan-cache.ts";
 import type { Session } from "./core/session/session.ts";
 import { nextStep } from "./core/turn/next-step.ts";
 import { toAssemble, toPlan } from "./core/turn/prepare-call.ts";
-import type { Result, Step } from "./core/turn/step.ts";
+import type { Result, Step, StepOf } from "./core/turn/step.ts";
 import { answerTools } from "./engine/turn/answer-tools.ts";
-import { countPrompt, noteBill } from "./engine/turn/count-prompt.ts";
+import {
+  countPrompt,
+  noteBill,
+  compactInTurn,
+  encodeCall,
+  recordSent,
+  refresh,
+} from "./engine/turn/steps.ts";
 import type { Deps, StepDeps, TurnRun, TurnToResume, TurnToRun } from "./engine/turn/deps.ts";
-import { compactInTurn } from "./engine/turn/compact-in-turn.ts";
-import { beginTurn } from "./engine/turn/begin-turn.ts";
-import { closeTurn } from "./engine/turn/close-turn.ts";
-import { encodeCall } from "./engine/turn/encode-call.ts";
-import { loadTurn } from "./engine/turn/load-turn.ts";
-import { recordSent } from "./engine/turn/record-sent.ts";
-import { refresh } from "./engine/turn/refresh.ts";
-import { apply, hear, releaseOnError, type RunningTurn } from "./engine/turn/running-turn.ts";
+import { beginTurn, loadTurn } from "./engine/turn/begin-turn.ts";
+import {
+  closeTurn,
+  apply,
+  takeInputs,
+  releaseOnError,
+  type RunningTurn,
+} from "./engine/turn/running-turn.ts";
 
 export type {
   Deps,
@@ -26,7 +33,7 @@ export type {
   TurnToResume,
   TurnToRun,
 } from "./engine/turn/deps.ts";
-export type { TurnEnding } from "./core/turn/turn-ending.ts";
+export type { TurnEnding } from "./core/turn/turn.ts";
 
 /** One turn, from what happened to what it cost. */
 export async function runTurn(session: Session, turn: TurnToRun, deps: Deps): Promise<TurnRun> {
@@ -52,21 +59,23 @@ export async function finish(running: RunningTurn, deps: StepDeps): Promise<Turn
 }
 
 /** A step that an application with a loop of its own carries out itself, or the last one. */
-export type OuterStep = Extract<Step, { readonly do: "send" | "run tools" | "close" }>;
+export type OuterStep = StepOf<"send" | "run tools" | "close">;
 
 /** Carries out every step up to the next one that talks to a model, runs tools or ends the turn. */
 export async function advance(running: RunningTurn, deps: StepDeps): Promise<OuterStep> {
-  for (;;) {
-    hear(running, deps);
-    const step = nextStep(running.turn);
-    if (step.do === "send" || step.do === "run tools" || step.do === "close") return step;
-    await take(step, running, deps);
-  }
+  return releaseOnError(running, async () => {
+    for (;;) {
+      takeInputs(running, deps);
+      const step = nextStep(running.turn);
+      if (step.do === "send" || step.do === "run tools" || step.do === "close") return step;
+      await take(step, running, deps);
+    }
+  });
 }
 
 /** Carries out one step. */
 export async function take(
-  step: Exclude<Step, { readonly do: "close" }>,
+  step: StepOf<Exclude<Step["do"], "close">>,
   running: RunningTurn,
   deps: StepDeps,
 ): Promise<void> {
@@ -75,7 +84,7 @@ export async function take(
 
 /** The effects, in the order a call meets them. */
 async function carryOut(
-  step: Exclude<Step, { readonly do: "close" }>,
+  step: StepOf<Exclude<Step["do"], "close">>,
   running: RunningTurn,
   deps: StepDeps,
 ): Promise<Result> {

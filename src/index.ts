@@ -41,9 +41,9 @@ export {
   type WorkspaceCache,
   type WorkspaceCacheOptions,
 } from "./edge/files/workspace/workspace-cache.ts";
-export { toCounters, type WorkspaceCounter } from "./edge/files/workspace/workspace-counters.ts";
+export { toCounters, type WorkspaceCounter } from "./edge/files/workspace/workspace-root.ts";
 export { builtInTools, type BuiltInOptions } from "./edge/tools/built-in-tools.ts";
-export { createCallEmitter } from "./edge/tools/dispatch/call-events.ts";
+export { createCallEmitter } from "./edge/tools/dispatch/tool-trace.ts";
 export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch/dispatch-options.ts";
 export { createDispatcher, type Dispatcher } from "./edge/tools/dispatch/dispatcher.ts";
 export { historyTools, type HistoryToolsOptions } from "./edge/tools/history-tools.ts";
@@ -54,7 +54,7 @@ export type { BusProblem } from "./edge/events/problem.ts";
 export type { Emitter } from "./engine/events/turn-emitter.ts";
 export { openLedger } from "./edge/stores/open-ledger.ts";
 export type { LedgerOptions } from "./edge/stores/ledger/create-ledger.ts";
-export type { Compaction } from "./engine/compaction/compaction.ts";
+export type { Compaction } from "./engine/turn/deps.ts";
 export { withDelegation } from "./engine/sub-agents/sub-agent.ts";
 export type { DelegationOptions } from "./engine/sub-agents/delegation.ts";
 export { openWorkspaceWorld } from "./engine/world/workspace-world.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { plantedKey } from "../harness/planted-key.ts";
 import { findPolicy } from "../src/core/cache/policies.ts";
-import { checkTrace } from "../src/core/events/check-trace.ts";
+import { checkTrace } from "../harness/check-trace.ts";
 import type { StrataEvent } from "../src/core/events/event.ts";
 import { toContextParts } from "../src/core/layers/workspace-bundle.ts";
 import type { Ledger } from "../src/core/ledger/ledger.ts";

@@ -86,12 +86,13 @@ test("the referee imports only model facts, and only judges' callers import it",
   expect(imports.filter(breaksReferee)).toEqual([]);
 });
 
-test("core takes nothing from outside but a vocabulary, a hash function and a YAML parser, not even lazily", () => {
+test("core takes nothing from outside but a vocabulary, a hash function, a YAML parser and a matcher, not even lazily", () => {
   const outside = sources
     .filter(({ file }) => file.startsWith("src/core/"))
     .flatMap(({ file, code }) => specifiersIn(code).map((name) => `${file} ${name}`))
     .filter((line) => !line.includes(" ."));
   expect(outside.toSorted()).toEqual([
+    "src/core/config/match-pattern.ts re2js",
     "src/core/hash.ts node:crypto",
     "src/core/skills/frontmatter-yaml.ts yaml",
     "src/core/tokens/o200k/counter.ts gpt-tokenizer/bpeRanks/o200k_base",
@@ -107,7 +108,7 @@ test("the environment of the process is read by the program and by the door; eve
 test("the check sees the code it guards", () => {
   expect(imports.length).toBeGreaterThan(20);
   expect(imports).toContainEqual({
-    from: "src/core/message/seal-message.ts",
+    from: "src/core/wire/anthropic-messages/tool-ids.ts",
     to: "src/core/hash.ts",
   });
 });

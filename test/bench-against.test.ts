@@ -134,7 +134,15 @@ describe("two checkouts", () => {
     const at = join(folder, name);
     for (const part of ["bench", "harness", "node_modules"])
       mkdirSync(join(at, part), { recursive: true });
-    for (const file of ["run", "report", "measure", "against", "comparison", "tell-cpu"])
+    for (const file of [
+      "run",
+      "report",
+      "measure",
+      "against",
+      "comparison",
+      "report-cpu",
+      "traces",
+    ])
       cpSync(`harness/${file}.ts`, join(at, `harness/${file}.ts`));
     writeFileSync(join(at, "package.json"), '{ "type": "module" }');
     writeFileSync(

@@ -115,9 +115,9 @@ describe("the comparison sees", () => {
       model: "claude-sonnet-5-5",
       spoil: ({ log }) => forget(log, "refreshed"),
     },
-    "expired entries that are not brought back": {
+    "expired entries that a marker at or before the hit brings back": {
       model: "claude-sonnet-5-5",
-      spoil: ({ log }) => forget(log, "brought back"),
+      spoil: ({ log }) => bringBack(log),
     },
     "entries readable before the response begins": {
       model: "claude-sonnet-5-5",
@@ -153,6 +153,28 @@ function isSeen(
 
 function forget(log: readonly Past[], how: Past["touches"][number]["how"]): void {
   for (const past of log) past.touches = past.touches.filter((touch) => touch.how !== how);
+}
+
+/** The last request also writes what its markers at refreshed places once wrote. */
+function bringBack(log: readonly Past[]): void {
+  const last = log.at(-1);
+  if (last === undefined) return;
+  const refreshed = new Set(
+    last.touches.map(({ block, how }) => (how === "refreshed" ? block : -1)),
+  );
+  const writtenOnce = last.request.markers.filter(
+    ({ block, lifetime }) =>
+      refreshed.has(block) &&
+      log.some((past) =>
+        past.touches.some((touch) => touch.block === block && touch.lifetime === lifetime),
+      ),
+  );
+  const touches = writtenOnce.map(({ block, lifetime }) => ({
+    block,
+    lifetime,
+    how: "written" as const,
+  }));
+  last.touches = [...last.touches, ...touches];
 }
 
 type Misread = (request: BillableRequest) => BillableRequest;

@@ -2,7 +2,7 @@
 // bus whose store is the ledger, with tools, pauses and a failure; the trace is read back and checked.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runSimulated, type SimulatedTurn } from "../harness/simulated-session.ts";
-import { checkTrace } from "../src/core/events/check-trace.ts";
+import { checkTrace } from "../harness/check-trace.ts";
 import type { StrataEvent } from "../src/core/events/event.ts";
 import type { Ledger } from "../src/core/ledger/ledger.ts";
 import { findPolicy } from "../src/core/cache/policies.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { createRandom, type Random } from "../harness/random-message.ts";
 import { assemble, type Assembly } from "../src/core/assembly/assemble.ts";
-import { layFoundation } from "../src/core/assembly/foundation.ts";
+import { buildFoundation } from "../src/core/assembly/foundation.ts";
 import type { BlockList } from "../src/core/assembly/prompt-block.ts";
 import { appendMessages, openThread } from "../src/core/assembly/thread.ts";
 import { openCacheState } from "../src/core/cache/cache-state.ts";
@@ -57,7 +57,7 @@ async function runSession(name: string, random: Random, id: string): Promise<Com
   const system = [{ label: "static", tier: "T1" as const, text }];
   const spelling = anthropicMessages.spelling(facts);
   let thread = openThread(
-    layFoundation({ tools, system, spelling, counter: lengthCounter, model: facts }),
+    buildFoundation({ tools, system, spelling, counter: lengthCounter, model: facts }),
   );
   let [state, pace] = [openCacheState(), openPace("human")];
   let current: readonly Message[] = [{ role: "user", content: [{ type: "text", text: "Begin." }] }];

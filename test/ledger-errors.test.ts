@@ -122,7 +122,7 @@ function unlock(): void {
 }
 
 describe("a file that may not be written", () => {
-  // Root may write everything, so it runs the program as somebody else.
+  // Root may write everything, so it runs the program as another user.
   const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
   test("every command says so, and the file is as it was", () => {
@@ -142,7 +142,7 @@ describe("a file that may not be written", () => {
     expect(readFileSync(ledgerFile).equals(before)).toBe(true);
   });
 
-  test("doctor tells it, too", () => {
+  test("doctor reports it, too", () => {
     lock();
     const { out, status } = strata(["doctor"], nobody);
     unlock();
@@ -191,7 +191,7 @@ describe("a damaged file", () => {
     expect(strata(["ledger", "check"]).status).toBe(0);
   });
 
-  test("a first page that is gone is told in one error", () => {
+  test("a first page that is gone is reported in one error", () => {
     const file = openSync(ledgerFile, "r+");
     writeSync(file, Buffer.alloc(4096 * 3, 0xa5), 0, 4096 * 3, 100);
     closeSync(file);
@@ -230,7 +230,7 @@ describe("a server", () => {
   });
   afterAll(() => server.stop());
 
-  test("that holds no ledger yet is said kindly, and nothing is made", () => {
+  test("that holds no ledger yet gets a friendly answer, and nothing is made", () => {
     const listed = strata(["sessions", "--store", url]);
     expect(listed.status).toBe(0);
     expect(listed.out).toContain("holds no ledger yet");
@@ -280,11 +280,11 @@ describe("a server", () => {
     expectOneError(ended, "does not exist", "create the database with `createdb`");
   });
 
-  test("that is gone is told at once, by doctor too, and what it holds is there afterwards", async () => {
+  test("that is gone is reported immediately, by doctor too, and what it holds is there afterwards", async () => {
     const where = await server.createDatabase();
     await makeExample(where);
     const gone = new URL(where);
-    // Nobody listens there.
+    // No server listens there.
     gone.port = "1";
     const ended = strata(["ledger", "check", "--store", gone.href]);
     expect(ended.status).toBe(10);
@@ -299,7 +299,7 @@ describe("a server", () => {
     expect(every).not.toContain(new URL(url).password);
   });
 
-  test("that lets a user delete and not vacuum: the user is told that it is not gone yet", async () => {
+  test("that lets a user delete and not vacuum: the user learns that it is not gone yet", async () => {
     const where = await server.createDatabase();
     await makeExample(where);
     await withClient(where, async (owner) => {

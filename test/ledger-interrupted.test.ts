@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("an output that is full is told, and is no success", () => {
+test("a full output is reported, and is no success", () => {
   const full = openSync("/dev/full", "w");
   const ended = runStrata(ledgerFile, ["sessions", "export", "build"], {
     stdio: ["ignore", full, "pipe"],
@@ -39,7 +39,7 @@ test("an output that is full is told, and is no success", () => {
   expectOneError(ended, "the output cannot be written: ENOSPC", "free some disk space");
 });
 
-test("a restore from a slow program keeps nobody from writing until everything is there", async () => {
+test("a restore from a slow program blocks no writer until everything is there", async () => {
   const lines = join(folder, "all.jsonl");
   const temporary = join(folder, "temporary");
   mkdirSync(temporary);
@@ -84,7 +84,7 @@ describe("a server", () => {
   });
   afterAll(() => server.stop());
 
-  test("that somebody keeps busy lets a backup be stopped, and nothing of it stays", async () => {
+  test("that is kept busy lets a backup be stopped, and nothing of it stays", async () => {
     const where = await server.createDatabase();
     await makeExample(where);
     const copies = join(folder, "copies");

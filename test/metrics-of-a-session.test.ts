@@ -27,7 +27,8 @@ import { openScope } from "../src/edge/files/guard/scoped-files.ts";
 import { createSkillStore } from "../src/edge/files/skills/skill-store.ts";
 import { createWorkspaceCache } from "../src/edge/files/workspace/workspace-cache.ts";
 import { builtInTools } from "../src/edge/tools/built-in-tools.ts";
-import { createCallEmitter, followTurns } from "../src/edge/tools/dispatch/call-events.ts";
+import { extendChain, openChain } from "../src/core/events/chain.ts";
+import { createCallEmitter, type SharedChain } from "../src/edge/tools/dispatch/tool-trace.ts";
 import { createDispatcher } from "../src/edge/tools/dispatch/dispatcher.ts";
 import { memoryTools } from "../src/edge/tools/memory/memory-tools.ts";
 import { skillTools } from "../src/edge/tools/skills/skill-tools.ts";
@@ -173,7 +174,13 @@ test("N-42: tools, memory, skills and documents of an agent are counted", async 
   cache.invalidate(root);
 
   const files = await openScope(root);
-  const [chain, unfollow] = followTurns(bus, "demo");
+  const chain: SharedChain = { current: null };
+  bus.subscribe((event) => {
+    if (event.type === "turn.started") chain.current = openChain(event.id);
+    else if (chain.current !== null && event.turnId !== null) {
+      chain.current = extendChain(chain.current, event);
+    }
+  });
   const emit = createCallEmitter(bus, chain);
   const skills = await createSkillStore({ workspace: root });
   const registry = createSkillRegistry();
@@ -230,7 +237,6 @@ test("N-42: tools, memory, skills and documents of an agent are counted", async 
       now: () => simulator.clock.now(),
     },
   );
-  unfollow();
   await provider.close();
   await server.close();
   await ledger.close();

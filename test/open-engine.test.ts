@@ -66,6 +66,32 @@ test("ten lines run a turn with a tool, and the session is found again by its na
   expect((await again.run("Sure?").result).end).toBe("done");
 });
 
+test("a plain system prompt is sent alone, and the context names all that is not the user's", async () => {
+  const engine = await openEngine({
+    ...usual,
+    system: "You are a careful reviewer.",
+    tools: [readTool],
+    simulate: true,
+  });
+  await using opened = engine;
+  const session = await opened.session("plain");
+  const call = await session.prepare("What changed?");
+  const body = JSON.parse(new TextDecoder().decode(call.toBytes())) as {
+    readonly system: readonly { readonly text: string }[];
+    readonly tools: readonly { readonly name: string }[];
+  };
+  expect(body.system.map(({ text }) => text)).toEqual(["You are a careful reviewer."]);
+  expect(body.tools.map(({ name }) => name)).toEqual(["read_file"]);
+  const { pieces, systemPrompt } = call.toContext();
+  expect(systemPrompt).toBe("You are a careful reviewer.");
+  expect(pieces.map(({ tier, name, from }) => [tier, name, from])).toEqual([
+    ["T0", "read_file", "user"],
+    ["T1", "system prompt", "user"],
+    ["T5", "event", "strata"],
+  ]);
+  await session.abandon();
+});
+
 test("without a key it says how to go on, and names the simulator", async () => {
   const opening = openEngine(usual);
   await expect(opening).rejects.toThrow(StrataError);

@@ -2,7 +2,7 @@
 // every figure of the report worked out by hand.
 import { describe, expect, test } from "vitest";
 import { findPolicy } from "../src/core/cache/policies.ts";
-import type { Usage } from "../src/core/message/usage.ts";
+import { noUsage, type Usage } from "../src/core/message/usage.ts";
 import type { Recorded, RecordedBlock, RecordedRequest } from "../src/replay/recording.ts";
 import { replay } from "../src/replay/replay.ts";
 import type { ReplayReport } from "../src/replay/report.ts";
@@ -108,7 +108,7 @@ describe("a session of three calls with a pause before the last", () => {
     expect(report.skippedWhere).toEqual([{ file: "a.jsonl", line: 9, reason: "not JSON" }]);
   });
 
-  test("says what was written in vain, and how often anew", async () => {
+  test("reports what was written and never read, and what was written again", async () => {
     const { policies } = await run(three, ["tail-5m", "tail-1h"]);
     // The second call's thousand and the third's whole prompt were never read.
     expect(policies[0]).toMatchObject({ wastedWriteTokens: 14_000 });
@@ -117,7 +117,91 @@ describe("a session of three calls with a pause before the last", () => {
   });
 });
 
-test("what the provider reported is priced beside it, and a warm start is told", async () => {
+function bill(readTokens: number, written: number): { readonly usage: Usage } {
+  const cacheWriteTokens = { "5m": written };
+  return { usage: { ...noUsage, cacheReadTokens: readTokens, cacheWriteTokens } };
+}
+
+describe("a recording with bills", () => {
+  const first = request(0, 0, [system, block("a", 1000)], bill(0, 11_550));
+
+  test("has blocks of the billed sizes, and the simulator reads what was recorded", async () => {
+    // We count 1,000 tokens for each message; the bills say 1,100 and 900.
+    const second = request(1, 2, [block("b", 1000)], bill(11_550, 1100));
+    const third = request(2, 3, [block("c", 1000)], bill(12_650, 900));
+    const report = await run([first, second, third], ["tail-5m"]);
+    expect(report.policies[0]).toMatchObject({
+      inputTokens: 11_550 + 12_650 + 13_550,
+      readTokens: 11_550 + 12_650,
+      costPicoUsd: report.recorded?.costPicoUsd,
+    });
+    expect(report.recordedReads).toEqual([
+      {
+        session: "s1",
+        file: "a.jsonl",
+        agent: "tester",
+        caching: "markers",
+        requests: 2,
+        recordedReadTokens: 24_200,
+        simulatedReadTokens: 24_200,
+        error: 0,
+        hidden: [],
+      },
+    ]);
+  });
+
+  test("names growth that the recording does not show, and later requests keep it", async () => {
+    const second = request(1, 2, [block("b", 1000)], bill(11_550, 6200));
+    const third = request(2, 3, [block("c", 1000)], bill(17_750, 1000));
+    const report = await run([first, second, third], ["none"]);
+    expect(report.policies[0]?.inputTokens).toBe(11_550 + 17_750 + 18_750);
+    expect(report.recordedReads[0]).toMatchObject({
+      error: 0,
+      hidden: [{ request: 2, thread: "", tokens: 5200 }],
+    });
+  });
+
+  test("names what was left out, and counts the rest as rewritten after the part that was read", async () => {
+    const second = request(1, 2, [block("b", 6000)], bill(11_550, 6000));
+    // 5,000 tokens fewer than before, although 1,000 were added: the second message was cleared.
+    const third = request(2, 3, [block("c", 1000)], bill(11_550, 1000));
+    const report = await run([first, second, third], ["tail-5m"]);
+    expect(report.policies[0]).toMatchObject({ inputTokens: 11_550 + 17_550 + 12_550 });
+    expect(report.recordedReads[0]).toMatchObject({
+      recordedReadTokens: 23_100,
+      simulatedReadTokens: 23_100,
+      hidden: [{ request: 3, thread: "", tokens: -6000 }],
+    });
+  });
+
+  test("is compared under its own markers where it has them", async () => {
+    const atSystem = [{ block: 0, lifetime: "5m" }] as const;
+    const marked = { ...first, markers: atSystem };
+    const second = request(1, 2, [block("b", 1000)], { ...bill(10_500, 0), markers: atSystem });
+    const report = await run([marked, second], ["none"]);
+    expect(report.recordedReads[0]).toMatchObject({ simulatedReadTokens: 10_500, error: 0 });
+  });
+
+  test("compares nothing under another model's rules", async () => {
+    const second = request(1, 2, [block("b", 1000)], bill(11_550, 1100));
+    const report = await replay(recording(first, second), {
+      policies: [findPolicy("none")],
+      model: "claude-opus-4-6",
+      groupBy: "none",
+    });
+    expect(report.recordedReads).toEqual([]);
+  });
+
+  test("a change of the tokenizer is no hidden growth", async () => {
+    const other = { model: "claude-opus-4-8" };
+    const second = request(1, 2, [block("b", 1000)], { ...bill(0, 16_000), ...other });
+    const third = request(2, 3, [block("c", 1000)], { ...bill(16_000, 1280), ...other });
+    const { recordedReads } = await run([first, second, third], ["none"]);
+    expect(recordedReads[0]?.hidden).toEqual([]);
+  });
+});
+
+test("what the provider reported is priced beside it, and a warm start is reported", async () => {
   const usage: Usage = {
     uncachedTokens: 1000,
     cacheReadTokens: 10_000,
@@ -135,7 +219,7 @@ test("what the provider reported is priced beside it, and a warm start is told",
   });
 });
 
-test("providers without markers, requests without a time and models without a price are told apart", async () => {
+test("providers without markers, requests without a time and models without a price are reported apart", async () => {
   const report = await run(
     [
       request(0, 0, [system], { model: "gpt-5.5" }),
@@ -154,7 +238,7 @@ test("providers without markers, requests without a time and models without a pr
   expect(report.groups.map(({ name, requests }) => [name, requests])).toEqual([["2026-11-15", 1]]);
 });
 
-test("a span that is written again before anyone read it was written in vain", () => {
+test("a span that is written again before it was read is wasted", () => {
   const watch = createWriteWatch();
   watch.observe({ shared: 0, read: 0, written: 100 });
   watch.observe({ shared: 100, read: 0, written: 150 });

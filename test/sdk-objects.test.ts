@@ -5,7 +5,7 @@ import OpenAI from "openai";
 import { expect, test } from "vitest";
 import { plantedKey } from "../harness/planted-key.ts";
 import { assemble, type Assembly } from "../src/core/assembly/assemble.ts";
-import { layFoundation } from "../src/core/assembly/foundation.ts";
+import { buildFoundation } from "../src/core/assembly/foundation.ts";
 import { openThread } from "../src/core/assembly/thread.ts";
 import type { CachePlan } from "../src/core/cache/cache-plan.ts";
 import { openCacheState } from "../src/core/cache/cache-state.ts";
@@ -23,13 +23,13 @@ import { createSimulator } from "../src/simulator/index.ts";
 
 const { layout, markers } = findPolicy("adaptive");
 
-interface Planned {
-  readonly body: unknown;
+interface Planned<Body> {
+  readonly body: Body;
   readonly assembly: Assembly;
   readonly plan: CachePlan;
 }
 
-function planned(protocol: Protocol, modelName: string): Planned {
+function planned<Body>(protocol: Protocol<string, Body>, modelName: string): Planned<Body> {
   const { facts } = resolveModel(modelName);
   const tools = [
     toToolDefinition({ name: "look", description: "Looks.", inputSchema: { type: "object" } }),
@@ -37,7 +37,7 @@ function planned(protocol: Protocol, modelName: string): Planned {
   const text = "Answer briefly and check what you say. ".repeat(200);
   const system = [{ label: "static", tier: "T1" as const, text }];
   const spelling = protocol.spelling(facts);
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools,
     system,
     spelling,
@@ -73,8 +73,7 @@ test("the Anthropic SDK sends the planned object, twice, and the second reads wh
     fetch: simulator.fetch,
   });
   const { body, plan } = planned(anthropicMessages, "claude-sonnet-4-6");
-  const send = (): Promise<Anthropic.Message> =>
-    client.messages.create(body as Anthropic.MessageCreateParamsNonStreaming);
+  const send = (): Promise<Anthropic.Message> => client.messages.create({ ...body, stream: false });
   const first = await send();
   const second = await send();
   expect(plan.markers.map(({ slot }) => slot)).toEqual(["head", "tail"]);
@@ -89,14 +88,34 @@ test("the OpenAI SDK sends the planned objects to both of its APIs", async () =>
     baseURL: "http://localhost/v1",
     fetch: simulator.fetch,
   });
-  const chat = planned(openaiChat, "gpt-6.1-sol")
-    .body as OpenAI.ChatCompletionCreateParamsNonStreaming;
-  const responses = planned(openaiResponses, "gpt-6.1-sol")
-    .body as OpenAI.Responses.ResponseCreateParamsNonStreaming;
+  const chat = { ...planned(openaiChat, "gpt-6.1-sol").body, stream: false as const };
+  const responses = {
+    ...planned(openaiResponses, "gpt-6.1-sol").body,
+    stream: false as const,
+  };
   await client.chat.completions.create(chat);
   const { usage } = await client.chat.completions.create(chat);
   await client.responses.create(responses);
   const again = await client.responses.create(responses);
   expect(usage?.prompt_tokens_details?.cached_tokens).toBeGreaterThan(1024);
   expect(again.usage?.input_tokens_details.cached_tokens).toBeGreaterThan(1024);
+});
+
+// The types do the work: a line fails to compile if an SDK would not take the object without a cast.
+test("each protocol's body has the type of its SDK's requests", () => {
+  const message: Anthropic.MessageCreateParamsNonStreaming = {
+    ...planned(anthropicMessages, "claude-sonnet-4-6").body,
+    stream: false,
+  };
+  const completion: OpenAI.ChatCompletionCreateParamsStreaming = {
+    ...planned(openaiChat, "gpt-6.1-sol").body,
+    stream: true,
+  };
+  const response: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
+    ...planned(openaiResponses, "gpt-6.1-sol").body,
+    stream: false,
+  };
+  expect(message.max_tokens).toBe(200);
+  expect(completion.messages.map(({ role }) => role)).toEqual(["developer", "user", "developer"]);
+  expect(response.input).toHaveLength(3);
 });

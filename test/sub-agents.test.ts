@@ -1,7 +1,7 @@
 // Goal: workers read what their siblings wrote and can do no more than they may. Method: engines over loopback on the
 // simulator with a virtual clock; the simulator's bills and the ledger are looked at.
 import { afterEach, describe, expect, test } from "vitest";
-import { checkTrace } from "../src/core/events/check-trace.ts";
+import { checkTrace } from "../harness/check-trace.ts";
 import type { StrataEvent } from "../src/core/events/event.ts";
 import { createEventBus } from "../src/edge/events/event-bus.ts";
 import type { Prompt, Reply } from "../src/simulator/index.ts";

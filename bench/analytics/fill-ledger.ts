@@ -82,8 +82,8 @@ function livelier(commit: Commit, life: Life): Commit {
       800 +
       Math.floor(random() * 18_000),
   }));
-  const folds = [20, 40].map((place) => compactionOf(turns[place], place, sessionId));
-  const compactionTurns = folds.map(({ turn }) => turn);
+  const compactions = [20, 40].map((place) => compactionOf(turns[place], place, sessionId));
+  const compactionTurns = compactions.map(({ turn }) => turn);
   const events = toEvents({ sessionId, turns, calls, random });
   const changed: Readonly<Record<string, readonly Row[]>> = {
     turns: [...turns, ...compactionTurns],
@@ -103,7 +103,7 @@ function livelier(commit: Commit, life: Life): Commit {
     ...commit,
     writes: [
       ...writes,
-      { into: "compactions_v1", rows: folds.map(({ compaction }) => compaction) },
+      { into: "compactions_v1", rows: compactions.map(({ compaction }) => compaction) },
       { into: "events", rows: events },
     ],
   };
@@ -142,7 +142,7 @@ function compactionOf(
   place: number,
   sessionId: string,
 ): { readonly turn: Row; readonly compaction: Row } {
-  if (before === undefined) throw new Error("no turn to fold");
+  if (before === undefined) throw new Error("no turn to compact");
   const { started_ms: startMs, seq } = before;
   const compactedMs = Number(startMs) + 120_000;
   const id = `fold-${sessionId}-${place}`;

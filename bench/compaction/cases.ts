@@ -1,6 +1,6 @@
 // Recorded sessions cut where a compaction would be: the compacted part, the kept part, and what came afterwards.
-import { readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
+import { recordingsIn } from "../../harness/traces.ts";
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
 import { findBoundary, type Boundary } from "../../src/core/compaction/plan/find-boundary.ts";
 import type { Message } from "../../src/core/message/message.ts";
@@ -28,16 +28,15 @@ export interface CompactionCase {
 
 /** Sessions of at least 40k tokens, cut at each recorded compaction, otherwise at 60 % of the largest context. */
 export async function* readCompactionCases(
-  tracesDir: string,
+  folder: string,
   progress: (line: string) => void,
 ): AsyncGenerator<CompactionCase> {
-  const folder = join(tracesDir, "sessions");
-  const files = readdirSync(folder).filter((file) => file.endsWith(".jsonl"));
+  const files = recordingsIn(folder);
   const textCounter = await loadO200k();
   const read = { sessions: 0, cases: 0 };
-  for (const file of files.toSorted()) {
+  for (const file of files) {
     const steps: TraceStep[] = [];
-    for await (const step of readTraceSteps(join(folder, file))) steps.push(step);
+    for await (const step of readTraceSteps(file)) steps.push(step);
     const model = steps[0]?.model ?? "";
     const facts = findModel(model)?.facts;
     const counter = createTokenCounter(textCounter, facts?.tokenizer ?? "other");

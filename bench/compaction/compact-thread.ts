@@ -30,7 +30,7 @@ import type { ModelFacts } from "../../src/core/models/model-facts.ts";
 import { planBudget } from "../../src/core/tokens/budget.ts";
 import type { RecordedBlock } from "../../src/replay/recording.ts";
 import { replayWorkspace, type TimedRequest } from "../../src/replay/replay-workspace.ts";
-import type { RecordedCall, RecordedThread, SaidMessage } from "./recorded-thread.ts";
+import type { RecordedCall, RecordedThread, ThreadMessage } from "./recorded-thread.ts";
 
 /** Tokens of our summary and our index. */
 const summaryTokens = 1_500;
@@ -39,7 +39,7 @@ const room = { instructionTokens: 800, summaryTokens };
 
 export interface CompactedThread {
   readonly requests: readonly TimedRequest[];
-  readonly folds: readonly Compaction[];
+  readonly compactions: readonly Compaction[];
 }
 
 export interface Compaction {
@@ -53,7 +53,7 @@ export interface Compaction {
 
 /** The messages in front, and the index from which the conversation is sent. */
 interface View {
-  readonly lead: readonly SaidMessage[];
+  readonly lead: readonly ThreadMessage[];
   readonly from: number;
 }
 
@@ -64,9 +64,9 @@ export function compactionThread(
   windowTokens: number | null,
 ): CompactedThread {
   const requests: TimedRequest[] = [];
-  const folds: Compaction[] = [];
+  const compactions: Compaction[] = [];
   let state = openCompactionState();
-  let said: readonly SaidMessage[] = [];
+  let messages: readonly ThreadMessage[] = [];
   let view: View = { lead: [], from: 0 };
   let sent: readonly RecordedBlock[] = [];
   const send = (
@@ -79,10 +79,10 @@ export function compactionThread(
     sent = prompt;
   };
   for (const [index, call] of calls.entries()) {
-    said = [...said.slice(0, call.keep), ...call.append];
+    messages = [...messages.slice(0, call.keep), ...call.append];
     if (call.keep < view.from) view = { lead: [], from: 0 };
     if (call.append.some(({ message }) => message.role === "user")) state = afterTurn(state);
-    const history = [...view.lead, ...said.slice(view.from)];
+    const history = [...view.lead, ...messages.slice(view.from)];
     const prompt = toPrompt(call, history);
     const before = calls[index - 1];
     const decision = decide({ settings, windowTokens, calls, call, before, state, sent, history });
@@ -90,28 +90,28 @@ export function compactionThread(
       const { at, repeated } = decision.boundary;
       const lead = makeLead(
         history.filter((message) => repeated.includes(message)),
-        folds.length,
+        compactions.length,
       );
       send(call, [...prompt, makeBlock("instruction", room.instructionTokens)]);
       view = { lead, from: view.from + at - view.lead.length };
-      const compacted = toPrompt(call, [...lead, ...said.slice(view.from)]);
+      const compacted = toPrompt(call, [...lead, ...messages.slice(view.from)]);
       const outcome = { tokensBefore: sum(prompt), tokensAfter: sum(compacted) };
       const { startMs, model } = call;
       const { effectiveShareMin } = settings.auto;
       state = afterCompaction(state, { nowMs: startMs, effectiveShareMin, ...outcome });
       const wasForced = decision.trigger === "context_limit";
-      folds.push({ ...outcome, wasForced, wasCold: isCold(call, before), startMs, model });
+      compactions.push({ ...outcome, wasForced, wasCold: isCold(call, before), startMs, model });
       send(call, compacted);
     } else send(call, prompt);
     state = afterCall(state);
   }
-  return { requests, folds };
+  return { requests, compactions };
 }
 
 /** Prices prompts with the simulator's billing, and summaries. Other output is the same under every rule. */
 export function priceThread(
   id: string,
-  { requests, folds }: CompactedThread,
+  { requests, compactions }: CompactedThread,
   policy: Pick<Policy, "markers">,
 ): bigint {
   let total = 0n;
@@ -119,7 +119,7 @@ export function priceThread(
     const usage = outcomes[0]?.usage ?? noUsage;
     total += costOf(usage, timed.model, { at: timed.startMs }).totalPicoUsd;
   }
-  for (const { model, startMs } of folds) {
+  for (const { model, startMs } of compactions) {
     const usage = { ...noUsage, outputTokens: summaryTokens };
     total += costOf(usage, model, { at: startMs }).totalPicoUsd;
   }
@@ -134,7 +134,7 @@ interface Moment {
   readonly before: RecordedCall | undefined;
   readonly state: CompactionState;
   readonly sent: readonly RecordedBlock[];
-  readonly history: readonly SaidMessage[];
+  readonly history: readonly ThreadMessage[];
 }
 
 function decide(moment: Moment): CompactionDecision {
@@ -197,17 +197,17 @@ function withWindow(model: ModelFacts, windowTokens: number): ModelFacts {
 
 function toPrompt(
   { foundation }: RecordedCall,
-  history: readonly SaidMessage[],
+  history: readonly ThreadMessage[],
 ): readonly RecordedBlock[] {
   return [...foundation, ...history.flatMap(({ blocks }) => blocks)];
 }
 
-function makeLead(repeated: readonly SaidMessage[], count: number): readonly SaidMessage[] {
+function makeLead(repeated: readonly ThreadMessage[], count: number): readonly ThreadMessage[] {
   const turnId = `fold ${count}`;
   const blocks = [makeBlock(turnId, summaryTokens + indexTokens)];
   const message = { role: "user", content: [{ type: "text", text: notesMarkers.start }] } as const;
   const compactionPart = "notes" as const;
-  const notes: SaidMessage = {
+  const notes: ThreadMessage = {
     turnId,
     index: 0,
     message,
@@ -217,7 +217,7 @@ function makeLead(repeated: readonly SaidMessage[], count: number): readonly Sai
   };
   return [
     notes,
-    ...repeated.map((each, place): SaidMessage => {
+    ...repeated.map((each, place): ThreadMessage => {
       return { ...each, turnId, index: place + 1, compactionPart: "request" };
     }),
   ];

@@ -1,5 +1,4 @@
 // What compaction costs and saves on recorded sessions: by break-even, and by rules that only look at the fill level.
-import { join } from "node:path";
 import { atMost, type Figure, type Report } from "../../harness/report.ts";
 import { listPolicies } from "../../src/core/cache/policies.ts";
 import type { Policy } from "../../src/core/cache/policy.ts";
@@ -52,13 +51,13 @@ const windows: Readonly<Record<string, (thread: RecordedThread) => number | null
 };
 
 export async function costPart(
-  tracesDir: string,
+  folder: string,
   progress: (line: string) => void,
 ): Promise<Pick<Report, "figures" | "checks">> {
   const policy = listPolicies().find(({ name }) => name === "adaptive");
   if (policy === undefined) throw new Error("there is no adaptive policy");
   const books = new Map(Object.keys(windows).map((name) => [name, openBook()]));
-  const recordings = readRecordings([join(tracesDir, "sessions")], { counter: await loadO200k() });
+  const recordings = readRecordings([folder], { counter: await loadO200k() });
   let sessions = 0;
   for await (const thread of readRecordedThreads(recordings)) {
     if (thread.tokensMax < sessionTokensMin || thread.calls.length === 0) continue;
@@ -80,12 +79,12 @@ interface Book {
   /** Sum over sessions of the cost of each session's best fixed rule. */
   bestOfEachPicoUsd: bigint;
   /** Sessions that were never compacted under any rule. */
-  unfolded: number;
+  neverCompacted: number;
 }
 
 interface Tally {
   costPicoUsd: bigint;
-  folds: number;
+  compactions: number;
   forced: number;
   cold: number;
   compactedTokens: number;
@@ -100,11 +99,17 @@ function openBook(): Book {
       "at 90 %": { ...emptyTally },
     },
     bestOfEachPicoUsd: 0n,
-    unfolded: 0,
+    neverCompacted: 0,
   };
 }
 
-const emptyTally: Tally = { costPicoUsd: 0n, folds: 0, forced: 0, cold: 0, compactedTokens: 0 };
+const emptyTally: Tally = {
+  costPicoUsd: 0n,
+  compactions: 0,
+  forced: 0,
+  cold: 0,
+  compactedTokens: 0,
+};
 
 function addThread(
   book: Book,
@@ -112,29 +117,31 @@ function addThread(
   windowTokens: number | null,
   policy: Policy,
 ): void {
-  let unfolded: bigint | null = null;
+  let neverCompacted: bigint | null = null;
   const costs = new Map<RuleName, bigint>();
   for (const rule of ruleNames) {
     const compacted = compactionThread(thread, rules[rule], windowTokens);
-    const isUnfolded = compacted.folds.length === 0;
+    const isNeverCompacted = compacted.compactions.length === 0;
     const cost: bigint =
-      isUnfolded && unfolded !== null ? unfolded : priceThread(thread.id, compacted, policy);
-    if (isUnfolded) unfolded = cost;
+      isNeverCompacted && neverCompacted !== null
+        ? neverCompacted
+        : priceThread(thread.id, compacted, policy);
+    if (isNeverCompacted) neverCompacted = cost;
     costs.set(rule, cost);
-    addCompactions(book.byRule[rule], cost, compacted.folds);
+    addCompactions(book.byRule[rule], cost, compacted.compactions);
   }
   book.bestOfEachPicoUsd += leastOf(fixedRules.map((rule) => costs.get(rule) ?? 0n));
-  if (ruleNames.every((rule) => costs.get(rule) === unfolded)) book.unfolded += 1;
+  if (ruleNames.every((rule) => costs.get(rule) === neverCompacted)) book.neverCompacted += 1;
 }
 
 const ruleNames: readonly RuleName[] = ["by break-even", ...fixedRules];
 
-function addCompactions(tally: Tally, cost: bigint, folds: readonly Compaction[]): void {
+function addCompactions(tally: Tally, cost: bigint, compactions: readonly Compaction[]): void {
   tally.costPicoUsd += cost;
-  tally.folds += folds.length;
-  tally.forced += folds.filter(({ wasForced }) => wasForced).length;
-  tally.cold += folds.filter(({ wasCold }) => wasCold).length;
-  for (const compaction of folds)
+  tally.compactions += compactions.length;
+  tally.forced += compactions.filter(({ wasForced }) => wasForced).length;
+  tally.cold += compactions.filter(({ wasCold }) => wasCold).length;
+  for (const compaction of compactions)
     tally.compactedTokens += compaction.tokensBefore - compaction.tokensAfter;
 }
 
@@ -150,17 +157,17 @@ function describeBook(name: string, book: Book): Record<string, Figure> {
   const figures: Record<string, Figure> = {
     [`${name}: cost vs best fixed`]: ratioToBest(book),
     [`${name}: cost vs best fixed of each session`]: ratio(own.costPicoUsd, book.bestOfEachPicoUsd),
-    [`${name}: sessions never folded`]: book.unfolded,
+    [`${name}: sessions never compacted`]: book.neverCompacted,
   };
   for (const rule of ruleNames) {
-    const { costPicoUsd, folds, forced, cold, compactedTokens } = byRule[rule];
+    const { costPicoUsd, compactions, forced, cold, compactedTokens } = byRule[rule];
     figures[`${name}: ${rule}, $`] = Number(costPicoUsd / 1_000_000n) / 1_000_000;
-    figures[`${name}: ${rule}, folds`] = folds;
-    figures[`${name}: ${rule}, folds the window forced`] = forced;
+    figures[`${name}: ${rule}, compactions`] = compactions;
+    figures[`${name}: ${rule}, compactions the window forced`] = forced;
     // Every other compact rewrites a prefix that could have been read.
-    figures[`${name}: ${rule}, rewrites of a warm prefix`] = folds - cold;
-    figures[`${name}: ${rule}, tokens per fold`] =
-      folds === 0 ? null : Math.round(compactedTokens / folds);
+    figures[`${name}: ${rule}, rewrites of a warm prefix`] = compactions - cold;
+    figures[`${name}: ${rule}, tokens per compaction`] =
+      compactions === 0 ? null : Math.round(compactedTokens / compactions);
   }
   return figures;
 }

@@ -16,19 +16,19 @@ const otherBudgets = [1_000, 4_000];
 
 /** Ignores the summary: an identifier counts only in the index or in the text the compaction repeats word for word. */
 export async function recallPart(
-  tracesDir: string,
+  folder: string,
   progress: (line: string) => void,
 ): Promise<Pick<Report, "figures" | "checks">> {
   const results: Result[] = [];
-  for await (const each of readCompactionCases(tracesDir, progress)) results.push(measure(each));
+  for await (const each of readCompactionCases(folder, progress)) results.push(measure(each));
   const tokens = results.map(({ indexTokens }) => indexTokens);
   const shares = results.map(({ keptShare }) => keptShare);
   const index = results.map(({ index: found }) => found);
   return {
     figures: {
-      "folds measured": results.length,
+      "compactions measured": results.length,
       "identifiers needed": sum(index.map(({ needed }) => needed)),
-      "index recall, mean over folds": mean(index.filter(isCounted).map(recallOf)),
+      "index recall, mean over compactions": mean(index.filter(isCounted).map(recallOf)),
       ...halves(results),
       ...kinds(results),
       ...beside(results),

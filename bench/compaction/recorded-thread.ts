@@ -21,13 +21,13 @@ export interface RecordedCall {
   readonly foundation: readonly RecordedBlock[];
   /** How many messages of the previous call this one keeps, and the messages it adds. */
   readonly keep: number;
-  readonly append: readonly SaidMessage[];
+  readonly append: readonly ThreadMessage[];
   /** Learned from the earlier calls. */
   readonly pace: Pace;
 }
 
 /** A message without text: its billed blocks, and its form for compaction. */
-export interface SaidMessage extends HistoryMessage {
+export interface ThreadMessage extends HistoryMessage {
   readonly blocks: readonly RecordedBlock[];
 }
 
@@ -59,7 +59,7 @@ function openThread(id: string, modelOf: (request: RecordedRequest) => ModelFact
   /** The recorded blocks, and the end of each message in the whole conversation. */
   let blocks: RecordedBlock[] = [];
   let reached: number[] = [];
-  let said: SaidMessage[] = [];
+  let history: ThreadMessage[] = [];
   let [pace, lastMs, tokensMax, turns] = [openPace("human"), 0, 0, 0];
   return {
     close: () => ({ id, calls, tokensMax }),
@@ -72,27 +72,33 @@ function openThread(id: string, modelOf: (request: RecordedRequest) => ModelFact
       const messages = groupMessages(blocks);
       const keptMessages = groupMessages(kept).length;
       reached = reached.slice(0, keptMessages);
-      const keep = isCompaction ? said.length : (reached.at(-1) ?? 0);
+      const keep = isCompaction ? history.length : (reached.at(-1) ?? 0);
       const added = messages
         .slice(keptMessages)
         .slice(isCompaction ? summaryLength(messages, keptMessages) : 0);
-      said = said.slice(0, keep);
+      history = history.slice(0, keep);
       for (const group of added) {
         const role = roleOf(group);
         if (role === "user") turns += 1;
-        const last = said.at(-1);
+        const last = history.at(-1);
         const turnId = `${turns}`;
         const index = last?.turnId === turnId ? last.index + 1 : 0;
-        said.push({ turnId, index, message: toMessage(role), tokens: sum(group), blocks: group });
+        history.push({
+          turnId,
+          index,
+          message: toMessage(role),
+          tokens: sum(group),
+          blocks: group,
+        });
       }
       const missing = messages.length - reached.length - added.length;
       for (let place = 0; place < missing; place += 1) reached.push(keep);
       for (let place = 0; place < added.length; place += 1) reached.push(keep + place + 1);
-      tokensMax = Math.max(tokensMax, sum(foundation) + sum(said));
+      tokensMax = Math.max(tokensMax, sum(foundation) + sum(history));
       if (request.startMs === null) return;
       const startMs = Math.max(lastMs, request.startMs);
       if (calls.length > 0) pace = learnPace(pace, startMs - lastMs);
-      const append = said.slice(keep);
+      const append = history.slice(keep);
       calls.push({ request, model: modelOf(request), startMs, foundation, keep, append, pace });
       lastMs = startMs;
     },

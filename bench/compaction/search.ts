@@ -18,11 +18,11 @@ const contextCharacters = 600;
  * anywhere in the messages of those excerpts, which takes one `history_read` more.
  */
 export async function searchPart(
-  tracesDir: string,
+  folder: string,
   progress: (line: string) => void,
 ): Promise<Pick<Report, "figures" | "checks">> {
   const results: Result[] = [];
-  for await (const each of readCompactionCases(tracesDir, progress))
+  for await (const each of readCompactionCases(folder, progress))
     results.push(...(await measure(each)));
   const shareOf = (isFound: (result: Result) => boolean, of: readonly Result[]): number | null =>
     of.length === 0 ? null : of.filter(isFound).length / of.length;

@@ -1,6 +1,7 @@
 // Reads a recorded session as a growing conversation with the places where its client shortened it.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { parseTraceLine } from "../../harness/traces.ts";
 import type { Block, Message } from "../../src/core/message/message.ts";
 import { asFields, asList, asNumber, asText, type Fields } from "../tokens/trace-reader.ts";
 
@@ -20,7 +21,7 @@ export async function* readTraceSteps(file: string): AsyncGenerator<TraceStep> {
   let sizes: number[] = [];
   for await (const line of lines) {
     if (line === "") continue;
-    const record = asFields(JSON.parse(line));
+    const record = asFields(parseTraceLine(line, file));
     if (record["kind"] !== "request") continue;
     const appended = asList(record["append"]).map((value) => toMessages(asFields(value)));
     sizes = sizes.slice(0, asNumber(record["keep"]));
@@ -39,9 +40,9 @@ function toMessages(fields: Fields): Message[] {
   const content = toBlocks(fields["content"]);
   if (fields["role"] === "assistant") return [{ role: "assistant", content }];
   const results = content.filter((block) => block.type === "tool_result");
-  const said = content.filter((block) => block.type !== "tool_result");
+  const texts = content.filter((block) => block.type !== "tool_result");
   const answers = results.map((result): Message => ({ role: "tool", content: [result] }));
-  return said.length === 0 ? answers : [...answers, { role: "user", content: said }];
+  return texts.length === 0 ? answers : [...answers, { role: "user", content: texts }];
 }
 
 function toReply(value: unknown): Message | null {

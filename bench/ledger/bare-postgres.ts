@@ -25,7 +25,7 @@ export function recordSent(database: Database): Recording {
     database: {
       ...database,
       query: (sql, values = []) => {
-        sent.push({ sql: numberPlaces(sql).sql, values, isCommit: false });
+        sent.push({ sql: numberPlaces(sql), values, isCommit: false });
         return database.query(sql, values);
       },
       commit: (commit) => {

@@ -1,20 +1,24 @@
 // Error of the estimates for tokens appended between two calls, using only earlier data.
 import { basename } from "node:path";
-import { emptyPrefixKey, extendPrefixKey, hashContent } from "../../src/core/hash.ts";
-import { promptTokens, type Usage } from "../../src/core/message/usage.ts";
+import type { Role } from "../../src/core/message/message.ts";
+import { generatedTokens, promptTokens } from "../../src/core/message/usage.ts";
 import {
-  type Anchor,
-  anchorAt,
-  type CountedMessage,
-  countHistory,
-  type History,
-  observe,
-} from "../../src/core/tokens/anchor.ts";
-import { type Calibration, learn, uncalibrated } from "../../src/core/tokens/calibration.ts";
+  calibrate,
+  type Calibration,
+  learn,
+  uncalibrated,
+} from "../../src/core/tokens/calibration.ts";
+import { estimateTokens } from "../../src/core/tokens/estimate.ts";
 import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
 import type { Tokenizer } from "../../src/core/models/model-facts.ts";
-import { countMessage, noRawCount } from "../../src/core/tokens/raw-count.ts";
-import { readSession, sessionFiles, type TraceRequest } from "./trace-reader.ts";
+import {
+  addRawCounts,
+  countMessage,
+  noRawCount,
+  type RawCount,
+} from "../../src/core/tokens/raw-count.ts";
+import { recordingsIn } from "../../harness/traces.ts";
+import { readSession, type TraceRequest } from "./trace-reader.ts";
 
 /** Smaller differences are mostly message envelopes. */
 const deltaTokensMin = 200;
@@ -45,7 +49,7 @@ export async function measureAccuracy(
 ): Promise<AccuracyReport> {
   const results: Accuracy[] = [];
   const skipped: Record<string, number> = {};
-  const files = sessionFiles(folder);
+  const files = recordingsIn(folder);
   for (const [place, file] of files.entries()) {
     if (place % 10 === 0) progress(`session ${place + 1} of ${files.length}: ${basename(file)}`);
     const session = createSession(counter);
@@ -60,10 +64,17 @@ export async function measureAccuracy(
   return { results, skipped, sessions: files.length };
 }
 
+interface CountedMessage {
+  readonly role: Role;
+  readonly count: RawCount;
+}
+
+/** The last call with a bill. */
 interface Previous {
   readonly model: string;
   readonly messageCount: number;
-  readonly anchor: Anchor;
+  readonly promptTokens: number;
+  readonly replyTokens: number;
 }
 
 /** Takes requests in order; returns the measurement, or why there is none. */
@@ -76,33 +87,73 @@ function createSession(counter: TextCounter): (request: TraceRequest) => Accurac
     const rewritten = request.keep < messages.length;
     messages = messages.slice(0, request.keep);
     for (const message of request.appended) {
-      const before = messages.at(-1)?.prefixKey ?? emptyPrefixKey;
-      messages.push({
-        role: message.role,
-        prefixKey: extendPrefixKey(before, hashContent(JSON.stringify(message))),
-        count: countMessage(message, counter),
-      });
+      messages.push({ role: message.role, count: countMessage(message, counter) });
     }
-    const history: History = { overhead: noRawCount, overheadKey: "", messages };
     const last = previous;
-    previous = next(request, history);
+    const { model, usage } = request;
+    previous =
+      usage === null
+        ? undefined
+        : {
+            model,
+            messageCount: messages.length,
+            promptTokens: promptTokens(usage),
+            replyTokens: generatedTokens(usage),
+          };
     const reason = reasonToSkip(request, last, rewritten);
     if (reason !== undefined) return reason;
-    if (last === undefined || request.usage === null) return "no usage before";
-    const calibration = calibrations.get(request.model) ?? uncalibrated;
-    const generation = generationOf(request.model);
-    const measured = compare(history, last.anchor, request.usage, generation, calibration);
-    const observation = observe(history, last.anchor, promptTokens(request.usage), generation);
-    if (observation !== undefined) calibrations.set(request.model, learn(calibration, observation));
-    return measured === undefined
-      ? `appended ${deltaTokensMin} tokens or fewer`
-      : { family: familyOf(request.model), ...measured };
+    if (last === undefined || usage === null) return "no usage before";
+    const billed = promptTokens(usage) - last.promptTokens;
+    const generation = generationOf(model);
+    const appended = splitAppended(messages.slice(last.messageCount), last.replyTokens, generation);
+    const calibration = calibrations.get(model) ?? uncalibrated;
+    const billedTokens = billed - appended.knownTokens;
+    if (billedTokens > 0) {
+      const observation = { estimatedTokens: appended.estimatedTokens, billedTokens };
+      calibrations.set(model, learn(calibration, observation));
+    }
+    if (billed <= deltaTokensMin) return `appended ${deltaTokensMin} tokens or fewer`;
+    const contentOnly = splitAppended(messages.slice(last.messageCount), 0, generation);
+    const errorWith = ({ knownTokens, estimatedTokens }: Appended, use: Calibration): number =>
+      Math.abs(knownTokens + calibrate(estimatedTokens, use) - billed);
+    return {
+      family: familyOf(model),
+      cold: errorWith(appended, uncalibrated) / billed,
+      contentOnly: errorWith(contentOnly, uncalibrated) / billed,
+      calibrated: errorWith(appended, calibration) / billed,
+      anchoredTotal: errorWith(appended, calibration) / promptTokens(usage),
+    };
   };
 }
 
-function next({ model, usage }: TraceRequest, history: History): Previous | undefined {
-  if (usage === null) return undefined;
-  return { model, messageCount: history.messages.length, anchor: anchorAt(history, usage) };
+interface Appended {
+  readonly knownTokens: number;
+  readonly estimatedTokens: number;
+}
+
+/**
+ * A streamed reply sometimes reports the usage of its first event: one to a few tokens. A count below
+ * this share of our own estimate is taken for that error.
+ */
+const plausibleShare = 0.6;
+
+/** The reply's own usage gives its count; the rest is estimated. */
+function splitAppended(
+  appended: readonly CountedMessage[],
+  replyTokens: number,
+  generation: Tokenizer,
+): Appended {
+  const [first] = appended;
+  const isKnown =
+    first?.role === "assistant" &&
+    replyTokens > 0 &&
+    replyTokens >= plausibleShare * estimateTokens(first.count, generation);
+  const unknown = isKnown ? appended.slice(1) : appended;
+  const count = unknown.reduce((sum, message) => addRawCounts(sum, message.count), noRawCount);
+  return {
+    knownTokens: isKnown ? replyTokens : 0,
+    estimatedTokens: estimateTokens(count, generation),
+  };
 }
 
 function reasonToSkip(
@@ -115,28 +166,6 @@ function reasonToSkip(
   if (rewritten) return "history rewritten";
   if (request.overheadChanged) return "system or tools changed";
   return request.model === last.model ? undefined : "model changed";
-}
-
-function compare(
-  history: History,
-  anchor: Anchor,
-  usage: Usage,
-  generation: Tokenizer,
-  calibration: Calibration,
-): Omit<Accuracy, "family"> | undefined {
-  const billed = promptTokens(usage);
-  const appended = billed - anchor.promptTokens;
-  if (appended <= deltaTokensMin) return undefined;
-  const totalWith = (from: Anchor, use: Calibration): number =>
-    countHistory(history, from, { generation, calibration: use }).tokens;
-  const errorOf = (total: number): number => Math.abs(total - billed) / appended;
-  const calibrated = totalWith(anchor, calibration);
-  return {
-    cold: errorOf(totalWith(anchor, uncalibrated)),
-    contentOnly: errorOf(totalWith({ ...anchor, replyTokens: 0 }, uncalibrated)),
-    calibrated: errorOf(calibrated),
-    anchoredTotal: Math.abs(calibrated - billed) / billed,
-  };
 }
 
 function familyOf(model: string): Accuracy["family"] {

@@ -1,7 +1,7 @@
 // Reads ctx-trace/1 sessions request by request as canonical messages.
-import { createReadStream, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { parseTraceLine } from "../../harness/traces.ts";
 import type { Block, Message } from "../../src/core/message/message.ts";
 import type { Usage } from "../../src/core/message/usage.ts";
 
@@ -16,18 +16,11 @@ export interface TraceRequest {
   readonly usage: Usage | null;
 }
 
-export function sessionFiles(folder: string): string[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith(".jsonl"))
-    .toSorted()
-    .map((file) => join(folder, file));
-}
-
 export async function* readSession(file: string): AsyncGenerator<TraceRequest> {
   const lines = createInterface({ input: createReadStream(file, "utf8") });
   for await (const line of lines) {
     if (line === "") continue;
-    const record = asFields(JSON.parse(line));
+    const record = asFields(parseTraceLine(line, file));
     if (record["kind"] === "request") yield toRequest(record);
   }
 }

@@ -52,9 +52,9 @@ beforeAll(async () => {
 
 afterAll(() => database.close());
 
-test("calls are together that stand on the same side of every step, and what they are priced by does, too", async () => {
+test("calls are grouped if they are on the same side of every price step, and so is the length and time they are priced by", async () => {
   const found = await ask();
-  expect(found.map(told)).toEqual([
+  expect(found.map(summaryOf)).toEqual([
     { calls: 1, tokens: 1, tier: 0, isAfterChange: true, isCostOfUsage: true },
     { calls: 1, tokens: 1001, tier: 1, isAfterChange: false, isCostOfUsage: true },
     { calls: 2, tokens: 2000, tier: 0, isAfterChange: false, isCostOfUsage: true },
@@ -63,7 +63,7 @@ test("calls are together that stand on the same side of every step, and what the
   ]);
 });
 
-test("where no price changes, one group holds them all but those after attempts that came to nothing", async () => {
+test("where no price changes, one group holds all calls except those with discarded attempts", async () => {
   const found = await ask({ aboveTokens: [], fromMs: [] });
   expect(found.map(({ callCount, startMs }) => [callCount, startMs])).toEqual([
     [1, window.startMs],
@@ -81,7 +81,7 @@ async function ask(at = steps): Promise<readonly PricedCalls[]> {
   );
 }
 
-function told({
+function summaryOf({
   callCount,
   uncachedTokens,
   promptTokens,

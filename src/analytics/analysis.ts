@@ -54,7 +54,7 @@ export interface Question {
 }
 
 export interface Found<Figures extends object = object> {
-  readonly rows: readonly RankedRow<Figures>[];
+  readonly rows: readonly FoundRow<Figures>[];
   /** Rows the analysis itself left out. */
   readonly leftOut?: number;
   /** Warnings about the figures. */
@@ -63,23 +63,12 @@ export interface Found<Figures extends object = object> {
   readonly window?: TimeWindow;
 }
 
-/** A row with the exact values to order it by, before money is rounded. */
-export interface RankedRow<Figures extends object = object> {
-  readonly figures: Figures;
-  /** Breaks ties, so that both databases give the same order. */
+export interface FoundRow<Figures extends object = object> {
+  /** The row's group. Breaks ties, so that both databases give the same order. */
   readonly label: Label;
-  readonly ranks: Readonly<Record<string, Rank>>;
+  readonly figures: Figures;
+  /** The values to order by where the figure of that name is rounded or has another name. */
+  readonly exact?: Readonly<Record<string, bigint>>;
 }
 
 export type Label = string | boolean | null;
-
-export type Rank = bigint | number | string | null;
-
-/** `groupBy: "model"` adds a field `model` to the row; "none" adds no field. */
-export function withLabel<Figures extends object>(
-  { groupBy }: Pick<Question, "groupBy">,
-  label: Label,
-  figures: Figures,
-): Figures {
-  return groupBy === "none" ? figures : { [groupBy]: label, ...figures };
-}

@@ -1,6 +1,13 @@
 // Questions to the ledger → answers with an envelope.
 import { listModels, type Catalogue } from "../core/models/catalogue.ts";
-import type { Analysis, AnalyticsQuery, AnalyticsSource, AnalyticsWorld } from "./analysis.ts";
+import type {
+  Analysis,
+  AnalyticsQuery,
+  AnalyticsSource,
+  AnalyticsWorld,
+  Label,
+  Question,
+} from "./analysis.ts";
 import { parseQuestion } from "./parse-question.ts";
 import { rankRows } from "./rank-rows.ts";
 import { toIso } from "./time-window.ts";
@@ -37,10 +44,15 @@ export async function askLedger<Row extends object>(
   return {
     window: { start: toIso(startMs), end: toIso(endMs) },
     current_pricing_version: pricingVersionOf(world.catalogue),
-    data: shown.map(({ figures }) => figures),
+    data: shown.map(({ label, figures }) => ({ ...labelled(question, label), ...figures })),
     left_out_count: leftOut + (found.leftOut ?? 0),
     notes: found.notes ?? [],
   };
+}
+
+/** `groupBy: "model"` adds a field `model` to the row; "none" adds no field. */
+function labelled({ groupBy }: Question, label: Label): object {
+  return groupBy === "none" ? {} : { [groupBy]: label };
 }
 
 /**

@@ -1,14 +1,8 @@
 // How much of the prompts was read from the cache, how much was written, and how much was written again.
 import { integer } from "../edge/stores/sql/read-row.ts";
-import {
-  withLabel,
-  type Analysis,
-  type Found,
-  type LedgerSnapshot,
-  type Question,
-} from "./analysis.ts";
+import type { Analysis, Question } from "./analysis.ts";
 import { hitRateOf, ratio, sumSql, writtenSql } from "./figures.ts";
-import { callGroups, endsOf, keyOf, labelOf } from "./group-keys.ts";
+import { callGroups, readByGroup, type GroupKey } from "./group-keys.ts";
 
 export interface CacheFigures {
   readonly uncached_input_tokens: number;
@@ -30,28 +24,20 @@ export const cacheEffectiveness: Analysis<CacheFigures> = {
     "How much of the prompts was read from the cache, and what was written to it, once or again",
   groupBys: callGroups,
   orders: ["call_count", "hit_rate", "cache_write_share", "rewrite_factor"],
-  ask: askCacheEffectiveness,
-};
-
-async function askCacheEffectiveness(
-  { query }: LedgerSnapshot,
-  question: Question,
-): Promise<Found<CacheFigures>> {
-  const key = keyOf(question.groupBy);
-  const rows = await query(
-    `SELECT grp, CAST(SUM(call_count) AS BIGINT) AS call_count, ${sumSql("uncached", "uncached")}, ${sumSql("read_tokens", "read_tokens")},
-      ${sumSql("written", "written")}, ${sumSql("longest - first_read", "distinct_tokens")}
-    FROM (${perPrefix(question)}) p GROUP BY grp`,
-    [question.window.startMs, ...endsOf(question.window)],
-  );
-  return {
-    rows: rows.map((row) => {
-      const label = labelOf(row, key);
-      const [uncached, read, written] = [
-        integer(row, "uncached"),
-        integer(row, "read_tokens"),
-        integer(row, "written"),
-      ];
+  async ask(ledger, question) {
+    const groups = await readByGroup(
+      ledger,
+      question,
+      (
+        key,
+      ) => `SELECT grp, ${sumSql("call_count", "call_count")}, ${sumSql("uncached", "uncached")}, ${sumSql("read_tokens", "read_tokens")},
+        ${sumSql("written", "written")}, ${sumSql("longest - first_read", "distinct_tokens")}
+      FROM (${perPrefix(key, question)}) p GROUP BY grp`,
+    );
+    const rows = groups.map(([label, row]) => {
+      const uncached = integer(row, "uncached");
+      const read = integer(row, "read_tokens");
+      const written = integer(row, "written");
       const distinct = integer(row, "distinct_tokens");
       const figures: CacheFigures = {
         uncached_input_tokens: uncached,
@@ -63,26 +49,21 @@ async function askCacheEffectiveness(
         rewrite_factor: ratio(written, distinct),
         call_count: integer(row, "call_count"),
       };
-      const { call_count, hit_rate, cache_write_share, rewrite_factor } = figures;
-      return {
-        label,
-        figures: withLabel(question, label, figures),
-        ranks: { call_count, hit_rate, cache_write_share, rewrite_factor },
-      };
-    }),
-  };
-}
+      return { label, figures };
+    });
+    return { rows };
+  },
+};
 
 /**
  * One row per growing prefix: per session, model and stretch between two compactions. What its first call in the window read
  * was cached before. To find that call in one pass, time and read tokens are packed into one number, time first.
  */
-function perPrefix({ groupBy }: Question): string {
-  const key = keyOf(groupBy);
+function perPrefix(key: GroupKey, { window }: Question): string {
   return `SELECT c.session_id, b.compacted_at, c.model, ${key.calls} AS grp, COUNT(*) AS call_count,
       ${sumSql("c.uncached_tokens", "uncached")}, ${sumSql("c.read_tokens", "read_tokens")}, ${sumSql(writtenSql, "written")},
       COALESCE(MAX(c.read_tokens + ${writtenSql}), 0) AS longest,
-      COALESCE(MIN((c.started_ms - CAST(? AS BIGINT)) * ${tokensMax} + c.read_tokens) % ${tokensMax}, 0) AS first_read
+      COALESCE(MIN((c.started_ms - ${window.startMs}) * ${tokensMax} + c.read_tokens) % ${tokensMax}, 0) AS first_read
     FROM calls c LEFT JOIN (${betweenCompactions}) b ON b.session_id = c.session_id AND c.started_ms >= b.compacted_at AND c.started_ms < b.until_ms
     ${key.usesSession === true ? "LEFT JOIN sessions s ON s.id = c.session_id" : ""}
     WHERE c.started_ms >= ? AND c.started_ms < ? GROUP BY 1, 2, 3, 4`;

@@ -1,16 +1,8 @@
 // Compactions: what they shortened, what they cost, and how attempts ended.
-import type { ResultRow } from "../edge/stores/sql/database.ts";
-import { integer } from "../edge/stores/sql/read-row.ts";
-import {
-  withLabel,
-  type Analysis,
-  type Found,
-  type Label,
-  type LedgerSnapshot,
-  type Question,
-} from "./analysis.ts";
-import { moneyOf, moneySums, parseUsdText, ratio, sumSql, toUsdText } from "./figures.ts";
-import { endsOf, fromCompactions, keyOf, labelOf } from "./group-keys.ts";
+import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
+import { countOf, parseUsdText, ratio, sumSql, toUsdText } from "./figures.ts";
+import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
+import { fromCompactions, readByGroup, type GroupKey } from "./group-keys.ts";
 import {
   countBy,
   eventLabel,
@@ -40,101 +32,52 @@ export interface CompactionFigures {
 }
 
 export const compactions: Analysis<CompactionFigures> = {
-  summary: "What folds shortened and cost, and how attempts ended",
+  summary: "What compactions shortened and cost, and how attempts ended",
   groupBys: ["trigger", "kind", "model", "session", "day", "none"],
   orders: ["fold_count", "cost_usd", "tokens_before"],
-  ask: askCompactions,
+  async ask(ledger, question) {
+    const sql = (key: GroupKey): string => compactionsSql(key, question);
+    const compacted = new Map(await readByGroup(ledger, question, sql));
+    const attempts = await readAttempts(ledger, question);
+    const rows = [...new Set([...compacted.keys(), ...attempts.keys()])].map((label) => {
+      const row = compacted.get(label);
+      const ended = attempts.get(label) ?? [];
+      const failed = ended
+        .filter(({ type }) => type === "compaction.failed")
+        .reduce<bigint>((sum, { payload }) => sum + (parseUsdText(payload["cost_usd"]) ?? 0n), 0n);
+      const [before, after] = [countOf(row, "before"), countOf(row, "after")];
+      const figures: CompactionFigures = {
+        fold_count: countOf(row, "fold_count"),
+        turns_summarized: countOf(row, "turns"),
+        tokens_before: before,
+        tokens_after: after,
+        kept_share: ratio(after, before),
+        summary_tokens: countOf(row, "summary"),
+        input_tokens: countOf(row, "input"),
+        output_tokens: countOf(row, "output"),
+        duration_ms_mean: ratio(countOf(row, "duration"), countOf(row, "fold_count")),
+        duration_ms_max: countOf(row, "duration_max"),
+        cost_usd: toUsdText(moneyOf(row, "cost")),
+        outcomes: countBy(ended, (event) => textField(event, "outcome")),
+        failed_cost_usd: toUsdText(failed),
+      };
+      return { label, figures, exact: { cost_usd: moneyOf(row, "cost") } };
+    });
+    return { rows };
+  },
 };
-
-type CompactionSums = Omit<CompactionFigures, "outcomes" | "cost_usd" | "failed_cost_usd">;
-
-async function askCompactions(
-  ledger: LedgerSnapshot,
-  question: Question,
-): Promise<Found<CompactionFigures>> {
-  const folds = await readCompactions(ledger, question);
-  const attempts = await readAttempts(ledger, question);
-  const rows = [...new Set([...folds.keys(), ...attempts.keys()])].map((label) => {
-    const ended = attempts.get(label) ?? [];
-    const { sums, costPicoUsd } = folds.get(label) ?? { sums: noCompactions, costPicoUsd: 0n };
-    const failed = ended
-      .filter(({ type }) => type === "compaction.failed")
-      .reduce<bigint>((sum, { payload }) => sum + (parseUsdText(payload["cost_usd"]) ?? 0n), 0n);
-    const figures: CompactionFigures = {
-      ...sums,
-      cost_usd: toUsdText(costPicoUsd),
-      outcomes: countBy(ended, (event) => textField(event, "outcome")),
-      failed_cost_usd: toUsdText(failed),
-    };
-    const { fold_count, tokens_before } = figures;
-    return {
-      label,
-      figures: withLabel(question, label, figures),
-      ranks: { fold_count, cost_usd: costPicoUsd, tokens_before },
-    };
-  });
-  return { rows };
-}
 
 const ownKeys: Readonly<Record<string, string>> = {
   trigger: "f.trigger",
   kind: "f.compaction_type",
 };
 
-interface Compactions {
-  readonly sums: CompactionSums;
-  readonly costPicoUsd: bigint;
-}
-
-async function readCompactions(
-  { query }: LedgerSnapshot,
-  { groupBy, window }: Question,
-): Promise<ReadonlyMap<Label, Compactions>> {
-  const key = keyOf(groupBy);
-  const rows = await query(
-    `SELECT ${ownKeys[groupBy] ?? key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.turns_summarized", "turns")}, ${sumSql("f.tokens_before", "before")},
+function compactionsSql(key: GroupKey, { groupBy }: Question): string {
+  return `SELECT ${ownKeys[groupBy] ?? key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.turns_summarized", "turns")}, ${sumSql("f.tokens_before", "before")},
       ${sumSql("f.tokens_after", "after")}, ${sumSql("f.summary_tokens", "summary")}, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
       ${sumSql("f.duration_ms", "duration")}, MAX(f.duration_ms) AS duration_max, ${moneySums("f.cost_pico_usd", "cost")}
-    ${fromCompactions(key)} GROUP BY 1`,
-    endsOf(window),
-  );
-  return new Map(
-    rows.map((row) => [
-      labelOf(row, key),
-      { sums: toSums(row), costPicoUsd: moneyOf(row, "cost") },
-    ]),
-  );
+    ${fromCompactions(key)} GROUP BY 1`;
 }
-
-function toSums(row: ResultRow): CompactionSums {
-  const [before, after] = [integer(row, "before"), integer(row, "after")];
-  const count = integer(row, "fold_count");
-  return {
-    fold_count: count,
-    turns_summarized: integer(row, "turns"),
-    tokens_before: before,
-    tokens_after: after,
-    kept_share: ratio(after, before),
-    summary_tokens: integer(row, "summary"),
-    input_tokens: integer(row, "input"),
-    output_tokens: integer(row, "output"),
-    duration_ms_mean: ratio(integer(row, "duration"), count),
-    duration_ms_max: integer(row, "duration_max"),
-  };
-}
-
-const noCompactions: CompactionSums = {
-  fold_count: 0,
-  turns_summarized: 0,
-  tokens_before: 0,
-  tokens_after: 0,
-  kept_share: null,
-  summary_tokens: 0,
-  input_tokens: 0,
-  output_tokens: 0,
-  duration_ms_mean: null,
-  duration_ms_max: 0,
-};
 
 /** An attempt that did not begin has no kind and no model. */
 async function readAttempts(

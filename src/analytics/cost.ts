@@ -1,11 +1,5 @@
 // What was spent on calls, failed calls and summaries.
-import {
-  withLabel,
-  type Analysis,
-  type Found,
-  type LedgerSnapshot,
-  type Question,
-} from "./analysis.ts";
+import type { Analysis } from "./analysis.ts";
 import { hitRateOf, tokenFigures, toUsdText, type TokenFigures } from "./figures.ts";
 import { callGroups } from "./group-keys.ts";
 import { readSpending } from "./spending.ts";
@@ -29,31 +23,24 @@ export const cost: Analysis<CostFigures> = {
   summary: "What was spent on calls, failed calls and summaries",
   groupBys: callGroups,
   orders: ["cost_usd", "call_count", "hit_rate"],
-  ask: askCost,
+  async ask(ledger, question) {
+    const spending = await readSpending(ledger, question);
+    const rows = [...spending].map(([label, spent]) => {
+      const total = spent.callsPicoUsd + spent.summaries.picoUsd;
+      const figures: CostFigures = {
+        call_count: spent.callCount,
+        ...tokenFigures(spent.tokens),
+        hit_rate: hitRateOf(spent.tokens),
+        cost_usd: toUsdText(total),
+        failed_cost_usd: toUsdText(spent.failedPicoUsd),
+        summary_cost_usd: toUsdText(spent.summaries.picoUsd),
+        summary_count: spent.summaries.count,
+        summary_input_tokens: spent.summaries.inputTokens,
+        summary_output_tokens: spent.summaries.outputTokens,
+        unpriced_call_count: spent.unpricedCount,
+      };
+      return { label, figures, exact: { cost_usd: total } };
+    });
+    return { rows };
+  },
 };
-
-async function askCost(ledger: LedgerSnapshot, question: Question): Promise<Found<CostFigures>> {
-  const spending = await readSpending(ledger, question);
-  const rows = [...spending].map(([label, spent]) => {
-    const total = spent.callsPicoUsd + spent.summaries.picoUsd;
-    const figures: CostFigures = {
-      call_count: spent.callCount,
-      ...tokenFigures(spent.tokens),
-      hit_rate: hitRateOf(spent.tokens),
-      cost_usd: toUsdText(total),
-      failed_cost_usd: toUsdText(spent.failedPicoUsd),
-      summary_cost_usd: toUsdText(spent.summaries.picoUsd),
-      summary_count: spent.summaries.count,
-      summary_input_tokens: spent.summaries.inputTokens,
-      summary_output_tokens: spent.summaries.outputTokens,
-      unpriced_call_count: spent.unpricedCount,
-    };
-    const { call_count, hit_rate } = figures;
-    return {
-      label,
-      figures: withLabel(question, label, figures),
-      ranks: { cost_usd: total, call_count, hit_rate },
-    };
-  });
-  return { rows };
-}

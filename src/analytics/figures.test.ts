@@ -9,14 +9,14 @@ test("money has six digits after the point at the boundary, rounded once (D-11)"
   expect(toUsdText(9_007_199_254_740_993_000_000n)).toBe("9007199254.740993");
 });
 
-test("money of events is read exactly, and what is none is not guessed", () => {
+test("money in events is read exactly, and other text is not money", () => {
   expect(parseUsdText("0.0000125")).toBe(12_500_000n);
   expect(parseUsdText("-2")).toBe(-2_000_000_000_000n);
   for (const text of [null, undefined, 1, "", "1e3", "0.0000000000001", "$1"])
     expect(parseUsdText(text)).toBeNull();
 });
 
-test("a part of nothing has no ratio", () => {
+test("a share of 0 is unknown", () => {
   expect(ratio(0, 0)).toBeNull();
   expect(ratio(1, 4)).toBe(0.25);
 });

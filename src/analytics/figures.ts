@@ -1,5 +1,6 @@
 // Sums over calls: as SQL for both databases, and as figures of an answer.
-import { money, integer } from "../edge/stores/sql/read-row.ts";
+import { integerOrNull } from "../edge/stores/sql/read-row.ts";
+import { countSum } from "../edge/stores/sql/sums.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { formatUsdRounded } from "../core/models/pico-usd.ts";
 import { writeColumns } from "../edge/stores/ledger/turns/call-rows.ts";
@@ -10,7 +11,7 @@ export const writtenSql: string = `(${Object.values(writeColumns)
   .join(" + ")})`;
 
 export function sumSql(expression: string, name: string): string {
-  return `CAST(COALESCE(SUM(${expression}), 0) AS BIGINT) AS ${name}`;
+  return `COALESCE(${countSum(expression)}, 0) AS ${name}`;
 }
 
 /** Sums over `calls c`. */
@@ -21,18 +22,9 @@ export const tokenSums: string = [
   sumSql("c.output_tokens + c.reasoning_tokens", "output"),
 ].join(", ");
 
-/** In two parts, because the pico-dollars of a large ledger overflow SQLite's integers. */
-export function moneySums(expression: string, name: string): string {
-  return ["/", "%"]
-    .map(
-      (operator, index) =>
-        `CAST(COALESCE(SUM((${expression}) ${operator} 1000000), 0) AS TEXT) AS ${name}_${index}`,
-    )
-    .join(", ");
-}
-
-export function moneyOf(row: ResultRow, name: string): bigint {
-  return money(row, `${name}_0`) * 1_000_000n + money(row, `${name}_1`);
+/** A sum or a count; 0 without a row or a value. */
+export function countOf(row: ResultRow | undefined, name: string): number {
+  return row === undefined ? 0 : (integerOrNull(row, name) ?? 0);
 }
 
 export interface TokenSums {
@@ -42,12 +34,12 @@ export interface TokenSums {
   readonly output: number;
 }
 
-export function tokensOf(row: ResultRow): TokenSums {
+export function tokensOf(row: ResultRow | undefined): TokenSums {
   return {
-    uncached: integer(row, "uncached"),
-    read: integer(row, "read_tokens"),
-    written: integer(row, "written"),
-    output: integer(row, "output"),
+    uncached: countOf(row, "uncached"),
+    read: countOf(row, "read_tokens"),
+    written: countOf(row, "written"),
+    output: countOf(row, "output"),
   };
 }
 

@@ -1,8 +1,7 @@
 // SQL for each group of rows. A question's text reaches SQL only as one of these names.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
-import type { TimeWindow } from "./time-window.ts";
-import { toIso } from "./time-window.ts";
-import type { Label } from "./analysis.ts";
+import { toIso, type TimeWindow } from "./time-window.ts";
+import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
 
 /** Groups of calls; the first is the default. */
 export const callGroups = [
@@ -19,7 +18,7 @@ export const callGroups = [
 
 type GroupName = (typeof callGroups)[number];
 
-interface GroupKey {
+export interface GroupKey {
   /** Expression over `calls c`, and its session `s` if `usesSession`. */
   readonly calls: string;
   /** Expression over `compactions_v1 f`, and its session `s` if `usesSession`. */
@@ -75,18 +74,30 @@ export function fromCompactions({ usesSession }: GroupKey): string {
   return `FROM compactions_v1 f${usesSession === true ? " LEFT JOIN sessions s ON s.id = f.session_id" : ""} WHERE f.compacted_at >= ? AND f.compacted_at < ?`;
 }
 
+/** The group of `turns t`, which have the columns of calls for every group that asks for them. */
+export function ofTurns({ calls }: GroupKey): string {
+  return calls.replaceAll("c.", "t.");
+}
+
 export function endsOf({ startMs, endMs }: TimeWindow): readonly [number, number] {
   return [startMs, endMs];
 }
 
 /** The label in the column `grp`; null for rows of deleted sessions. */
-export function labelOf(row: ResultRow, key: GroupKey): Label {
-  return toLabel(row["grp"], key);
+export function labelOf({ grp }: ResultRow, key: GroupKey): Label {
+  if (key.toLabel !== undefined) return key.toLabel(grp);
+  return typeof grp === "string" && grp !== "" ? grp : null;
 }
 
-function toLabel(value: unknown, key: GroupKey): Label {
-  if (key.toLabel !== undefined) return key.toLabel(value);
-  return typeof value === "string" && value !== "" ? value : null;
+/** Each row with the label in its column `grp`. The placeholders of the SQL are the ends of the window. */
+export async function readByGroup(
+  { query }: LedgerSnapshot,
+  { groupBy, window }: Question,
+  sql: (key: GroupKey) => string,
+): Promise<readonly (readonly [Label, ResultRow])[]> {
+  const key = keyOf(groupBy);
+  const rows = await query(sql(key), endsOf(window));
+  return rows.map((row) => [labelOf(row, key), row]);
 }
 
 export function toDayLabel(ms: number): string {

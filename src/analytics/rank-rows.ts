@@ -1,24 +1,29 @@
 // Sorts rows as the question asks and cuts them to its limit.
-import type { Question, Rank, RankedRow } from "./analysis.ts";
+import { fieldsOf } from "../core/message/fields.ts";
+import type { FoundRow, Question } from "./analysis.ts";
 
-export function rankRows<Row extends RankedRow>(
+export function rankRows<Row extends FoundRow>(
   rows: readonly Row[],
-  question: Question,
+  { order: { by, isDescending }, limit }: Question,
 ): { readonly shown: readonly Row[]; readonly leftOut: number } {
-  const shown = rows.toSorted(comparing(question)).slice(0, question.limit);
+  const shown = rows
+    .toSorted(
+      (left, right) =>
+        compare(rankOf(left, by), rankOf(right, by), isDescending) ||
+        compare(rankOf(left, "group"), rankOf(right, "group"), false),
+    )
+    .slice(0, limit);
   return { shown, leftOut: rows.length - shown.length };
 }
 
-function comparing({ order }: Question): (left: RankedRow, right: RankedRow) => number {
-  const { by, isDescending } = order;
-  const rankOf = ({ ranks, label }: RankedRow): Rank =>
-    by === "group" ? String(label ?? "") : (ranks[by] ?? null);
-  return (left, right) => {
-    const byRank = compare(rankOf(left), rankOf(right), isDescending);
-    return byRank === 0
-      ? compare(String(left.label ?? ""), String(right.label ?? ""), false)
-      : byRank;
-  };
+type Rank = bigint | number | string | null;
+
+function rankOf({ label, figures, exact }: FoundRow, by: string): Rank {
+  if (by === "group") return String(label ?? "");
+  const value = exact?.[by] ?? fieldsOf(figures)[by];
+  const isRank =
+    typeof value === "bigint" || typeof value === "number" || typeof value === "string";
+  return isRank ? value : null;
 }
 
 /** Unknown values come last in both directions. Texts compare by code unit, like ids. */

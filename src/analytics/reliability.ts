@@ -1,17 +1,9 @@
 // How often calls, turns and tools failed, why, and how long calls took.
 import { fromOutcomeText } from "../core/ledger/call-text.ts";
-import type { ResultRow } from "../edge/stores/sql/database.ts";
-import { integer, text } from "../edge/stores/sql/read-row.ts";
-import {
-  withLabel,
-  type Analysis,
-  type Found,
-  type Label,
-  type LedgerSnapshot,
-  type Question,
-} from "./analysis.ts";
-import { ratio, sumSql } from "./figures.ts";
-import { endsOf, fromCalls, keyOf, labelOf } from "./group-keys.ts";
+import { integer, readAs, text } from "../edge/stores/sql/read-row.ts";
+import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
+import { countOf, ratio, sumSql } from "./figures.ts";
+import { fromCalls, ofTurns, readByGroup, type GroupKey } from "./group-keys.ts";
 
 export interface ReliabilityFigures {
   readonly call_count: number;
@@ -37,47 +29,37 @@ export const reliability: Analysis<ReliabilityFigures> = {
   summary: "How often calls, turns and tools failed, why, and how long calls took",
   groupBys: ["model", "provider", "day", "hour", "none"],
   orders: ["call_count", "failure_rate", "failed_call_count", "latency_ms_p95"],
-  ask: askReliability,
+  async ask(ledger, question) {
+    const calls = await readCalls(ledger, question);
+    const turns = new Map(await readByGroup(ledger, question, turnsSql));
+    const tools = new Map(await readByGroup(ledger, question, toolsSql));
+    const labels = new Set([...calls.keys(), ...turns.keys(), ...tools.keys()]);
+    const rows = [...labels].map((label) => {
+      const ended = calls.get(label) ?? createEndings();
+      const callCount = [...ended.byStatus.values()].reduce((sum, count) => sum + count, 0);
+      const failed = ended.byStatus.get("failed") ?? 0;
+      const partial = ended.byStatus.get("partial") ?? 0;
+      const figures: ReliabilityFigures = {
+        call_count: callCount,
+        failed_call_count: failed,
+        partial_call_count: partial,
+        failure_rate: ratio(failed + partial, callCount),
+        failures: Object.fromEntries(
+          [...ended.byFailure].toSorted(([left], [right]) => (left < right ? -1 : 1)),
+        ),
+        latency_ms_p50: percentile(ended.latencies, 50),
+        latency_ms_p95: percentile(ended.latencies, 95),
+        turn_count: countOf(turns.get(label), "total"),
+        failed_turn_count: countOf(turns.get(label), "failed"),
+        open_turn_count: countOf(turns.get(label), "open"),
+        tool_use_count: countOf(tools.get(label), "total"),
+        failed_tool_use_count: countOf(tools.get(label), "failed"),
+      };
+      return { label, figures };
+    });
+    return { rows };
+  },
 };
-
-async function askReliability(
-  ledger: LedgerSnapshot,
-  question: Question,
-): Promise<Found<ReliabilityFigures>> {
-  const calls = await readCalls(ledger, question);
-  const turns = await readSums(ledger, question, turnsSql(question));
-  const tools = await readSums(ledger, question, toolsSql(question));
-  const labels = new Set([...calls.keys(), ...turns.keys(), ...tools.keys()]);
-  const rows = [...labels].map((label) => {
-    const ended = calls.get(label) ?? createEndings();
-    const callCount = [...ended.byStatus.values()].reduce((sum, count) => sum + count, 0);
-    const failed = ended.byStatus.get("failed") ?? 0;
-    const partial = ended.byStatus.get("partial") ?? 0;
-    const figures: ReliabilityFigures = {
-      call_count: callCount,
-      failed_call_count: failed,
-      partial_call_count: partial,
-      failure_rate: ratio(failed + partial, callCount),
-      failures: Object.fromEntries(
-        [...ended.byFailure].toSorted(([left], [right]) => (left < right ? -1 : 1)),
-      ),
-      latency_ms_p50: percentile(ended.latencies, 50),
-      latency_ms_p95: percentile(ended.latencies, 95),
-      turn_count: turns.get(label)?.["total"] ?? 0,
-      failed_turn_count: turns.get(label)?.["failed"] ?? 0,
-      open_turn_count: turns.get(label)?.["open"] ?? 0,
-      tool_use_count: tools.get(label)?.["total"] ?? 0,
-      failed_tool_use_count: tools.get(label)?.["failed"] ?? 0,
-    };
-    const { call_count, failure_rate, failed_call_count, latency_ms_p95 } = figures;
-    return {
-      label,
-      figures: withLabel(question, label, figures),
-      ranks: { call_count, failure_rate, failed_call_count, latency_ms_p95 },
-    };
-  });
-  return { rows };
-}
 
 /** Milliseconds → number of calls. */
 type Histogram = ReadonlyMap<number, number>;
@@ -105,36 +87,39 @@ function createEndings(): Endings {
 }
 
 async function readCalls(
-  { query }: LedgerSnapshot,
-  { groupBy, window }: Question,
+  ledger: LedgerSnapshot,
+  question: Question,
 ): Promise<ReadonlyMap<Label, Endings>> {
-  const key = keyOf(groupBy);
-  const counted = await query(
-    `SELECT ${key.calls} AS grp, c.status AS status, ${roundedSql("(c.ended_ms - c.started_ms)")} AS latency, COUNT(*) AS call_count
+  const counted = await readByGroup(
+    ledger,
+    question,
+    (
+      key,
+    ) => `SELECT ${key.calls} AS grp, c.status AS status, ${roundedSql("(c.ended_ms - c.started_ms)")} AS latency, COUNT(*) AS call_count
     ${fromCalls(key)} GROUP BY 1, 2, 3`,
-    endsOf(window),
   );
   // The kind of failure is inside the outcome JSON, which is read for incomplete calls only.
-  const failed = await query(
-    `SELECT ${key.calls} AS grp, c.outcome_json ${fromCalls(key)} AND c.status <> 'complete'`,
-    endsOf(window),
+  const failed = await readByGroup(
+    ledger,
+    question,
+    (key) =>
+      `SELECT ${key.calls} AS grp, c.outcome_json ${fromCalls(key)} AND c.status <> 'complete'`,
   );
   const found = new Map<Label, Endings>();
-  const endingsOf = (row: ResultRow): Endings => {
-    const label = labelOf(row, key);
+  const endingsOf = (label: Label): Endings => {
     const known = found.get(label) ?? createEndings();
     found.set(label, known);
     return known;
   };
-  for (const row of counted) {
-    const { byStatus, latencies } = endingsOf(row);
+  for (const [label, row] of counted) {
+    const { byStatus, latencies } = endingsOf(label);
     const [status, count] = [text(row, "status"), integer(row, "call_count")];
     add(byStatus, status, count);
     if (status === "complete") add(latencies, integer(row, "latency"), count);
   }
-  for (const row of failed) {
-    const { failure } = fromOutcomeText(text(row, "outcome_json"));
-    add(endingsOf(row).byFailure, failure?.kind ?? "not told", 1);
+  for (const [label, row] of failed) {
+    const { failure } = readAs(row, "outcome_json", fromOutcomeText);
+    add(endingsOf(label).byFailure, failure?.kind ?? "not told", 1);
   }
   return found;
 }
@@ -148,32 +133,13 @@ function add<Key>(counts: Map<Key, number>, key: Key, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
-/** Turns have the same columns as calls for every group used here. */
-function turnKey({ groupBy }: Question): string {
-  return keyOf(groupBy).calls.replaceAll("c.", "t.");
-}
-
-function turnsSql(question: Question): string {
-  return `SELECT ${turnKey(question)} AS grp, COUNT(*) AS total, ${sumSql("CASE WHEN t.status = 'failed' THEN 1 END", "failed")},
+function turnsSql(key: GroupKey): string {
+  return `SELECT ${ofTurns(key)} AS grp, COUNT(*) AS total, ${sumSql("CASE WHEN t.status = 'failed' THEN 1 END", "failed")},
       ${sumSql("CASE WHEN t.status IN ('pending', 'interrupted') THEN 1 END", "open")}
     FROM turns t WHERE t.turn_type = 'normal' AND t.started_ms >= ? AND t.started_ms < ? GROUP BY 1`;
 }
 
-function toolsSql(question: Question): string {
-  return `SELECT ${turnKey(question)} AS grp, COUNT(*) AS total, ${sumSql("CASE WHEN u.status = 'failed' THEN 1 END", "failed")}
+function toolsSql(key: GroupKey): string {
+  return `SELECT ${ofTurns(key)} AS grp, COUNT(*) AS total, ${sumSql("CASE WHEN u.status = 'failed' THEN 1 END", "failed")}
     FROM turns t JOIN tool_calls u ON u.turn_id = t.id WHERE t.started_ms >= ? AND t.started_ms < ? GROUP BY 1`;
-}
-
-async function readSums(
-  { query }: LedgerSnapshot,
-  { groupBy, window }: Question,
-  sql: string,
-): Promise<ReadonlyMap<Label, Readonly<Record<string, number>>>> {
-  const key = keyOf(groupBy);
-  const rows = await query(sql, endsOf(window));
-  return new Map(rows.map((row) => [labelOf(row, key), numbersOf(row)]));
-}
-
-function numbersOf({ grp: _label, ...row }: ResultRow): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.keys(row).map((name) => [name, integer(row, name)]));
 }

@@ -1,13 +1,8 @@
 // Which models turns ran on, and what decided it.
 import { integer } from "../edge/stores/sql/read-row.ts";
-import {
-  withLabel,
-  type Analysis,
-  type Found,
-  type LedgerSnapshot,
-  type Question,
-} from "./analysis.ts";
-import { endsOf, keyOf, labelOf } from "./group-keys.ts";
+import type { Analysis } from "./analysis.ts";
+import { sumSql } from "./figures.ts";
+import { ofTurns, readByGroup } from "./group-keys.ts";
 import { countBy, eventLabel, groupEvents, readEvents, textField } from "./stored-events.ts";
 
 export interface RoutingFigures {
@@ -22,40 +17,30 @@ export const routing: Analysis<RoutingFigures> = {
   summary: "Which models turns ran on, how often the model changed, and what decided it",
   groupBys: ["model", "day", "none"],
   orders: ["turn_count", "switched_turn_count"],
-  ask: askRouting,
-};
-
-async function askRouting(
-  ledger: LedgerSnapshot,
-  question: Question,
-): Promise<Found<RoutingFigures>> {
-  const key = keyOf(question.groupBy);
-  const counted = await ledger.query(
-    `SELECT ${key.calls.replaceAll("c.", "t.")} AS grp, COUNT(*) AS turn_count,
-      CAST(COALESCE(SUM(CASE WHEN p.model <> t.model THEN 1 ELSE 0 END), 0) AS BIGINT) AS switched
+  async ask(ledger, question) {
+    const counted = await readByGroup(
+      ledger,
+      question,
+      (
+        key,
+      ) => `SELECT ${ofTurns(key)} AS grp, COUNT(*) AS turn_count, ${sumSql("CASE WHEN p.model <> t.model THEN 1 END", "switched")}
     FROM turns t LEFT JOIN turns p ON p.id = t.parent_turn_id AND p.turn_type = 'normal'
     WHERE t.turn_type = 'normal' AND t.started_ms >= ? AND t.started_ms < ? GROUP BY 1`,
-    endsOf(question.window),
-  );
-  const decided = await readEvents(ledger, question, ["route.decided"]);
-  const groups = groupEvents(decided, (event) => [eventLabel(event, question.groupBy)]);
-  const rows = counted.map((row) => {
-    const label = labelOf(row, key);
-    const figures: RoutingFigures = {
-      turn_count: integer(row, "turn_count"),
-      switched_turn_count: integer(row, "switched"),
-      decided_by: countBy(groups.get(label) ?? [], (event) => textField(event, "reason")),
-    };
-    const { turn_count, switched_turn_count } = figures;
-    return {
-      label,
-      figures: withLabel(question, label, figures),
-      ranks: { turn_count, switched_turn_count },
-    };
-  });
-  const notes =
-    decided.length > 0 || rows.length === 0
-      ? []
-      : ["this window has no event route.decided, so decided_by is empty"];
-  return { rows, notes };
-}
+    );
+    const decided = await readEvents(ledger, question, ["route.decided"]);
+    const groups = groupEvents(decided, (event) => [eventLabel(event, question.groupBy)]);
+    const rows = counted.map(([label, row]) => {
+      const figures: RoutingFigures = {
+        turn_count: integer(row, "turn_count"),
+        switched_turn_count: integer(row, "switched"),
+        decided_by: countBy(groups.get(label) ?? [], (event) => textField(event, "reason")),
+      };
+      return { label, figures };
+    });
+    const notes =
+      decided.length > 0 || rows.length === 0
+        ? []
+        : ["this window has no event route.decided, so decided_by is empty"];
+    return { rows, notes };
+  },
+};

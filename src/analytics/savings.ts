@@ -4,15 +4,7 @@ import { findModel, resolveModel } from "../core/models/resolve-model.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { readAlike, type PricedCalls } from "./alike-calls.ts";
-import {
-  withLabel,
-  type Analysis,
-  type AnalyticsWorld,
-  type Found,
-  type Label,
-  type LedgerSnapshot,
-  type Question,
-} from "./analysis.ts";
+import type { Analysis, AnalyticsWorld, Question } from "./analysis.ts";
 import { refuse } from "./analytics-error.ts";
 import { toUsdText } from "./figures.ts";
 import { callGroups } from "./group-keys.ts";
@@ -45,46 +37,33 @@ export const savings: Analysis<SavingsFigures> = {
   groupBys: callGroups,
   orders: ["saved_usd", "call_count"],
   takes: ["baseline"],
-  ask: askSavings,
+  async ask(ledger, question, { catalogue }) {
+    const baseline = findBaseline(question, catalogue);
+    const steps = stepsOf(listModels(catalogue), question.window);
+    const all = await readAlike(ledger, question, steps);
+    const models = new Map(
+      [...new Set(all.map(({ model }) => model))].map((name) => [
+        name,
+        findModel(name, catalogue)?.facts ?? null,
+      ]),
+    );
+    const modelOf = (calls: PricedCalls): ModelFacts | null => models.get(calls.model) ?? null;
+    const rows = [...Map.groupBy(all, ({ label }) => label)].map(([label, calls]) => {
+      const noCache = compare(calls, modelOf, modelOf, priceUncached);
+      const other = baseline === null ? null : compare(calls, modelOf, () => baseline, priceAlike);
+      const callCount = calls.reduce((sum, each) => sum + each.callCount, 0);
+      const figures: SavingsFigures = {
+        call_count: callCount,
+        no_cache: toComparison(noCache, null, latestOf(calls.map(modelOf))),
+        baseline:
+          other === null ? null : toComparison(other, baseline?.id ?? null, latestOf([baseline])),
+      };
+      const { otherPicoUsd, actualPicoUsd } = other ?? noCache;
+      return { label, figures, exact: { saved_usd: otherPicoUsd - actualPicoUsd } };
+    });
+    return { rows, notes: notesOf(models) };
+  },
 };
-
-async function askSavings(
-  ledger: LedgerSnapshot,
-  question: Question,
-  { catalogue }: AnalyticsWorld,
-): Promise<Found<SavingsFigures>> {
-  const baseline = findBaseline(question, catalogue);
-  const groups = new Map<Label, PricedCalls[]>();
-  const models = new Map<string, ModelFacts | null>();
-  const steps = stepsOf(listModels(catalogue), question.window);
-  for (const calls of await readAlike(ledger, question, steps)) {
-    const { model } = calls;
-    if (!models.has(model)) models.set(model, findModel(model, catalogue)?.facts ?? null);
-
-    const known = groups.get(calls.label);
-    if (known === undefined) groups.set(calls.label, [calls]);
-    else known.push(calls);
-  }
-  const modelOf = (calls: PricedCalls): ModelFacts | null => models.get(calls.model) ?? null;
-  const rows = [...groups].map(([label, calls]) => {
-    const noCache = compare(calls, modelOf, modelOf, priceUncached);
-    const other = baseline === null ? null : compare(calls, modelOf, () => baseline, priceAlike);
-    const callCount = calls.reduce((sum, each) => sum + each.callCount, 0);
-    const figures: SavingsFigures = {
-      call_count: callCount,
-      no_cache: toComparison(noCache, null, latestOf(calls.map(modelOf))),
-      baseline:
-        other === null ? null : toComparison(other, baseline?.id ?? null, latestOf([baseline])),
-    };
-    const { otherPicoUsd, actualPicoUsd } = other ?? noCache;
-    return {
-      label,
-      figures: withLabel(question, label, figures),
-      ranks: { saved_usd: otherPicoUsd - actualPicoUsd, call_count: callCount },
-    };
-  });
-  return { rows, notes: notesOf(models) };
-}
 
 function findBaseline(
   { baseline }: Question,

@@ -1,18 +1,12 @@
 // Which skills were loaded, why, and how many tokens they took.
-import {
-  withLabel,
-  type Analysis,
-  type Found,
-  type Label,
-  type LedgerSnapshot,
-  type Question,
-} from "./analysis.ts";
+import type { Analysis, Label } from "./analysis.ts";
 import {
   countBy,
-  countField,
   eventLabel,
   groupEvents,
   readEvents,
+  sessionCount,
+  sumField,
   textField,
   type StoredEvent,
 } from "./stored-events.ts";
@@ -33,32 +27,25 @@ export const skills: Analysis<SkillFigures> = {
   summary: "Which skills were loaded or found, why, and how many tokens they took",
   groupBys: ["skill", "source", "session", "day", "none"],
   orders: ["load_count", "loaded_tokens", "search_count", "last_loaded_at"],
-  ask: askSkills,
+  async ask(ledger, question) {
+    const events = await readEvents(ledger, question, ["skill.loaded", "skill.search"]);
+    const groups = groupEvents(events, (event) => labelsOf(event, question.groupBy));
+    const rows = [...groups].map(([label, group]) => {
+      const loads = group.filter(({ type }) => type === "skill.loaded");
+      const lastMs = loads.reduce((last, { timeMs }) => Math.max(last, timeMs), 0);
+      const figures: SkillFigures = {
+        load_count: loads.length,
+        load_reasons: countBy(loads, (event) => textField(event, "load_reason")),
+        loaded_tokens: sumField(loads, "load_size_tokens"),
+        session_count: sessionCount(group),
+        search_count: group.length - loads.length,
+        last_loaded_at: loads.length === 0 ? null : toIso(lastMs),
+      };
+      return { label, figures };
+    });
+    return { rows };
+  },
 };
-
-async function askSkills(ledger: LedgerSnapshot, question: Question): Promise<Found<SkillFigures>> {
-  const events = await readEvents(ledger, question, ["skill.loaded", "skill.search"]);
-  const groups = groupEvents(events, (event) => labelsOf(event, question.groupBy));
-  const rows = [...groups].map(([label, group]) => {
-    const loads = group.filter(({ type }) => type === "skill.loaded");
-    const lastMs = loads.reduce((last, { timeMs }) => Math.max(last, timeMs), 0);
-    const figures: SkillFigures = {
-      load_count: loads.length,
-      load_reasons: countBy(loads, (event) => textField(event, "load_reason")),
-      loaded_tokens: loads.reduce((sum, event) => sum + countField(event, "load_size_tokens"), 0),
-      session_count: new Set(group.map(({ sessionId }) => sessionId)).size,
-      search_count: group.length - loads.length,
-      last_loaded_at: loads.length === 0 ? null : toIso(lastMs),
-    };
-    const { load_count, loaded_tokens, search_count, last_loaded_at } = figures;
-    return {
-      label,
-      figures: withLabel(question, label, figures),
-      ranks: { load_count, loaded_tokens, search_count, last_loaded_at },
-    };
-  });
-  return { rows };
-}
 
 /** A search counts once for every skill it found. Its event does not name the skills' sources. */
 function labelsOf(event: StoredEvent, groupBy: string): readonly Label[] {

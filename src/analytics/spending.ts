@@ -2,8 +2,9 @@
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer } from "../edge/stores/sql/read-row.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
-import { moneyOf, moneySums, sumSql, tokensOf, tokenSums, type TokenSums } from "./figures.ts";
-import { endsOf, fromCalls, fromCompactions, keyOf, labelOf } from "./group-keys.ts";
+import { countOf, sumSql, tokensOf, tokenSums, type TokenSums } from "./figures.ts";
+import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
+import { fromCalls, fromCompactions, readByGroup, type GroupKey } from "./group-keys.ts";
 
 export interface Spending {
   readonly callCount: number;
@@ -17,98 +18,59 @@ export interface Spending {
   readonly unpricedCount: number;
   readonly firstMs: number | null;
   readonly lastMs: number | null;
-  readonly summaries: SummarySpending;
-}
-
-export interface SummarySpending {
-  readonly count: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly picoUsd: bigint;
+  readonly summaries: {
+    readonly count: number;
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly picoUsd: bigint;
+  };
 }
 
 export async function readSpending(
   ledger: LedgerSnapshot,
   question: Question,
 ): Promise<ReadonlyMap<Label, Spending>> {
-  const calls = await readCalls(ledger, question);
-  const summaries = await readSummaries(ledger, question);
-  const found = new Map<Label, Spending>();
-  for (const label of [...calls.keys(), ...summaries.keys()]) {
-    found.set(label, {
-      ...(calls.get(label) ?? noCalls),
-      summaries: summaries.get(label) ?? noSummaries,
-    });
-  }
-  return found;
-}
-
-type CallSpending = Omit<Spending, "summaries">;
-
-async function readCalls(
-  { query }: LedgerSnapshot,
-  { groupBy, window }: Question,
-): Promise<ReadonlyMap<Label, CallSpending>> {
-  const key = keyOf(groupBy);
-  const rows = await query(
-    `SELECT ${key.calls} AS grp, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 THEN 1 END", "turn_count")}, ${tokenSums},
-      ${moneySums("c.cost_pico_usd", "cost")},
-      ${moneySums("CASE WHEN c.status <> 'complete' THEN c.cost_pico_usd END", "failed")},
-      ${sumSql("CASE WHEN c.cost_pico_usd IS NULL AND c.uncached_tokens IS NOT NULL THEN 1 END", "unpriced")},
-      MIN(c.started_ms) AS first_ms, MAX(c.started_ms) AS last_ms
-      ${fromCalls(key)} GROUP BY 1`,
-    endsOf(window),
-  );
-  return new Map(rows.map((row) => [labelOf(row, key), toCallSpending(row)]));
-}
-
-function toCallSpending(row: ResultRow): CallSpending {
-  return {
-    callCount: integer(row, "call_count"),
-    turnCount: integer(row, "turn_count"),
-    tokens: tokensOf(row),
-    callsPicoUsd: moneyOf(row, "cost"),
-    failedPicoUsd: moneyOf(row, "failed"),
-    unpricedCount: integer(row, "unpriced"),
-    firstMs: integer(row, "first_ms"),
-    lastMs: integer(row, "last_ms"),
-  };
-}
-
-/** Leaves out compactions without a model call. */
-async function readSummaries(
-  { query }: LedgerSnapshot,
-  { groupBy, window }: Question,
-): Promise<ReadonlyMap<Label, SummarySpending>> {
-  const key = keyOf(groupBy);
-  const rows = await query(
-    `SELECT ${key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
-      ${moneySums("f.cost_pico_usd", "cost")}
-      ${fromCompactions(key)} AND (f.cost_pico_usd > 0 OR f.input_tokens > 0) GROUP BY 1`,
-    endsOf(window),
-  );
+  const calls = new Map(await readByGroup(ledger, question, callsSql));
+  const summaries = new Map(await readByGroup(ledger, question, summariesSql));
   return new Map(
-    rows.map((row) => [
-      labelOf(row, key),
-      {
-        count: integer(row, "fold_count"),
-        inputTokens: integer(row, "input"),
-        outputTokens: integer(row, "output"),
-        picoUsd: moneyOf(row, "cost"),
-      },
+    [...calls.keys(), ...summaries.keys()].map((label) => [
+      label,
+      toSpending(calls.get(label), summaries.get(label)),
     ]),
   );
 }
 
-const noCalls: CallSpending = {
-  callCount: 0,
-  turnCount: 0,
-  tokens: { uncached: 0, read: 0, written: 0, output: 0 },
-  callsPicoUsd: 0n,
-  failedPicoUsd: 0n,
-  unpricedCount: 0,
-  firstMs: null,
-  lastMs: null,
-};
+function callsSql(key: GroupKey): string {
+  return `SELECT ${key.calls} AS grp, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 THEN 1 END", "turn_count")}, ${tokenSums},
+      ${moneySums("c.cost_pico_usd", "cost")},
+      ${moneySums("CASE WHEN c.status <> 'complete' THEN c.cost_pico_usd END", "failed")},
+      ${sumSql("CASE WHEN c.cost_pico_usd IS NULL AND c.uncached_tokens IS NOT NULL THEN 1 END", "unpriced")},
+      MIN(c.started_ms) AS first_ms, MAX(c.started_ms) AS last_ms
+      ${fromCalls(key)} GROUP BY 1`;
+}
 
-const noSummaries: SummarySpending = { count: 0, inputTokens: 0, outputTokens: 0, picoUsd: 0n };
+/** Leaves out compactions without a model call. */
+function summariesSql(key: GroupKey): string {
+  return `SELECT ${key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
+      ${moneySums("f.cost_pico_usd", "cost")}
+      ${fromCompactions(key)} AND (f.cost_pico_usd > 0 OR f.input_tokens > 0) GROUP BY 1`;
+}
+
+function toSpending(calls: ResultRow | undefined, summaries: ResultRow | undefined): Spending {
+  return {
+    callCount: countOf(calls, "call_count"),
+    turnCount: countOf(calls, "turn_count"),
+    tokens: tokensOf(calls),
+    callsPicoUsd: moneyOf(calls, "cost"),
+    failedPicoUsd: moneyOf(calls, "failed"),
+    unpricedCount: countOf(calls, "unpriced"),
+    firstMs: calls === undefined ? null : integer(calls, "first_ms"),
+    lastMs: calls === undefined ? null : integer(calls, "last_ms"),
+    summaries: {
+      count: countOf(summaries, "fold_count"),
+      inputTokens: countOf(summaries, "input"),
+      outputTokens: countOf(summaries, "output"),
+      picoUsd: moneyOf(summaries, "cost"),
+    },
+  };
+}

@@ -1,5 +1,5 @@
 // Reads events of a window, tolerantly: an older or newer version may have written them.
-import { isObject } from "../core/message/fields.ts";
+import { fieldsOf, type Fields } from "../core/message/fields.ts";
 import { integer, text, textOrNull } from "../edge/stores/sql/read-row.ts";
 import type { LedgerSnapshot, Label, Question } from "./analysis.ts";
 import { toDayLabel, toHourLabel } from "./group-keys.ts";
@@ -11,7 +11,7 @@ export interface StoredEvent {
   /** The model of the event's turn; null without a turn. */
   readonly model: string | null;
   readonly turnId: string | null;
-  readonly payload: Readonly<Record<string, unknown>>;
+  readonly payload: Fields;
 }
 
 export async function readEvents(
@@ -30,7 +30,7 @@ export async function readEvents(
     sessionId: text(row, "session_id"),
     turnId: textOrNull(row, "turn_id"),
     model: textOrNull(row, "model"),
-    payload: toPayload(text(row, "payload_json")),
+    payload: fieldsOf(JSON.parse(text(row, "payload_json"))),
   }));
 }
 
@@ -57,9 +57,16 @@ export function textField({ payload }: StoredEvent, name: string): string | null
   return typeof value === "string" ? value : null;
 }
 
-export function countField({ payload }: StoredEvent, name: string): number {
-  const value = payload[name];
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+/** The sum of a number in the payloads; anything else counts as 0. */
+export function sumField(events: readonly StoredEvent[], name: string): number {
+  return events.reduce((sum, { payload }) => {
+    const value = payload[name];
+    return typeof value === "number" && Number.isFinite(value) ? sum + value : sum;
+  }, 0);
+}
+
+export function sessionCount(events: readonly StoredEvent[]): number {
+  return new Set(events.map(({ sessionId }) => sessionId)).size;
 }
 
 /** Groups events by label; an event can have several. */
@@ -67,15 +74,9 @@ export function groupEvents(
   events: readonly StoredEvent[],
   labelsOf: (event: StoredEvent) => readonly Label[],
 ): ReadonlyMap<Label, readonly StoredEvent[]> {
-  const groups = new Map<Label, StoredEvent[]>();
-  for (const event of events) {
-    for (const label of labelsOf(event)) {
-      const group = groups.get(label);
-      if (group === undefined) groups.set(label, [event]);
-      else group.push(event);
-    }
-  }
-  return groups;
+  const labelled = events.flatMap((event) => labelsOf(event).map((label) => ({ label, event })));
+  const groups = Map.groupBy(labelled, ({ label }) => label);
+  return new Map([...groups].map(([label, group]) => [label, group.map(({ event }) => event)]));
 }
 
 export function countBy(
@@ -88,9 +89,4 @@ export function countBy(
     if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return Object.fromEntries([...counts].toSorted(([left], [right]) => (left < right ? -1 : 1)));
-}
-
-function toPayload(json: string): StoredEvent["payload"] {
-  const value: unknown = JSON.parse(json);
-  return isObject(value) ? value : {};
 }

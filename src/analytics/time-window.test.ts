@@ -21,7 +21,7 @@ describe("a window", () => {
     expect(spelled({ to: "2026-11-08" })).toBe("2026-11-01T00:00:00.000Z 2026-11-08T00:00:00.000Z");
   });
 
-  test("takes moments, in UTC where they name no zone, and ages", () => {
+  test("takes times (UTC without a zone) and ages", () => {
     expect(spelled({ from: "2026-11-15T10:00", to: "2026-11-15T14:00:30.5+02:00" })).toBe(
       "2026-11-15T10:00:00.000Z 2026-11-15T12:00:30.500Z",
     );

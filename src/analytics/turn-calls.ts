@@ -1,6 +1,13 @@
 // The calls of one turn, in order.
 import { fromOutcomeText } from "../core/ledger/call-text.ts";
-import { integer, integerOrNull, money, text, textOrNull } from "../edge/stores/sql/read-row.ts";
+import {
+  integer,
+  integerOrNull,
+  money,
+  readAs,
+  text,
+  textOrNull,
+} from "../edge/stores/sql/read-row.ts";
 import type { LedgerSnapshot } from "./analysis.ts";
 import { hitRateOf, tokenFigures, toUsdText, writtenSql, type TokenFigures } from "./figures.ts";
 import { toIso } from "./time-window.ts";
@@ -33,7 +40,7 @@ export async function readTurnCalls(
     [turnId],
   );
   return rows.map((row) => {
-    const { failure, discarded } = fromOutcomeText(text(row, "outcome_json"));
+    const { failure, discarded } = readAs(row, "outcome_json", fromOutcomeText);
     const startMs = integer(row, "started_ms");
     const tokens = {
       uncached: integerOrNull(row, "uncached_tokens") ?? 0,

@@ -1,25 +1,18 @@
 // Turns of a window, or one turn with its calls.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, integerOrNull, money, text, textOrNull } from "../edge/stores/sql/read-row.ts";
-import type {
-  Analysis,
-  AnalyticsWorld,
-  Found,
-  LedgerSnapshot,
-  Question,
-  RankedRow,
-} from "./analysis.ts";
+import type { Analysis, Found, FoundRow, LedgerSnapshot, Question } from "./analysis.ts";
 import { refuse } from "./analytics-error.ts";
 import {
+  countOf,
   hitRateOf,
-  moneyOf,
-  moneySums,
   tokenFigures,
   tokensOf,
   tokenSums,
   toUsdText,
   type TokenFigures,
 } from "./figures.ts";
+import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
 import { readTurnCalls, type TurnCall } from "./turn-calls.ts";
 import { toIso } from "./time-window.ts";
 
@@ -52,7 +45,9 @@ export const turns: Analysis<TurnFigures> = {
   orders: ["started_at", "cost_usd", "call_count", "duration_ms"],
   takes: ["turn"],
   ask: (ledger, question, world) =>
-    question.turn === null ? askTurns(ledger, question) : askTurn(ledger, question.turn, world),
+    question.turn === null
+      ? askTurns(ledger, question)
+      : askTurn(ledger, question.turn, world.nowMs),
 };
 
 const ranks: Readonly<Record<string, string>> = {
@@ -107,7 +102,7 @@ function isSummed({ by }: Pick<Question["order"], "by">): boolean {
 }
 
 /**
- * No call or compaction is older than its turn. In descending order, turns without calls and compacts come last and are left out
+ * No call or compaction is older than its turn. In descending order, turns without calls and compactions come last and are left out
  * here. PostgreSQL underestimates the number of sums and would look up each turn; the opaque condition prevents that.
  */
 function rankedTurns({ by, isDescending }: Question["order"]): string {
@@ -126,7 +121,7 @@ function rankedTurns({ by, isDescending }: Question["order"]): string {
 async function askTurn(
   ledger: LedgerSnapshot,
   id: string,
-  { nowMs }: AnalyticsWorld,
+  nowMs: number,
 ): Promise<Found<TurnFigures>> {
   const [found] = await readTurns(ledger, [id]);
   if (found === undefined) {
@@ -148,7 +143,7 @@ async function askTurn(
 async function readTurns(
   { query, clockSql }: LedgerSnapshot,
   ids: readonly string[],
-): Promise<readonly RankedRow<TurnFigures>[]> {
+): Promise<readonly FoundRow<TurnFigures>[]> {
   if (ids.length === 0) return [];
   const places = ids.map(() => "?").join(", ");
   const rows = await query(
@@ -170,10 +165,9 @@ async function readTurns(
   return rows.map(toRow);
 }
 
-function toRow(row: ResultRow): RankedRow<TurnFigures> {
-  const hasCalls = row["call_count"] !== null;
-  const tokens = hasCalls ? tokensOf(row) : { uncached: 0, read: 0, written: 0, output: 0 };
-  const total = money(row, "fold_cost") + (hasCalls ? moneyOf(row, "cost") : 0n);
+function toRow(row: ResultRow): FoundRow<TurnFigures> {
+  const tokens = tokensOf(row);
+  const total = money(row, "fold_cost") + moneyOf(row, "cost");
   const startMs = integer(row, "started_ms");
   const endMs = integerOrNull(row, "completed_ms");
   const figures: TurnFigures = {
@@ -188,12 +182,11 @@ function toRow(row: ResultRow): RankedRow<TurnFigures> {
     started_at: toIso(startMs),
     completed_at: endMs === null ? null : toIso(endMs),
     duration_ms: endMs === null ? null : Math.max(0, endMs - startMs),
-    call_count: hasCalls ? integer(row, "call_count") : 0,
+    call_count: countOf(row, "call_count"),
     tool_use_count: integer(row, "tool_use_count"),
     ...tokenFigures(tokens),
     hit_rate: hitRateOf(tokens),
     cost_usd: toUsdText(total),
   };
-  const { turn, started_at, call_count, duration_ms } = figures;
-  return { label: turn, figures, ranks: { started_at, cost_usd: total, call_count, duration_ms } };
+  return { label: figures.turn, figures, exact: { cost_usd: total } };
 }

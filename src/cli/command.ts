@@ -11,7 +11,8 @@ export interface Command {
   readonly summary: string;
   readonly operands: readonly Operand[];
   readonly options: Readonly<Record<string, OptionSpec>>;
-  readonly examples: readonly Example[];
+  /** What to type → what it shows. */
+  readonly examples: Readonly<Record<string, string>>;
   /** Loads the code only when the command runs, so that one command does not slow down the others. */
   load(): Promise<{ readonly run: CommandBody }>;
 }
@@ -29,11 +30,6 @@ export interface OptionSpec {
   /** One letter, typed with one dash. */
   readonly short?: string;
   readonly meaning: string;
-}
-
-export interface Example {
-  readonly command: string;
-  readonly shows: string;
 }
 
 /** Does the work and returns the exit status. */

@@ -25,13 +25,10 @@ export const commands: readonly Command[] = [
       models,
       json,
     },
-    examples: [
-      { command: "strata models", shows: "every model still in service" },
-      {
-        command: "strata models list --provider openai --json",
-        shows: "OpenAI models, for a script",
-      },
-    ],
+    examples: {
+      "strata models": "every model still in service",
+      "strata models list --provider openai --json": "OpenAI models, for a script",
+    },
     load: () => import("./models/models-list.ts"),
   },
   {
@@ -39,13 +36,11 @@ export const commands: readonly Command[] = [
     summary: "Show one model: window, prices, cache rules, capabilities",
     operands: [{ name: "ID", meaning: "a model id, in any provider's spelling" }],
     options: { models, json },
-    examples: [
-      { command: "strata models show claude-sonnet-5-5", shows: "its prices and cache rules" },
-      {
-        command: "strata models show us.anthropic.claude-sonnet-4-5-20250929-v1:0 --json",
-        shows: "the same model under its Bedrock id, with Bedrock's cache rules",
-      },
-    ],
+    examples: {
+      "strata models show claude-sonnet-5-5": "its prices and cache rules",
+      "strata models show us.anthropic.claude-sonnet-4-5-20250929-v1:0 --json":
+        "the same model under its Bedrock id, with Bedrock's cache rules",
+    },
     load: () => import("./models/models-show.ts"),
   },
   {
@@ -71,16 +66,11 @@ export const commands: readonly Command[] = [
       excerpts: { meaning: "also show a few words of the uncached text in the page" },
       json,
     },
-    examples: [
-      {
-        command: "strata replay ~/.claude/projects",
-        shows: "what those sessions cost under every policy",
-      },
-      {
-        command: "strata replay logs/ --policy adaptive,tail-5m --group-by day --json",
-        shows: "two policies day by day, for a script",
-      },
-    ],
+    examples: {
+      "strata replay ~/.claude/projects": "what those sessions cost under every policy",
+      "strata replay logs/ --policy adaptive,tail-5m --group-by day --json":
+        "two policies day by day, for a script",
+    },
     load: () => import("./replay/replay.ts"),
   },
   {
@@ -114,16 +104,12 @@ export const commands: readonly Command[] = [
       models,
       json,
     },
-    examples: [
-      {
-        command: "strata explain a.json b.json --gap 600",
-        shows: "the cause, the first byte that differs, and what it cost",
-      },
-      {
-        command: "strata explain session.jsonl --call 12 --excerpts",
-        shows: "why call 12 missed, in full, and the text where it happened",
-      },
-    ],
+    examples: {
+      "strata explain a.json b.json --gap 600":
+        "the cause, the first byte that differs, and what it cost",
+      "strata explain session.jsonl --call 12 --excerpts":
+        "why call 12 missed, in full, and the text where it happened",
+    },
     load: () => import("./explain/explain.ts"),
   },
   {
@@ -136,12 +122,9 @@ export const commands: readonly Command[] = [
       },
     ],
     options: { json },
-    examples: [
-      {
-        command: "strata lint request.json",
-        shows: "each finding with advice; exit status 1 on an error",
-      },
-    ],
+    examples: {
+      "strata lint request.json": "each finding with advice; exit status 1 on an error",
+    },
     load: () => import("./lint.ts"),
   },
   {
@@ -169,16 +152,11 @@ export const commands: readonly Command[] = [
       verbose: { meaning: "print one line per request: tokens, dollars, and why" },
       json: { meaning: 'print only one line, {"url": …}' },
     },
-    examples: [
-      {
-        command: "strata sim --model agent --verbose",
-        shows: "an agent loop and the cost of each call",
-      },
-      {
-        command: "strata sim --port 0 --control --virtual-clock --json",
-        shows: "a simulator for a test, which moves its clock",
-      },
-    ],
+    examples: {
+      "strata sim --model agent --verbose": "an agent loop and the cost of each call",
+      "strata sim --port 0 --control --virtual-clock --json":
+        "a simulator for a test, which moves its clock",
+    },
     load: () => import("./sim.ts"),
   },
   ...ledgerCommands,
@@ -191,10 +169,10 @@ export const commands: readonly Command[] = [
     summary: "Check that this machine has what Strata needs",
     operands: [],
     options: { json },
-    examples: [
-      { command: "strata doctor", shows: "each check, and how to fix a failed one" },
-      { command: "strata doctor --json", shows: "the same for a script; exit status 8 on failure" },
-    ],
+    examples: {
+      "strata doctor": "each check, and how to fix a failed one",
+      "strata doctor --json": "the same for a script; exit status 8 on failure",
+    },
     load: () => import("./doctor/doctor.ts"),
   },
 ];

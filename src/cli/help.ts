@@ -23,7 +23,7 @@ export function renderHelp(command: Command): string {
   const options = Object.entries({ ...command.options, ...commonOptions }).map(
     ([name, spec]) => [spellOption(name, spec), spec.meaning] as const,
   );
-  const examples = command.examples.flatMap(({ command: line, shows }) => [
+  const examples = Object.entries(command.examples).flatMap(([line, shows]) => [
     `  ${line}`,
     `      ${shows}`,
   ]);

@@ -6,7 +6,7 @@ import { styleText } from "node:util";
 import type { LintFinding } from "../core/diagnosis/lint-finding.ts";
 import { lintRequest } from "../core/diagnosis/lint-request.ts";
 import { readRequest } from "../core/wire/foreign/read-request.ts";
-import { StrataError } from "../core/strata-error.ts";
+import { messageOf, StrataError } from "../core/strata-error.ts";
 import type { CommandBody } from "./command.ts";
 
 interface Linted {
@@ -44,10 +44,9 @@ function isDirectory(target: string): boolean {
   try {
     return statSync(target).isDirectory();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StrataError(
       "input-invalid",
-      `${target} cannot be read: ${reason}`,
+      `${target} cannot be read: ${messageOf(cause)}`,
       "name a request body, a folder of them, or - for standard input",
       { cause },
     );

@@ -1,7 +1,7 @@
 // Finds a session by its name, or throws an error with similar names.
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
-import { nearestNames } from "../core/nearest-names.ts";
+import { didYouMean } from "../core/nearest-names.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { LedgerPlace } from "../host/ledger/ledger-place.ts";
 
@@ -13,16 +13,8 @@ export async function needSession(
   const found = await ledger.findSession(id);
   if (found !== null) return found;
   const latest = await ledger.listSessions({ status: "all", limit: 500 });
-  const near = nearestNames(
-    id,
-    latest.map((session) => session.id),
-    3,
-  );
-  const suggestion =
-    near.length > 0 ? `did you mean ${near.join(" or ")}?` : "see: strata sessions --all";
-  throw new StrataError(
-    "not-found",
-    `there is no session ${id} in ${name}`,
-    `${suggestion} (the ledger was chosen by ${origin})`,
-  );
+  const known = latest.map((session) => session.id);
+  const suggestion = didYouMean(id, known, "see: strata sessions --all");
+  const hint = `${suggestion} (the ledger was chosen by ${origin})`;
+  throw new StrataError("not-found", `there is no session ${id} in ${name}`, hint);
 }

@@ -1,19 +1,18 @@
 // The lines of a file or of standard input, cut at line feeds only: JSON lines may hold every other separator.
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
-import { StrataError } from "../core/strata-error.ts";
+import { messageOf, StrataError } from "../core/strata-error.ts";
 
-/** `-` is standard input. Throws at once if it cannot be read. */
+/** `-` is standard input. Throws before the first line if it cannot be read. */
 export async function openLines(file: string): Promise<AsyncIterable<string>> {
   if (file === "-") return splitLines(process.stdin);
   try {
     await using handle = await open(file, "r");
     if ((await handle.stat()).isDirectory()) throw new Error("it is a folder");
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StrataError(
       "input-invalid",
-      `${file} cannot be read: ${reason}`,
+      `${file} cannot be read: ${messageOf(cause)}`,
       "name a file, or - for standard input",
       { cause },
     );

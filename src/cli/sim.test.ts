@@ -96,7 +96,7 @@ test("a stop ends open streams", async () => {
   expect(status).toBe(0);
 });
 
-test("a script that does not match is told on stderr", async () => {
+test("a script that does not match is reported on stderr", async () => {
   const program = start({ port: "0", script: "fixtures/simulator/missing.json" }, ["json"]);
   const [status] = (await once(program.child, "exit")) as [number];
   expect(status).not.toBe(0);

@@ -38,3 +38,9 @@ export function renderFacts(facts: readonly (readonly [string, string | null])[]
   );
   return `${lines.join("\n")}\n`;
 }
+
+/** Pairs of a name and a value, one per line, below a heading. */
+export function renderIndented(rows: readonly (readonly string[])[]): string {
+  const width = Math.max(...rows.map(([name = ""]) => name.length));
+  return rows.map(([name = "", value = ""]) => `  ${name.padEnd(width)}  ${value}\n`).join("");
+}

@@ -1,5 +1,5 @@
 // For commands on a ledger: opens the one --store names, and prints problems as warnings.
-import { StrataError } from "../core/strata-error.ts";
+import { messageOf, StrataError } from "../core/strata-error.ts";
 import type { CommandInput, Io } from "./command.ts";
 import { atLedgerPlace, refuseMissing, type LedgerPlace } from "../host/ledger/ledger-place.ts";
 import { toPrintable } from "./ledger/render-ledger.ts";
@@ -45,8 +45,7 @@ function wishOf({ values }: CommandInput, io: Io): StoreWish {
 /** Prints problems that do not end the command as warnings. */
 export function createOnProblem({ error }: Pick<Io, "error">): (problem: unknown) => void {
   return (problem) => {
-    const said = problem instanceof Error ? problem.message : String(problem);
     const hint = problem instanceof StrataError ? `\n  ${problem.hint}` : "";
-    error(toPrintable(`strata: warning: ${said}${hint}\n`));
+    error(toPrintable(`strata: warning: ${messageOf(problem)}${hint}\n`));
   };
 }

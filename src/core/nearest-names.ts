@@ -14,6 +14,17 @@ export function nearestNames(
     .map((each) => each.name);
 }
 
+/** A hint as `did you mean a or b?`; `otherwise` if no name is near. */
+export function didYouMean(
+  wanted: string,
+  known: readonly string[],
+  otherwise: string,
+  count = 3,
+): string {
+  const near = nearestNames(wanted.slice(0, 128), known, count);
+  return near.length > 0 ? `did you mean ${near.join(" or ")}?` : otherwise;
+}
+
 const farthest = 0.5;
 
 /** From 0 (equal) to 1. Takes the better of letter edits and shared words, to find both typos and short forms. */

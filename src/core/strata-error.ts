@@ -28,6 +28,17 @@ export class StrataError extends Error {
   }
 }
 
+/** Gives every error a code and a hint. One without them comes from something that the application passed in, or is our mistake. */
+export function toStrataError(error: unknown, what: string): StrataError {
+  if (error instanceof StrataError) return error;
+  return new StrataError(
+    "environment-unfit",
+    `${what} failed: ${messageOf(error)}`,
+    "the cause of this error says where; mend that part and try again",
+    { cause: error },
+  );
+}
+
 /** What an error says. One that stands for several and says nothing itself gives their words. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") {

@@ -1,5 +1,6 @@
 // The engine of a host: one agent on the opened parts, with sub-agents, in its workspace.
 import { modelOf } from "../core/config/resolve-agent.ts";
+import type { Redact } from "../core/events/redact-secrets.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
@@ -38,6 +39,8 @@ export interface EngineParts {
   readonly workspace: HostWorkspace;
   /** Absolute paths that no tool may read or write. */
   readonly guardedFiles: () => readonly string[];
+  /** Takes secrets out of what tools give back. */
+  readonly redact: Redact;
 }
 
 /** What the program around an engine does for it. */
@@ -90,6 +93,7 @@ function toDeps(
   return {
     ledger,
     events,
+    redact: parts.redact,
     catalogue,
     counter,
     reach: async (model) => {
@@ -111,7 +115,7 @@ function toDeps(
 
 /** A world in the workspace. In a temporary folder the agent may only read. */
 function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<EngineDeps["world"]> {
-  const { config, ledger, events, providers, workspace, guardedFiles } = parts;
+  const { config, ledger, events, providers, workspace, guardedFiles, redact } = parts;
   const { agent, homeFolder, confirm, onSettled, onNotice } = owner;
   const { isSimulated } = providers;
   const { path, documents, isTemporary } = workspace;
@@ -123,6 +127,7 @@ function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<Engi
     settings: followWorldSettings(config, { agent, isSimulated, homeFolder }),
     readOnly: isTemporary,
     guardedFiles,
+    redact,
     onNotice,
     ...(confirm === undefined ? {} : { confirm }),
     ...(onSettled === undefined ? {} : { onSettled }),

@@ -3,6 +3,7 @@ import type { Environment } from "../core/config/environment.ts";
 import { readConfig, type ConfigOption } from "../core/config/read-config.ts";
 import { toConfigError } from "../core/config/config-problem.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
+import type { Redact } from "../core/events/redact-secrets.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import { StrataError, messageOf } from "../core/strata-error.ts";
@@ -23,6 +24,7 @@ import { openAll, type Keep } from "./open-all.ts";
 import { providerVariableNames } from "./config/environment.ts";
 import { continuing } from "./host-engine.ts";
 import { openCounters } from "./parts/open-counters.ts";
+import { followSecrets } from "./tool-secrets.ts";
 import { openEvents } from "./ledger/open-events.ts";
 import { openProviders } from "./parts/open-providers.ts";
 import { markSimulated } from "./ledger/simulated-session.ts";
@@ -83,10 +85,14 @@ async function openParts(
   const counter = options.counter ?? (await loadO200k());
   const counting = { config: followed, agent, textCounter: counter, onNotice };
   const counters = keep(openCounters(counting));
-  const world = toWorld(options, events, providers.isSimulated);
+  const { env = process.env } = options;
+  const address = typeof store === "string" ? store : undefined;
+  const redact = followSecrets({ now: followed.now, env, store: address, onNotice });
+  const world = toWorld(options, events, redact, providers.isSimulated);
   const deps: EngineDeps = {
     ledger,
     events,
+    redact,
     catalogue,
     counter,
     reach: async (facts) => {
@@ -111,12 +117,13 @@ async function openParts(
 function toWorld(
   { system, tools = [], confirm }: OpenEngineOptions,
   events: EventBus,
+  redact: Redact,
   isSimulated: boolean,
 ): World {
   const asking = confirm === undefined ? {} : { confirm };
   const world: World = {
     context: () => Promise.resolve({ parts: system === undefined ? {} : { system } }),
-    tools: createDispatcher({ tools, events, ...asking }),
+    tools: createDispatcher({ tools, events, redact, ...asking }),
   };
   return isSimulated ? markSimulated(world, { isTemporary: false }) : world;
 }

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 describe("without a key", () => {
-  test("an agent is simulated in a folder of its own, may only look, and that is said once", async () => {
+  test("an agent is simulated in its own folder, may only read, and that is reported once", async () => {
     const opened = await open({});
     expect(opened.isSimulated).toBe(true);
     expect(opened.isTemporary).toBe(true);
@@ -48,7 +48,7 @@ describe("without a key", () => {
     expect(existsSync(opened.workspace)).toBe(false);
   });
 
-  test("in a folder somebody names it may write, but never run commands", async () => {
+  test("in a folder that the caller names it may write, but never run commands", async () => {
     const workspace = join(folder, "work");
     const configFile = write("tools: { toolset: full, bash: true }\n");
     const { engine, isTemporary } = await open({ workspace, configFile });
@@ -191,7 +191,7 @@ providers: { anthropic: { base_url: "${server.url}", api_key: ${plantedKey} } }
     expect(betas).toEqual(["base-beta", "base-beta,long-beta", null]);
   });
 
-  test("betas somebody configured are sent with those of markers; a model goes by its name there (N-13)", async () => {
+  test("configured betas are sent with those of markers; a model goes by its configured name (N-13)", async () => {
     const seen: unknown[] = [];
     const { fetch } = createSimulator();
     const server = closeLater(

@@ -20,7 +20,8 @@ import { openCounters, type Counters } from "./parts/open-counters.ts";
 import { openHostEngine, type AgentOptions } from "./host-engine.ts";
 import { openEvents } from "./ledger/open-events.ts";
 import { readStore } from "./config/environment.ts";
-import { ledgerFiles } from "../edge/stores/ledger-files.ts";
+import { ledgerFiles } from "../edge/stores/open-ledger.ts";
+import { followSecrets } from "./tool-secrets.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import { messageOf } from "../core/strata-error.ts";
 import { openProviders } from "./parts/open-providers.ts";
@@ -32,6 +33,8 @@ export interface HostOptions extends AgentOptions {
   readonly env: Environment;
   /** From `--config`; instead of the files that are looked for. */
   readonly configFile?: string;
+  /** The content of `configFile` that the caller trusts, as `sha256:…`. A file in the workspace is used only with trusted content. */
+  readonly trust?: string;
   /** Other options that were typed, as `--model`; stronger than files and variables. */
   readonly typed?: readonly ConfigOption[];
   /** From `--store`: a file or a connection string. */
@@ -80,13 +83,14 @@ export function openHost(options: HostOptions): Promise<Host> {
 
 /** Each part needs the earlier ones. */
 async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "close">> {
-  const { env, store, configFile, typed, homeFolder, simulator } = options;
+  const { env, store, configFile, trust, typed, homeFolder, simulator } = options;
   const { agent = "agent", onNotice = () => {} } = options;
 
   const folder = resolve(options.workspace ?? ".");
   const config = await followConfig({
     workspace: folder,
     configFile,
+    trust,
     env,
     homeFolder,
     typed,
@@ -115,10 +119,11 @@ async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "
 
   const ledgerPaths = options.ledger === undefined ? ledgerFiles(place) : [];
   const guardedFiles = (): readonly string[] => [...config.files, ...ledgerPaths];
+  const redact = followSecrets({ now: () => config.now(), env, store: place, onNotice });
   const shared = { config, catalogue, ledger, events, providers, counters };
   const engine = keep(
     openHostEngine(
-      { ...shared, textCounter, workspace, guardedFiles },
+      { ...shared, textCounter, workspace, guardedFiles, redact },
       {
         ...options,
         agent,

@@ -74,12 +74,12 @@ describe("a session whose replies begin to think", () => {
     });
   });
 
-  test("is believed where nothing was lost", async () => {
+  test("reports nothing if nothing was lost", async () => {
     const calls = await explain([...toolTurn(), question(usageOf(13_000, 1000)), thoughtful()]);
     expect(calls.map(causeOf)).toEqual(["first call", "no miss", "no miss", "no miss"]);
   });
 
-  test("says nothing where the reply does not think, or is not recorded", async () => {
+  test("reports nothing if the reply does not think or is not recorded", async () => {
     const lost = [...toolTurn(), question(usageOf(10_000, 4000))];
     const silent = { ...thoughtful(), append: thoughtful().append.slice(1) };
     for (const requests of [lost, [...lost, silent]]) {
@@ -87,7 +87,7 @@ describe("a session whose replies begin to think", () => {
     }
   });
 
-  test("says nothing where it thought before", async () => {
+  test("reports nothing if it thought before", async () => {
     const [first, second] = toolTurn();
     const append = [thought, ...(second?.append ?? [])];
     const before = { ...opening(), ...second, append };
@@ -105,7 +105,7 @@ test("calls come in order, even if one waits for its reply", async () => {
   expect(calls[2]?.explanation.cause).toBe("parameter changed");
 });
 
-test("a miss shows the first block that was not read, where the recording has words", async () => {
+test("a miss shows the first block that was not read, if the recording has excerpts", async () => {
   const requests = [...toolTurn(), question(usageOf(10_000, 4000))];
   const [, hit, miss] = await explain(requests.map(withWords));
   expect(hit?.firstUnread).toBeUndefined();
@@ -119,7 +119,7 @@ test("calls without usage are followed but not explained", async () => {
   expect(calls.map(({ call }) => call)).toEqual([1]);
 });
 
-test("what could not be read is handed on", async () => {
+test("skipped lines are passed on", async () => {
   const skipped: string[] = [];
   const lines: Recorded[] = [{ type: "skipped", file: "a", line: 3, reason: "it is not JSON" }];
   await collect(explainRecordings(streamOf(lines), ({ reason }) => void skipped.push(reason)));

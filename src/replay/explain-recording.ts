@@ -1,18 +1,17 @@
 // Explains for every recorded call with usage why it read less from the cache than it could have.
 import type { Explanation } from "../core/diagnosis/explanation.ts";
 import type { TrackedEntry } from "../core/diagnosis/kept-prefixes.ts";
-import { keepsEveryPrefix, viewPrompt } from "../core/diagnosis/prompt-view.ts";
+import { keepsEveryPrefix } from "../core/cache/expect-bill.ts";
+import { viewPrompt } from "../core/diagnosis/prompt-view.ts";
 import { rememberCall } from "../core/diagnosis/remember-call.ts";
 import { promptTokens, writtenTokens, type Lifetime, type Usage } from "../core/message/usage.ts";
 import type { CacheRules } from "../core/models/cache-rules.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
-import { createCallQueue, type CallQueue } from "./call-queue.ts";
 import { findUnreadBlock, type UnreadBlock } from "./first-unread.ts";
-import { judgeCall, type ThreadWalk, type Verdict } from "./judge-call.ts";
+import { holdsThinking, judgeCall, type ThreadWalk, type Verdict } from "./judge-call.ts";
 import type { Recorded, RecordedBlock, RecordedRequest, RecordedSession } from "./recording.ts";
 import { toForeignRequest, writtenLifetime } from "./recorded-request.ts";
 import { createModelLookup } from "./replay-model.ts";
-import { holdsThinking } from "./thinking-switch.ts";
 
 export interface ExplainedCall {
   readonly sessionId: string;
@@ -48,7 +47,7 @@ export async function* explainRecordings(
     else if (recorded.type === "session") {
       const { session } = recorded;
       if (session.workspace !== workspace.name) {
-        yield* workspace.queue.end();
+        yield* takeCalls(workspace, "all");
         workspace = openWorkspace(session.workspace);
       }
       workspace.sessions.set(session.id, { session, workspace, threads: new Map(), calls: 0 });
@@ -57,10 +56,10 @@ export async function* explainRecordings(
       if (session === undefined) continue;
       const { facts } = lookUp(session.session, recorded.request);
       explainNext(session, recorded.request, facts);
-      yield* workspace.queue.take();
+      yield* takeCalls(workspace, "ready");
     }
   }
-  yield* workspace.queue.end();
+  yield* takeCalls(workspace, "all");
 }
 
 interface Workspace {
@@ -70,7 +69,31 @@ interface Workspace {
   entries: readonly TrackedEntry[];
   /** The lifetime the client uses, as far as its bills show. */
   lifetime: Lifetime;
-  readonly queue: CallQueue<ExplainedCall>;
+  /** Calls not passed on yet, in order. */
+  readonly waiting: WaitingCall[];
+}
+
+interface WaitingCall {
+  readonly thread: string;
+  call: ExplainedCall;
+  /** The call instead, if its reply contains thinking; null once the reply is known or does not matter. */
+  ifReplyThinks: ExplainedCall | null;
+}
+
+/** Removes and returns the calls up to the first one that waits for its reply, or all. */
+function takeCalls({ waiting }: Workspace, which: "ready" | "all"): ExplainedCall[] {
+  const first = waiting.findIndex(({ ifReplyThinks }) => ifReplyThinks !== null);
+  const count = which === "all" || first === -1 ? waiting.length : first;
+  return waiting.splice(0, count).map(({ call }) => call);
+}
+
+/** Passes on the reply to the thread's last call, which its next request contains. */
+function hearReply({ waiting }: Workspace, thread: string, reply: readonly RecordedBlock[]): void {
+  for (const each of waiting) {
+    if (each.thread !== thread || each.ifReplyThinks === null) continue;
+    if (holdsThinking(reply)) each.call = each.ifReplyThinks;
+    each.ifReplyThinks = null;
+  }
 }
 
 interface SessionWalk {
@@ -81,7 +104,7 @@ interface SessionWalk {
 }
 
 function openWorkspace(name: string): Workspace {
-  return { name, sessions: new Map(), entries: [], lifetime: "5m", queue: createCallQueue() };
+  return { name, sessions: new Map(), entries: [], lifetime: "5m", waiting: [] };
 }
 
 function explainNext(walk: SessionWalk, request: RecordedRequest, facts: ModelFacts): void {
@@ -90,7 +113,7 @@ function explainNext(walk: SessionWalk, request: RecordedRequest, facts: ModelFa
   const { usage } = request;
   const thread = walk.threads.get(request.thread) ?? null;
   const threadName = `${session.id}\n${request.thread}`;
-  if (thread !== null) workspace.queue.hear(threadName, replyIn(request, thread));
+  if (thread !== null) hearReply(workspace, threadName, replyIn(request, thread));
   const blocks = [...(thread?.blocks.slice(0, request.keep) ?? []), ...request.append];
   workspace.lifetime = writtenLifetime(usage) ?? workspace.lifetime;
   const { lifetime } = workspace;
@@ -126,16 +149,14 @@ function explainNext(walk: SessionWalk, request: RecordedRequest, facts: ModelFa
     explanation,
     evidence,
   };
-  const inferred = ifReplyThinks && {
-    ...explained,
-    explanation: ifReplyThinks,
-    evidence: "inferred" as const,
-  };
-  workspace.queue.add(
-    threadName,
-    explained,
-    inferred === undefined ? null : (reply) => (holdsThinking(reply) ? inferred : explained),
-  );
+  workspace.waiting.push({
+    thread: threadName,
+    call: explained,
+    ifReplyThinks:
+      ifReplyThinks === undefined
+        ? null
+        : { ...explained, explanation: ifReplyThinks, evidence: "inferred" },
+  });
 }
 
 /** The reply to a thread's last call, as the next request sends it back. */

@@ -56,16 +56,11 @@ function firstUnread({ view, usage, entries, before }: ReadCall): number {
 const tokensMin = 64;
 const toleranceShare = 0.02;
 
-export interface ChangedCall {
-  readonly before: { readonly blocks: readonly RecordedBlock[]; readonly last: RememberedCall };
-  readonly view: PromptView;
-  readonly blocks: readonly RecordedBlock[];
-}
-
 /** Adds excerpts of the first different block, before and after, if the recording has them. */
 export function withExcerpts(
   explanation: Explanation,
-  { before, view, blocks }: ChangedCall,
+  before: { readonly blocks: readonly RecordedBlock[]; readonly last: RememberedCall },
+  { view, blocks }: Pick<ReadCall, "view" | "blocks">,
 ): Explanation {
   const { cause, block } = explanation;
   if (block === null || !contentCauses.has(cause)) return explanation;

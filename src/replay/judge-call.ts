@@ -9,8 +9,7 @@ import type { Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { withExcerpts } from "./first-unread.ts";
 import type { RecordedBlock, RecordedRequest } from "./recording.ts";
-import { mayHaveSwitchedThinking, thinkingSwitched } from "./thinking-switch.ts";
-import { findUnseenChange, type CountError } from "./unseen-change.ts";
+import { findUnseenChange } from "./unseen-change.ts";
 
 export interface Verdict {
   readonly explanation: Explanation;
@@ -46,27 +45,55 @@ export function judgeCall(call: CallToExplain): Verdict {
   const { thread, request, blocks, view, facts, entries, startMs } = call;
   const { usage } = request;
   const before = thread === null ? null : { ...thread.last, entries };
-  const said = explainCall({ before, view, rules: facts, usage, startMs, textBefore: noText });
-  if (thread === null || usage === null) return { explanation: said, evidence: "recorded" };
-  const shown = withExcerpts(said, { before: thread, view, blocks });
+  const found = explainCall({ before, view, rules: facts, usage, startMs, textBefore: noText });
+  if (thread === null || usage === null) return { explanation: found, evidence: "recorded" };
+  const shown = withExcerpts(found, thread, call);
   const recorded = { explanation: shown, evidence: "recorded" } as const;
   // The recording says it is the same conversation, so its history was rewritten.
-  if (said.cause === "nothing was marked" && request.keep < thread.blocks.length) {
+  if (found.cause === "nothing was marked" && request.keep < thread.blocks.length) {
     const rewritten = { cause: "history rewritten", detail: null } as const;
-    return { ...recorded, explanation: withCause(said, call, rewritten) };
+    return { ...recorded, explanation: withCause(found, call, rewritten) };
   }
-  if (said.cause !== "provider lost it" || thread.usage === null) return recorded;
+  if (found.cause !== "provider lost it" || thread.usage === null) return recorded;
   const unseen = findUnseenChange({
     before: { usage: thread.usage, settings: thread.settings },
     now: { usage, settings: request.settings },
     blocks,
     appended: request.append,
-    countError: facts.tokenizer === "o200k" ? exactCounts : estimatedCounts,
+    tokenizer: facts.tokenizer,
   });
-  if (unseen !== null) return { explanation: withCause(said, call, unseen), evidence: "inferred" };
-  const unknown = { ...recorded, explanation: { ...said, advice: unknownAdvice } };
-  if (!mayHaveSwitchedThinking({ ...call, thread })) return unknown;
-  return { ...unknown, ifReplyThinks: withCause(said, call, thinkingSwitched) };
+  if (unseen !== null) return { explanation: withCause(found, call, unseen), evidence: "inferred" };
+  const unknown = { ...recorded, explanation: { ...found, advice: unknownAdvice } };
+  if (!mayHaveSwitchedThinking(call, thread)) return unknown;
+  return { ...unknown, ifReplyThinks: withCause(found, call, thinkingSwitched) };
+}
+
+/** Transcripts lack the setting, but replies show it. */
+const thinkingSwitched: { readonly cause: MissCause; readonly detail: string } = {
+  cause: "parameter changed",
+  detail: "thinking: off → on, as the replies show",
+};
+
+/** Whether thinking in this reply would prove a switch: earlier replies had none, although it would have been sent back. */
+function mayHaveSwitchedThinking(
+  { request, blocks, facts }: CallToExplain,
+  thread: ThreadWalk,
+): boolean {
+  const losesMessages = facts.cache.invalidation.some(
+    ({ change, survives }) => change === "thinking" && !survives.includes("messages"),
+  );
+  const isRecorded = [thread.settings, request.settings].some((each) => "thinking" in each);
+  // Clients change modes only between turns.
+  const last = request.append.at(-1);
+  const isUserTurn = last?.role === "user" && last.kind === "text";
+  // Thinking before a tool call must be sent back with its result.
+  const wouldShow = blocks.some(({ kind }) => kind === "tool_use");
+  const hasThought = thread.hasThought || holdsThinking(blocks);
+  return losesMessages && !isRecorded && isUserTurn && wouldShow && !hasThought;
+}
+
+export function holdsThinking(blocks: readonly RecordedBlock[]): boolean {
+  return blocks.some(({ kind }) => kind === "thinking" || kind === "redacted_thinking");
 }
 
 /** Transcripts lack parts of the request, so the cause stays open. */
@@ -76,17 +103,13 @@ const unknownAdvice =
 /** Recordings contain hashes, not text. */
 function noText(): undefined {}
 
-/** For models counted with their own tokenizer. */
-const exactCounts: CountError = { tokens: 64, share: 0.05 };
-const estimatedCounts: CountError = { tokens: 512, share: 0.25 };
-
 function withCause(
-  said: Explanation,
+  found: Explanation,
   { view, facts, thread, request, startMs }: CallToExplain,
   { cause, detail }: { readonly cause: MissCause; readonly detail: string | null },
 ): Explanation {
   const ruler = scaledRuler(view, request.usage);
-  const at = view.blocks.findIndex((_, index) => ruler(index) > said.reportedReadTokens);
+  const at = view.blocks.findIndex((_, index) => ruler(index) > found.reportedReadTokens);
   const block = describePlace(view.blocks, at);
   const about = {
     gapMs: startMs - (thread?.startMs ?? startMs),
@@ -95,5 +118,5 @@ function withCause(
     section: block?.section ?? null,
     detail,
   };
-  return { ...said, cause, detail, block, advice: adviseOn(cause, about) };
+  return { ...found, cause, detail, block, advice: adviseOn(cause, about) };
 }

@@ -29,38 +29,31 @@ export function createLimitMeter(): LimitMeter {
     add: (request) => {
       const { keys, tokens, startMs, model, remainderTokens } = request;
       const terms = termsOf(model);
-      const sums: Sums = {
-        plain: remainderTokens,
-        read: 0,
-        written: 0,
-        warmPlain: remainderTokens,
-        warmRead: 0,
-        warmWritten: 0,
-      };
+      const cold: Sums = { plain: remainderTokens, read: 0, written: 0 };
+      const warm: Sums = { ...cold };
       let total = remainderTokens;
       for (const [block, key] of keys.entries()) {
         const count = tokens(block);
         total += count;
-        const before = sent.get(key);
-        if (before === undefined) {
-          sent.set(key, { lastMs: startMs, isKept: false, isKeptWarm: false });
-          sums.plain += count;
-          sums.warmPlain += count;
-          continue;
-        }
-        addAgain(before, count, startMs, terms, sums);
-        before.lastMs = startMs;
+        const seen = sent.get(key) ?? { lastMs: startMs, isKept: undefined, isKeptWarm: undefined };
+        const reads = Math.max(1, Math.ceil((startMs - seen.lastMs) / terms.longestMs));
+        // Without repetitions, a prefix does not outlive the longest lifetime.
+        seen.isKept = add(seen.isKept, count, reads === 1 ? 1 : Infinity, terms, cold);
+        seen.isKeptWarm = add(seen.isKeptWarm, count, reads, terms, warm);
+        seen.lastMs = startMs;
+        sent.set(key, seen);
       }
-      return price(sums, model, startMs, total);
+      const priceOf = pricing(model, startMs, total);
+      return { limitPicoUsd: priceOf(cold), warmPicoUsd: priceOf(warm) };
     },
   };
 }
 
-/** When a prefix was last sent, and whether it is cached since then. */
+/** When a prefix was last sent, and whether it is cached since then; undefined if it is sent for the first time. */
 interface Sighting {
   lastMs: number;
-  isKept: boolean;
-  isKeptWarm: boolean;
+  isKept: boolean | undefined;
+  isKeptWarm: boolean | undefined;
 }
 
 interface Terms {
@@ -79,40 +72,37 @@ function termsOf({ cache }: ModelFacts): Terms {
   };
 }
 
-/** Tokens by price: plain, read, and written earlier because they are read now. */
+/** Tokens by price: plain, read (once per repetition during a gap), and written earlier because they are read now. */
 interface Sums {
   plain: number;
   read: number;
   written: number;
-  warmPlain: number;
-  /** Includes one read per repetition during the gap. */
-  warmRead: number;
-  warmWritten: number;
 }
 
-/** A write was worth its premium if the read now plus the premium then cost less than plain input. */
-function addAgain(before: Sighting, count: number, nowMs: number, terms: Terms, sums: Sums): void {
-  const reads = Math.max(1, Math.ceil((nowMs - before.lastMs) / terms.longestMs));
-  const premium = before.isKept ? 0 : terms.premium;
-  const isRead = reads === 1 && terms.read + premium < 1;
-  if (isRead) {
-    sums.read += count;
-    if (!before.isKept) sums.written += count;
-  } else sums.plain += count;
-  before.isKept = isRead;
-  const warmPremium = before.isKeptWarm ? 0 : terms.premium;
-  const isReadWarm = reads * terms.read + warmPremium < 1;
-  if (isReadWarm) {
-    sums.warmRead += reads * count;
-    if (!before.isKeptWarm) sums.warmWritten += count;
-  } else sums.warmPlain += count;
-  before.isKeptWarm = isReadWarm;
+/**
+ * Adds a block, and returns whether it was read. A write was worth its premium if the reads now plus the premium then
+ * cost less than plain input.
+ */
+function add(
+  isKept: boolean | undefined,
+  count: number,
+  reads: number,
+  terms: Terms,
+  sums: Sums,
+): boolean {
+  const isRead = isKept !== undefined && reads * terms.read + (isKept ? 0 : terms.premium) < 1;
+  if (!isRead) sums.plain += count;
+  else {
+    sums.read += reads * count;
+    if (!isKept) sums.written += count;
+  }
+  return isRead;
 }
 
-function price(sums: Sums, model: ModelFacts, startMs: number, total: number): Limits {
-  if (model.prices.kind === "unpriced") return { limitPicoUsd: 0n, warmPicoUsd: 0n };
+function pricing(model: ModelFacts, startMs: number, total: number): (sums: Sums) => bigint {
+  if (model.prices.kind === "unpriced") return () => 0n;
   const rates = ratesAt(model.prices.rows, startMs, total)?.rates;
-  if (rates === undefined) return { limitPicoUsd: 0n, warmPicoUsd: 0n };
+  if (rates === undefined) return () => 0n;
   const read = rates.readPicoUsd ?? rates.inputPicoUsd;
   const writes = Object.values(rates.writePicoUsd).filter((each) => each !== null);
   const write = writes.reduce(
@@ -120,10 +110,8 @@ function price(sums: Sums, model: ModelFacts, startMs: number, total: number): L
     writes[0] ?? rates.inputPicoUsd,
   );
   const premium = write > rates.inputPicoUsd ? write - rates.inputPicoUsd : 0n;
-  const sum = (plain: number, reads: number, written: number): bigint =>
-    BigInt(plain) * rates.inputPicoUsd + BigInt(reads) * read + BigInt(written) * premium;
-  return {
-    limitPicoUsd: sum(sums.plain, sums.read, sums.written),
-    warmPicoUsd: sum(sums.warmPlain, sums.warmRead, sums.warmWritten),
-  };
+  return (sums) =>
+    BigInt(sums.plain) * rates.inputPicoUsd +
+    BigInt(sums.read) * read +
+    BigInt(sums.written) * premium;
 }

@@ -11,38 +11,39 @@ export interface Miss {
   readonly excerpt?: string;
 }
 
-export interface Circumstances {
-  readonly bill: Bill;
+/** How a call continues its thread. */
+export interface Continuation {
+  /** Every block of the request, as recorded. */
+  readonly recorded: readonly RecordedBlock[];
   /** Prompt tokens that the thread's previous call sent too. */
   readonly sharedTokens: number;
   readonly frame: "same" | "model changed" | "parameter changed";
   /** Whether the previous prompt continued differently after the shared part. */
   readonly isRewritten: boolean;
   readonly gapMs: number;
-  readonly shortestLifetimeMs: number;
-  /** The first unread block; undefined if all were read. */
-  readonly firstUnread: Pick<RecordedBlock, "excerpt"> | undefined;
 }
 
 /** Fewer tokens are no miss: the last block of a prompt often cannot carry a marker. */
 const tokensMin = 64;
 
-export function explainReplayMiss(circumstances: Circumstances): Miss | null {
-  const { bill, sharedTokens, firstUnread } = circumstances;
+export function explainReplayMiss(
+  bill: Bill,
+  continuation: Continuation,
+  shortestLifetimeMs: number,
+): Miss | null {
+  const { sharedTokens, recorded } = continuation;
   const tokens = sharedTokens - bill.readTokens;
   if (tokens < tokensMin) return null;
-  const excerpt = firstUnread?.excerpt;
-  const miss = { cause: causeOf(circumstances), tokens };
+  const excerpt = recorded[(bill.hitBlock ?? -1) + 1]?.excerpt;
+  const miss = { cause: causeOf(bill, continuation, shortestLifetimeMs), tokens };
   return excerpt === undefined ? miss : { ...miss, excerpt };
 }
 
-function causeOf({
-  bill,
-  frame,
-  isRewritten,
-  gapMs,
-  shortestLifetimeMs,
-}: Circumstances): MissCause {
+function causeOf(
+  bill: Bill,
+  { frame, isRewritten, gapMs }: Continuation,
+  shortestLifetimeMs: number,
+): MissCause {
   if (frame !== "same") return frame;
   switch (bill.reason.kind) {
     case "expired":

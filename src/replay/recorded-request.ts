@@ -27,9 +27,9 @@ export interface RequestParts {
 
 export function toForeignRequest(parts: RequestParts): ForeignRequest {
   const { session, request, facts } = parts;
-  const mode = findProtocol(session.wire ?? "")?.foreign.cacheDefaults.mode ?? "implicit";
+  const mode = cacheModeOf(session);
   const isMarked = mode === "explicit";
-  const markers = isMarked ? (request.markers ?? usualMarkers(parts)) : [];
+  const markers = isMarked ? (request.markers ?? usualMarkers(parts.blocks, parts.lifetime)) : [];
   return {
     protocol: session.wire ?? "",
     model: request.model ?? facts.id,
@@ -45,6 +45,11 @@ export function toForeignRequest(parts: RequestParts): ForeignRequest {
   };
 }
 
+/** Whether the client marks what to keep, or leaves it to the provider. */
+export function cacheModeOf({ wire }: RecordedSession): "implicit" | "explicit" {
+  return findProtocol(wire ?? "")?.foreign.cacheDefaults.mode ?? "implicit";
+}
+
 /** If a request writes two lifetimes, the longer one comes first; the tail's lifetime is returned. */
 export function writtenLifetime(usage: Usage | null): Lifetime | null {
   const written = usage?.cacheWriteTokens ?? {};
@@ -53,7 +58,10 @@ export function writtenLifetime(usage: Usage | null): Lifetime | null {
 }
 
 /** The usual markers of agents: the end of the system prompt and of the last message. */
-function usualMarkers({ blocks, lifetime }: RequestParts): readonly RecordedMarker[] {
+export function usualMarkers(
+  blocks: readonly RecordedBlock[],
+  lifetime: Lifetime,
+): readonly RecordedMarker[] {
   const tail = blocks.findLastIndex(({ mayCarryMarker }) => mayCarryMarker);
   const foundation = blocks.findIndex(({ tier }) => tier === "T3");
   const system = foundation === -1 ? blocks.length - 1 : foundation - 1;
@@ -64,16 +72,10 @@ function usualMarkers({ blocks, lifetime }: RequestParts): readonly RecordedMark
 
 function toForeignBlocks(recorded: readonly RecordedBlock[]): readonly ForeignBlock[] {
   return chainBlocks(
-    recorded.map(({ hash, tokens, tier, kind, role, endsMessage, mayCarryMarker }, index) => ({
-      hash,
-      tokens,
-      tier,
-      kind,
-      role,
-      endsMessage,
-      mayCarryMarker,
+    recorded.map(({ excerpt: _excerpt, ...block }, index) => ({
+      ...block,
       path: pathOf(index),
-      section: tier === "T3" ? `${kind} of the ${role}` : kind,
+      section: block.tier === "T3" ? `${block.kind} of the ${block.role}` : block.kind,
       text: "",
     })),
   );

@@ -49,7 +49,7 @@ export interface RecordedRequest {
   readonly endMs: number | null;
   /** As recorded; null where the file does not say. */
   readonly model: string | null;
-  /** How many blocks of the thread's request before it still lead this one. */
+  /** How many blocks at the start of the thread's previous request this one repeats. */
   readonly keep: number;
   readonly append: readonly RecordedBlock[];
   /** Prompt tokens that belong to no block: plain input for everyone. */

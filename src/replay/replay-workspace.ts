@@ -8,15 +8,10 @@ import type { Policy } from "../core/cache/policy.ts";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
-import {
-  createBilling,
-  type Bill,
-  type BillableMarker,
-  type Billing,
-  type BillingOptions,
-} from "../simulator/index.ts";
+import { createBilling, type Bill, type BillableMarker, type Billing } from "../simulator/index.ts";
+import { createClientBilling } from "./client-billing.ts";
 import { createLimitMeter, type Limits } from "./limit.ts";
-import { explainReplayMiss, type Miss } from "./misses.ts";
+import { explainReplayMiss, type Continuation, type Miss } from "./misses.ts";
 import type { RecordedBlock, RecordedRequest } from "./recording.ts";
 import { createReplayThread, type ReplayThread } from "./replay-thread.ts";
 
@@ -38,6 +33,8 @@ export interface ReplayedRequest<Request extends TimedRequest> {
   readonly limits: Limits;
   /** In the order of the policies. */
   readonly outcomes: readonly PolicyOutcome[];
+  /** What the client's own markers read on the simulator; null if not asked for. */
+  readonly clientReadTokens: number | null;
 }
 
 export interface PolicyOutcome {
@@ -50,10 +47,11 @@ export function* replayWorkspace<Request extends TimedRequest>(
   workspace: string,
   requests: Iterable<Request>,
   policies: readonly Pick<Policy, "markers">[],
-  readings: Partial<BillingOptions> = {},
+  clientModeOf?: (request: Request) => "implicit" | "explicit",
 ): Generator<ReplayedRequest<Request>> {
   const threads = new Map<string, ThreadState>();
-  const runs = policies.map((policy) => openRun(policy, readings));
+  const runs = policies.map(openRun);
+  const billClient = createClientBilling();
   const meter = createLimitMeter();
   for (const timed of requests) {
     const thread = threads.get(timed.request.thread) ?? openThreadState(timed);
@@ -74,6 +72,10 @@ export function* replayWorkspace<Request extends TimedRequest>(
       sharedTokens: step.sharedTokens,
       limits,
       outcomes: runs.map((run) => runPolicy(run, step, timed, thread.pace)),
+      clientReadTokens:
+        clientModeOf === undefined
+          ? null
+          : billClient({ ...timed, ...step, prompt, mode: clientModeOf(timed) }),
     };
     if (thread.lastMs !== null) thread.pace = learnPace(thread.pace, timed.startMs - thread.lastMs);
     thread.lastMs = timed.startMs;
@@ -112,15 +114,10 @@ function openThreadState({ request, isMain }: TimedRequest): ThreadState {
   };
 }
 
-interface Step {
+interface Step extends Continuation {
   readonly name: string;
   readonly thread: ReplayThread;
-  /** Every block of the request, as recorded. */
-  readonly recorded: readonly RecordedBlock[];
-  readonly frame: "same" | "model changed" | "parameter changed";
-  readonly sharedTokens: number;
-  readonly isRewritten: boolean;
-  readonly gapMs: number;
+  readonly endMs: number;
 }
 
 function advance(
@@ -151,6 +148,7 @@ function advance(
     sharedTokens: isFirst ? 0 : sharedTokens,
     isRewritten,
     gapMs: thread.lastMs === null ? 0 : startMs - thread.lastMs,
+    endMs: Math.max(startMs, startMs + (request.endMs ?? 0) - (request.startMs ?? 0)),
   };
 }
 
@@ -167,8 +165,8 @@ interface PolicyRun {
   entries: readonly KnownEntry[];
 }
 
-function openRun(policy: PolicyRun["policy"], readings: Partial<BillingOptions>): PolicyRun {
-  return { policy, billing: createBilling(readings), states: new Map(), entries: [] };
+function openRun(policy: PolicyRun["policy"]): PolicyRun {
+  return { policy, billing: createBilling(), states: new Map(), entries: [] };
 }
 
 function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace): PolicyOutcome {
@@ -197,7 +195,7 @@ function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace):
     startMs,
   });
   open.begin();
-  open.end(Math.max(startMs, startMs + (request.endMs ?? 0) - (request.startMs ?? 0)));
+  open.end(step.endMs);
   const usage = toUsage(open.bill, 0);
   const learned = learnFromReply({
     state,
@@ -210,17 +208,8 @@ function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace):
   });
   run.states.set(name, learned.state);
   run.entries = learned.state.entries;
-  const { sharedTokens, frame, isRewritten, gapMs, recorded } = step;
   const shortestLifetimeMs = (model.cache.lifetimes[0]?.seconds ?? 0) * 1000;
-  const miss = explainReplayMiss({
-    bill: open.bill,
-    sharedTokens,
-    frame,
-    isRewritten,
-    gapMs,
-    shortestLifetimeMs,
-    firstUnread: recorded[(open.bill.hitBlock ?? -1) + 1],
-  });
+  const miss = explainReplayMiss(open.bill, step, shortestLifetimeMs);
   return { usage: toUsage(open.bill, request.remainderTokens), miss };
 }
 

@@ -1,14 +1,24 @@
 // Recordings → report: what they cost, under every policy and at the limit.
 import { noUsage } from "../core/message/usage.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
 import type { Recorded, RecordedRequest, RecordedSession } from "./recording.ts";
+import type { Caching } from "./recorded-reads.ts";
+import { createAnchor, type Anchor } from "./anchor-sizes.ts";
+import { tokenizerOf } from "./readers/block-draft.ts";
+import { cacheModeOf } from "./recorded-request.ts";
 import type { CallDetail } from "./call-detail.ts";
-import { openBooks, skip, type Books, type GroupBy, type ReplayOptions } from "./books.ts";
-import { createGroup, type Group } from "./group.ts";
+import {
+  createGroup,
+  openBooks,
+  skip,
+  type Books,
+  type Group,
+  type GroupBy,
+  type ReplayOptions,
+} from "./books.ts";
 import { createModelLookup } from "./replay-model.ts";
 import { toReport, type ReplayReport } from "./report.ts";
 import { replayWorkspace, type ReplayedRequest, type TimedRequest } from "./replay-workspace.ts";
-import { addToTally, costOf, createTally } from "./tally.ts";
+import { addToTally, costOf } from "./tally.ts";
 import { createWriteWatch, type WriteWatch } from "./write-waste.ts";
 
 /** Reads to the end. Holds one workspace in memory at a time. */
@@ -19,7 +29,7 @@ export async function replay(
   const books = openBooks(options);
   let workspace: Gathered | null = null;
   for await (const recorded of recordings) {
-    if (recorded.type === "skipped") skip(books, recorded.reason, 1, recorded);
+    if (recorded.type === "skipped") skip(books, recorded.reason, recorded);
     else if (recorded.type === "session") {
       const { session } = recorded;
       if (workspace !== null && workspace.name !== session.workspace) settle(workspace, books);
@@ -43,6 +53,8 @@ interface Placed extends TimedRequest {
   readonly session: RecordedSession;
   /** Whether it is the first request of its session. */
   readonly isFirst: boolean;
+  /** Whether its reads can be compared: its own model, a known protocol, not the first request of its thread. */
+  readonly isComparable: boolean;
 }
 
 function settle({ name, sessions, requests }: Gathered, books: Books): void {
@@ -53,19 +65,14 @@ function settle({ name, sessions, requests }: Gathered, books: Books): void {
   const unmarked = placed.filter(({ model }) => model.cache.markers === null);
   placed.length = 0;
   const watches = new Map<string, WriteWatch>();
-  const bySession = new Set<string>();
-  for (const replayed of replayWorkspace(name, drain(marked), options.policies)) {
+  // Only recordings with usage can be compared.
+  const isBilled = marked.some(({ request }) => request.usage !== null);
+  const clientModeOf = isBilled ? ({ session }: Placed) => cacheModeOf(session) : undefined;
+  for (const replayed of replayWorkspace(name, drain(marked), options.policies, clientModeOf)) {
+    compareReads(replayed, "markers", replayed.clientReadTokens, books);
     const { timed, outcomes, sharedTokens: shared } = replayed;
-    const { session } = timed;
     options.onCall?.(toDetail(replayed));
-    bySession.add(session.id);
-    for (const group of groupsOf(session, timed, books)) {
-      addRequest(group, replayed);
-      for (const [index, outcome] of outcomes.entries()) {
-        const tally = group.tallies[index];
-        if (tally !== undefined) addToTally(tally, outcome, timed.model, timed.startMs);
-      }
-    }
+    for (const group of groupsOf(timed, books)) addRequest(group, replayed);
     for (const [index, { usage }] of outcomes.entries()) {
       const key = `${index} ${timed.request.thread}`;
       const watch = watches.get(key) ?? createWriteWatch();
@@ -82,12 +89,25 @@ function settle({ name, sessions, requests }: Gathered, books: Books): void {
     tally.wastedTokens += wastedTokens;
     tally.firstWrittenTokens += firstTokens;
   }
-  settleUnmarked(name, unmarked, books);
-  for (const id of bySession) books.total.sessions.add(id);
+  // Without markers every policy gives the same bill.
+  for (const replayed of replayWorkspace(name, drain(unmarked), options.policies.slice(0, 1))) {
+    addRequest(books.automatic, replayed);
+    compareReads(replayed, "automatic", replayed.outcomes[0]?.usage.cacheReadTokens, books);
+  }
   options.onProgress?.({
     sessions: books.total.sessions.size + books.automatic.sessions.size,
     requests: books.total.requests + books.automatic.requests,
   });
+}
+
+function compareReads(
+  { timed: { session, request, isComparable } }: ReplayedRequest<Placed>,
+  caching: Caching,
+  simulatedReadTokens: number | null | undefined,
+  { reads }: Books,
+): void {
+  if (!isComparable || request.usage === null) return;
+  reads.compare(session, caching, request.usage, simulatedReadTokens ?? 0);
 }
 
 /** Requests with time and model, in order of time. Skipped requests and replaced models are counted. */
@@ -97,14 +117,20 @@ function placeInTime(
   books: Books,
 ): Placed[] {
   const lookUp = createModelLookup(books.options.model);
+  const anchors = new Map<string, Anchor>();
   const lastMs = new Map<string, number>();
   const seen = new Set<string>();
   const placed: Placed[] = [];
-  for (const { sessionId, request } of requests) {
+  for (const { sessionId, request: asCounted } of requests) {
     const session = sessions.get(sessionId);
     if (session === undefined) continue;
+    const thread = `${sessionId} ${asCounted.thread}`;
+    const anchor = anchors.get(thread) ?? createAnchor(thread);
+    anchors.set(thread, anchor);
+    const { request, hiddenTokens } = anchor(asCounted, tokenizerOf(asCounted.model));
+    books.reads.addRequest(session, asCounted.thread, hiddenTokens);
     if (request.startMs === null) {
-      skip(books, "request without a time", 1);
+      skip(books, "request without a time");
       continue;
     }
     const { facts, standsInFor } = lookUp(session, request);
@@ -112,21 +138,15 @@ function placeInTime(
       const reason = `${facts.id} stands in for ${standsInFor}`;
       books.standIns.set(reason, (books.standIns.get(reason) ?? 0) + 1);
     }
-    const thread = `${sessionId} ${request.thread}`;
     // Recorded clocks sometimes go back; the order within a thread is reliable.
     const startMs = Math.max(lastMs.get(thread) ?? -Infinity, epochOf(request.startMs));
+    const isComparable = lastMs.has(thread) && standsInFor === null && session.wire !== null;
     lastMs.set(thread, startMs);
     const isFirst = !seen.has(sessionId);
     seen.add(sessionId);
     const isMain = request.thread === "";
-    placed.push({
-      request: { ...request, thread },
-      startMs,
-      model: facts,
-      session,
-      isFirst,
-      isMain,
-    });
+    const timed = { request: { ...request, thread }, startMs, model: facts, isMain };
+    placed.push({ ...timed, session, isFirst, isComparable });
   }
   return placed.toSorted((left, right) => left.startMs - right.startMs);
 }
@@ -136,22 +156,16 @@ function epochOf(ms: number): number {
   return ms < 1_000_000_000_000 ? ms + 1_800_000_000_000 : ms;
 }
 
-function groupsOf(session: RecordedSession, timed: TimedRequest, books: Books): Group[] {
+function groupsOf(placed: Placed, books: Books): Group[] {
   const { groupBy, policies } = books.options;
   if (groupBy === "none") return [books.total];
-  const name = groupName(groupBy, session, timed.model, timed.startMs);
+  const name = groupName(groupBy, placed);
   const group = books.groups.get(name) ?? createGroup(name, policies.length);
   books.groups.set(name, group);
-  group.sessions.add(session.id);
   return [books.total, group];
 }
 
-function groupName(
-  groupBy: Exclude<GroupBy, "none">,
-  session: RecordedSession,
-  model: ModelFacts,
-  startMs: number,
-): string {
+function groupName(groupBy: Exclude<GroupBy, "none">, { session, model, startMs }: Placed): string {
   switch (groupBy) {
     case "session":
       return session.id;
@@ -165,11 +179,16 @@ function groupName(
 }
 
 function addRequest(group: Group, replayed: ReplayedRequest<Placed>): void {
-  const { timed, limits, promptTokens } = replayed;
-  const { request, model, startMs, isFirst } = timed;
+  const { timed, limits, promptTokens, outcomes } = replayed;
+  const { session, request, model, startMs, isFirst } = timed;
   const { limitPicoUsd, warmPicoUsd } = limits;
   const plain = costOf({ ...noUsage, uncachedTokens: promptTokens }, model, startMs);
+  group.sessions.add(session.id);
   group.requests += 1;
+  for (const [index, outcome] of outcomes.entries()) {
+    const tally = group.tallies[index];
+    if (tally !== undefined) addToTally(tally, outcome, model, startMs);
+  }
   group.plainPicoUsd += plain;
   group.limitPicoUsd += limitPicoUsd;
   group.warmPicoUsd += warmPicoUsd;
@@ -201,18 +220,4 @@ function toDetail(replayed: ReplayedRequest<Placed>): CallDetail {
     recorded: request.usage,
     limitPicoUsd: limits.limitPicoUsd,
   };
-}
-
-function settleUnmarked(name: string, requests: Placed[], books: Books): void {
-  const [policy] = books.options.policies;
-  if (policy === undefined) return;
-  const { automatic } = books;
-  const tally = automatic.tallies[0] ?? createTally();
-  for (const replayed of replayWorkspace(name, drain(requests), [policy])) {
-    const { timed, outcomes } = replayed;
-    addRequest(automatic, replayed);
-    const [outcome] = outcomes;
-    if (outcome !== undefined) addToTally(tally, outcome, timed.model, timed.startMs);
-    automatic.sessions.add(timed.session.id);
-  }
 }

@@ -7,21 +7,19 @@ import {
   type Usage,
 } from "../core/message/usage.ts";
 import type { MissCause } from "../core/diagnosis/explanation.ts";
-import type { Books } from "./books.ts";
-import type { Group } from "./group.ts";
+import type { Books, Group, SkippedPlace } from "./books.ts";
+import type { SessionReads } from "./recorded-reads.ts";
 import { createTally, type Tally } from "./tally.ts";
 
 export interface ReplayReport extends GroupReport {
   readonly groups: readonly (GroupReport & { readonly name: string })[];
   /** Cost at providers without markers, which cache by themselves. */
   readonly automaticOnly?: AutomaticReport;
+  /** Recorded and simulated reads of sessions with recorded usage, and what their recordings do not show. */
+  readonly recordedReads: readonly SessionReads[];
   readonly standIns: readonly { readonly reason: string; readonly count: number }[];
   readonly skipped: readonly { readonly reason: string; readonly count: number }[];
-  readonly skippedWhere: readonly {
-    readonly file: string;
-    readonly line: number | null;
-    readonly reason: string;
-  }[];
+  readonly skippedWhere: readonly SkippedPlace[];
 }
 
 export interface GroupReport {
@@ -70,20 +68,17 @@ export interface RecordedReport extends Figures {
   readonly warmStartTokens: number;
 }
 
-export interface AutomaticReport extends Figures {
-  readonly sessions: number;
-  readonly requests: number;
-  readonly recorded?: RecordedReport;
-}
+export type AutomaticReport = Figures & Pick<GroupReport, "sessions" | "requests" | "recorded">;
 
 export function toReport(books: Books): ReplayReport {
-  const { total, groups, skipped, skippedWhere, standIns, automatic } = books;
+  const { total, groups, skipped, skippedWhere, standIns, reads, automatic } = books;
   return {
     ...toGroupReport(total, books),
     groups: [...groups.values()]
       .toSorted((left, right) => (left.name < right.name ? -1 : 1))
       .map((group) => ({ name: group.name, ...toGroupReport(group, books) })),
     ...(automatic.requests === 0 ? {} : { automaticOnly: toAutomatic(automatic) }),
+    recordedReads: reads.totals(),
     standIns: toCounts(standIns),
     skipped: toCounts(skipped),
     skippedWhere,

@@ -10,7 +10,7 @@ test("a user turn that read nothing means that the foundation changed", () => {
   });
 });
 
-test("a foundation that is recorded is believed", () => {
+test("a recorded foundation counts as unchanged", () => {
   const tools: RecordedBlock = { ...blockOf("user", "text"), tier: "T0" };
   expect(findUnseenChange(question({ now: usageOf(0, 10_100), blocks: [tools] }))).toBeNull();
 });
@@ -23,11 +23,11 @@ test("a prompt that grew less than what was appended left something out", () => 
   });
 });
 
-test("a difference within the error of counting says nothing", () => {
+test("a difference within the error of counting is no evidence", () => {
   expect(findUnseenChange(question({ now: usageOf(2000, 8050) }))).toBeNull();
 });
 
-test("between calls of tools only a prompt that shrank says something", () => {
+test("between tool calls only a shorter prompt is evidence", () => {
   const appended = [blockOf("user", "tool_result")];
   expect(findUnseenChange(question({ appended, now: usageOf(2000, 8001) }))).toBeNull();
   expect(findUnseenChange(question({ appended, now: usageOf(2000, 7000) }))).toMatchObject({
@@ -35,7 +35,7 @@ test("between calls of tools only a prompt that shrank says something", () => {
   });
 });
 
-test("a setting that changed at this very call is named, whatever the rules say of it", () => {
+test("a setting that changed at this call is named, whatever the rules say about it", () => {
   const settings = { "images appear or vanish": "images" };
   const { now } = question({ now: usageOf(2000, 8100) });
   expect(findUnseenChange({ ...question({}), now: { ...now, settings } })).toEqual({
@@ -54,7 +54,7 @@ function question(
     now: { usage: change.now ?? usageOf(2000, 8100), settings: {} },
     blocks: change.blocks ?? [turn],
     appended: change.appended ?? [turn],
-    countError: { tokens: 64, share: 0.05 },
+    tokenizer: "o200k",
   };
 }
 

@@ -1,6 +1,7 @@
 // Infers changes that a recording does not show from bills and settings: a prompt that shrank, an unread foundation.
 import type { MissCause } from "../core/diagnosis/explanation.ts";
 import { promptTokens, type Usage } from "../core/message/usage.ts";
+import type { Tokenizer } from "../core/models/model-facts.ts";
 import type { RecordedBlock, RecordedRequest } from "./recording.ts";
 
 export interface UnseenChange {
@@ -16,7 +17,7 @@ export interface UnseenQuestion {
   readonly blocks: readonly RecordedBlock[];
   /** The blocks that the first call did not have. */
   readonly appended: readonly RecordedBlock[];
-  readonly countError: CountError;
+  readonly tokenizer: Tokenizer;
 }
 
 export interface CallFacts {
@@ -24,11 +25,9 @@ export interface CallFacts {
   readonly settings: RecordedRequest["settings"];
 }
 
-/** The error of our token counts; only a larger difference counts as evidence. */
-export interface CountError {
-  readonly tokens: number;
-  /** As a share of the counted tokens. */
-  readonly share: number;
+/** The error of our counts in tokens; only a larger difference counts as evidence. Other tokenizers are estimated. */
+export function countErrorOf(tokenizer: Tokenizer, counted: number): number {
+  return tokenizer === "o200k" ? Math.max(64, counted * 0.05) : Math.max(512, counted * 0.25);
 }
 
 /** Null without evidence of a change. */
@@ -56,14 +55,14 @@ export function findUnseenChange(question: UnseenQuestion): UnseenChange | null 
 
 /** How much less the prompt grew than was appended. Within a turn only a shorter prompt is evidence, as counts have errors. */
 function missingTokens(
-  { before, now, appended, countError }: UnseenQuestion,
+  { before, now, appended, tokenizer }: UnseenQuestion,
   isUserTurn: boolean,
 ): number {
   const counted = appended.reduce((sum, { tokens }) => sum + tokens, 0);
   const grown = promptTokens(now.usage) - promptTokens(before.usage);
   if (!isUserTurn && grown >= 0) return 0;
   const missing = counted - grown;
-  return missing > Math.max(countError.tokens, counted * countError.share) ? missing : 0;
+  return missing > countErrorOf(tokenizer, counted) ? missing : 0;
 }
 
 function changedName(

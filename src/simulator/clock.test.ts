@@ -18,7 +18,7 @@ test("no clock goes back", async () => {
   await clock.set(1000);
 });
 
-test("two moves at once are made one after the other", async () => {
+test("two moves started together are made one after the other", async () => {
   const clock = createVirtualClock(0);
   await Promise.all([clock.advance(10), clock.advance(5), clock.advance(1)]);
   expect(clock.now()).toBe(16);

@@ -6,7 +6,7 @@ export interface Clock {
   readonly kind: "real" | "virtual";
   /** Milliseconds since 1970; never goes back. */
   now(): number;
-  /** Resolves after that much time on this clock, or at once when the signal aborts. */
+  /** Resolves after that much time on this clock, or immediately when the signal aborts. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
   /** Virtual clock only. Waits that end on the way resolve at their own time. */
   advance(ms: number): Promise<void>;
@@ -64,7 +64,7 @@ export function createVirtualClock(startMs: number = virtualStartMs): Clock {
   };
   /** Moves run one after the other, so that two clients cannot turn the clock back. */
   const move = (target: () => number): Promise<void> => {
-    const step = moving.then(() => moveTo(checked(target())));
+    const step = moving.then(() => moveTo(checked(target(), now)));
     moving = step.catch(() => {});
     return step;
   };
@@ -84,16 +84,8 @@ export function createVirtualClock(startMs: number = virtualStartMs): Clock {
         waiters.add(waiter);
         signal?.addEventListener("abort", resume);
       }),
-    advance: (ms) =>
-      move(() => {
-        if (ms < 0) throw backwards();
-        return now + ms;
-      }),
-    set: (ms) =>
-      move(() => {
-        if (ms < now) throw backwards();
-        return ms;
-      }),
+    advance: (ms) => move(() => now + ms),
+    set: (ms) => move(() => ms),
   };
 }
 
@@ -108,20 +100,16 @@ function earliest(waiters: ReadonlySet<Waiter>, untilMs: number): Waiter | null 
 /** The largest valid Date. A clock beyond it could not be shown as a date or turned back. */
 const dateMsMax = 8.64e15;
 
-function checked(ms: number): number {
+function checked(ms: number, now: number): number {
+  if (ms < now) {
+    const hint = "advance it, or start a new simulator";
+    throw new StrataError("input-invalid", "the clock never goes back", hint);
+  }
   if (Number.isSafeInteger(ms) && ms <= dateMsMax) return ms;
   throw new StrataError(
     "input-invalid",
     `the clock cannot be set to ${ms} ms`,
     `move it by whole milliseconds, to ${dateMsMax} at most`,
-  );
-}
-
-function backwards(): StrataError {
-  return new StrataError(
-    "input-invalid",
-    "the clock never goes back",
-    "advance it, or start a new simulator",
   );
 }
 

@@ -1,7 +1,7 @@
 // The simulator's token counter: deterministic, and the same for count requests and bills.
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Tokenizer } from "../core/models/model-facts.ts";
-import { hashText } from "./hash-text.ts";
+import { hashText } from "./ids.ts";
 import rules from "./data/token-rules.json" with { type: "json" };
 
 export interface PromptCounter {

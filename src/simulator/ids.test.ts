@@ -10,7 +10,7 @@ test("ids are the same for the same seed, and no two alike", () => {
   expect(createIds(2).newId("msg_")).not.toBe(ids[0]);
 });
 
-test("without a seed nobody can tell a workspace from a key", () => {
+test("without a seed a key does not show its workspace", () => {
   expect(createIds(undefined).workspaceOf("k")).not.toBe(createIds(undefined).workspaceOf("k"));
   const ids = createIds(1);
   expect(ids.workspaceOf("k")).toBe(ids.workspaceOf("k"));

@@ -1,5 +1,15 @@
-// Ids and workspaces: reproducible with a seed, unguessable without one.
+// Hashes, and ids made of them: reproducible with a seed, unguessable without one.
 import { hash, randomBytes } from "node:crypto";
+
+/** The hash for blocks, prefixes, counts and signatures. */
+export function hashText(text: string, ...more: readonly string[]): string {
+  return hash("sha256", more.length === 0 ? text : [text, ...more].join("\n"), "base64url");
+}
+
+/** 132 bits: short enough for a signature, long enough to avoid collisions. */
+export function shortHash(text: string, ...more: readonly string[]): string {
+  return hashText(text, ...more).slice(0, 22);
+}
 
 export interface Ids {
   /** `msg_` → `msg_01Xk…`. Never repeats, even after a reset: clients may remember old ids. */

@@ -10,20 +10,30 @@ export {
   type ScriptStep,
 } from "./behaviours/scripted.ts";
 export { createSummariser } from "./behaviours/summariser.ts";
-export type { Bill, BilledMarker, EntryView, MarkerOutcome, Reason } from "./billing/bill.ts";
-export type { BillableBlock, BilledTier } from "./billing/billable-block.ts";
-export type { BillableMarker, BillableRequest, Lifetime } from "./billing/billable-request.ts";
-export type { Billing, OpenBill } from "./billing/open-bill.ts";
+export type {
+  Bill,
+  BilledMarker,
+  Billing,
+  EntryView,
+  MarkerOutcome,
+  OpenBill,
+  Reason,
+} from "./billing/bill.ts";
+export type {
+  BillableBlock,
+  BillableMarker,
+  BillableRequest,
+  BilledTier,
+  Lifetime,
+} from "./billing/billable-request.ts";
 export { createBilling } from "./billing/billing.ts";
 export { createGrowingPrompt, type GrowingPrompt } from "./billing/growing-prompt.ts";
 export { stingyBilling, type BillingOptions } from "./billing/options.ts";
-export type { Call, CallOutcome } from "./call-ledger.ts";
+export { describeCall, describeReason, type Call, type CallOutcome } from "./call-ledger.ts";
 export type { Clock } from "./clock.ts";
 export type { Latency } from "./server/deliver.ts";
-export { describeCall, describeReason } from "./describe-call.ts";
-export type { Model } from "./model.ts";
+export type { Model, Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "./prompt.ts";
 export type { ListenOptions, OpenServer } from "./server/node-server.ts";
 export type { FaultSpec } from "./parse-faults.ts";
-export type { Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "./prompt.ts";
 export { createSimulator, type Simulator, type SimulatorOptions } from "./simulator.ts";
 export type { CallRecord } from "./surface.ts";

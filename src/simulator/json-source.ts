@@ -1,22 +1,12 @@
 // A JSON reader that keeps the order of keys and the spelling of numbers, because providers render both.
 
-export type Json = JsonString | JsonNumber | JsonLiteral | JsonList | JsonObject;
-
-export interface JsonString {
-  readonly kind: "string";
-  readonly text: string;
-}
-
-export interface JsonNumber {
-  readonly kind: "number";
+export type Json =
+  | { readonly kind: "string"; readonly text: string }
   /** As written: 1.0 is not 1. */
-  readonly source: string;
-}
-
-export interface JsonLiteral {
-  readonly kind: "literal";
-  readonly value: true | false | null;
-}
+  | { readonly kind: "number"; readonly source: string }
+  | { readonly kind: "literal"; readonly value: true | false | null }
+  | JsonList
+  | JsonObject;
 
 export interface JsonList {
   readonly kind: "list";
@@ -41,7 +31,7 @@ export class JsonFault extends Error {
 }
 
 /** Whether a lone surrogate in a string is accepted: providers differ. */
-export type LoneSurrogates = "refused" | "kept";
+type LoneSurrogates = "refused" | "kept";
 
 /** Reads one value; throws a JsonFault for invalid JSON. */
 export function readJson(source: string, loneSurrogates: LoneSurrogates = "refused"): Json {
@@ -94,7 +84,7 @@ export function toPlainValue(json: Json): unknown {
   }
 }
 
-export function jsonText(text: string): JsonString {
+export function jsonText(text: string): Json {
   return { kind: "string", text };
 }
 
@@ -113,7 +103,7 @@ interface Scanner {
 const depthMax = 500;
 
 const numberForm = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const literals: readonly (readonly [string, JsonLiteral["value"]])[] = [
+const literals: readonly (readonly [string, true | false | null])[] = [
   ["true", true],
   ["false", false],
   ["null", null],

@@ -14,7 +14,6 @@ import { StrataError } from "../core/strata-error.ts";
 import type { Fault, FaultRule } from "./faults.ts";
 
 const ruleFields = ["kind", "count", "probability", "seed", "path"];
-/** The fields of each kind. */
 const fieldsOf: Readonly<Record<Fault["kind"], readonly string[]>> = {
   "rate limited": ["retryAfterSeconds"],
   "server error": [],
@@ -65,7 +64,6 @@ export interface FaultSpec {
   readonly of?: readonly Omit<FaultSpec, "count" | "probability" | "seed" | "path" | "of">[];
 }
 
-/** One rule, or a list of them. */
 export function parseFaultRules(value: unknown): readonly FaultRule[] {
   return Array.isArray(value)
     ? readList(value, "faults", parseFaultRule)

@@ -1,4 +1,11 @@
-// The input and output of a simulated model, the same for every API.
+// A simulated model: its input and output, the same for every API.
+
+/** The same prompts in the same order give the same replies. */
+export interface Model {
+  (prompt: Prompt): Reply;
+  /** Drops the state, for models that have one. */
+  readonly reset?: () => void;
+}
 
 export interface Prompt {
   readonly model: string;

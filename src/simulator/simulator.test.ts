@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import type { Bill } from "./billing/bill.ts";
-import type { Provider } from "./provider-words.ts";
 import { createSimulatorOf, type Simulator, type SimulatorOptions } from "./simulator.ts";
 import type { SimResponse, Surface, SurfaceContext } from "./surface.ts";
 
@@ -75,6 +74,8 @@ function createTinySurface(): Surface {
       },
       { method: "GET", path: "/v1/models", handle: () => json(200, { data: [facts.id] }) },
     ],
+    isClient: () => true,
+    refuse: ({ status, message }) => json(status, { error: { message } }),
     fault: (fault) => json(fault.kind === "rate limited" ? 429 : 500, { fault }),
     authenticate: ({ headers }) => {
       const key = headers.get("x-key");
@@ -83,20 +84,10 @@ function createTinySurface(): Surface {
   };
 }
 
-const tinyProvider: Provider = {
-  createSurface: createTinySurface,
-  isClient: () => true,
-  refuse: ({ status, message }) => ({
-    status,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ error: { message } }),
-  }),
-};
-
 const origin = "http://127.0.0.1:4141";
 
 function createTiny(options: SimulatorOptions = {}): Simulator {
-  return createSimulatorOf([tinyProvider], { seed: 1, clock: "virtual", ...options });
+  return createSimulatorOf([createTinySurface], { seed: 1, clock: "virtual", ...options });
 }
 
 interface EventBody {
@@ -272,7 +263,7 @@ describe("a stream", () => {
     expect(simulator.calls()[0]?.outcome).toBe("left");
   });
 
-  test("counts a lifetime from its end where it is told to", async () => {
+  test("counts a lifetime from its end with that option", async () => {
     const simulator = createTiny({
       billing: { clock: "response end" },
       latency: { perEventMs: 60_000 },
@@ -287,7 +278,7 @@ describe("a stream", () => {
     expect(entry).toMatchObject({ expiresMs: startMs + (3 + 5) * 60_000 });
   });
 
-  test("takes the time it is told to, on the simulator's clock", async () => {
+  test("takes the time of its latency option, on the simulator's clock", async () => {
     const simulator = createTiny({ latency: { firstByteMs: 2000, perEventMs: 500 } });
     const start = simulator.clock.now();
     const times: number[] = [];
@@ -365,7 +356,7 @@ describe("faults", () => {
     await expect(response.json()).rejects.toThrow(/cut this stream|JSON/);
   });
 
-  test("cut a reply that is no stream in its middle, so that nobody holds all of it", async () => {
+  test("cut a reply that is no stream in its middle, so that no client has all of it", async () => {
     const simulator = createTiny({ faults: [{ kind: "cut" }] });
     const response = await simulator.fetch(request("hello"));
     const chunk = await response.body?.getReader().read();

@@ -1,8 +1,10 @@
 // A provider which bills like the real ones: requests in, responses out, and a record of every bill.
+import { createAnthropicSurface } from "./anthropic/index.ts";
+import { createOpenaiSurface } from "./openai/index.ts";
 import { answerControl, controlPrefix } from "./server/control-routes.ts";
 import { answerRequest, refuseStranger, type World } from "./server/answer-request.ts";
 import { createEcho } from "./behaviours/echo.ts";
-import type { Billing } from "./billing/open-bill.ts";
+import type { Billing } from "./billing/bill.ts";
 import { createBilling } from "./billing/billing.ts";
 import type { BillingOptions } from "./billing/options.ts";
 import { createCallLedger, type Call } from "./call-ledger.ts";
@@ -11,10 +13,10 @@ import { createPromptCounter } from "./count-tokens.ts";
 import type { Latency } from "./server/deliver.ts";
 import { createFaultQueue } from "./faults.ts";
 import { createIds } from "./ids.ts";
-import type { Model } from "./model.ts";
+import type { Model } from "./prompt.ts";
 import { openNodeServer, type ListenOptions, type OpenServer } from "./server/node-server.ts";
 import { parseFaultRules, type FaultSpec } from "./parse-faults.ts";
-import { providers, type Provider } from "./provider-words.ts";
+import type { Surface } from "./surface.ts";
 
 export interface SimulatorOptions {
   /** The simulated model. Default: echo. */
@@ -56,12 +58,12 @@ const bodyBytesMax = 32 * 1024 * 1024;
 
 /** A simulator of every provider it knows. */
 export function createSimulator(options: SimulatorOptions = {}): Simulator {
-  return createSimulatorOf(providers, options);
+  return createSimulatorOf([createAnthropicSurface, createOpenaiSurface], options);
 }
 
 /** A simulator of only these providers. */
 export function createSimulatorOf(
-  spoken: readonly Provider[],
+  createSurfaces: readonly (() => Surface)[],
   options: SimulatorOptions = {},
 ): Simulator {
   const clock = createClock(options.clock ?? "real");
@@ -70,7 +72,7 @@ export function createSimulatorOf(
   const faults = parseFaultRules(options.faults ?? []);
   const counter = createPromptCounter();
   const createWorld = (isFirst: boolean): World => ({
-    speakers: spoken.map((provider) => ({ ...provider, surface: provider.createSurface() })),
+    surfaces: createSurfaces.map((createSurface) => createSurface()),
     billing: createBilling(options.billing),
     counter,
     ledger: createCallLedger(options.callsMax ?? 10_000, options.onCall ?? (() => {})),
@@ -111,5 +113,5 @@ export function createSimulatorOf(
 
 function createClock(choice: NonNullable<SimulatorOptions["clock"]>): Clock {
   if (choice === "real") return createRealClock();
-  return choice === "virtual" ? createVirtualClock() : createVirtualClock(choice.virtualStartMs);
+  return createVirtualClock(choice === "virtual" ? undefined : choice.virtualStartMs);
 }

@@ -1,10 +1,8 @@
 // A surface implements one provider's API: it reads requests, bills them and writes replies and errors.
-import type { Bill } from "./billing/bill.ts";
-import type { Billing, OpenBill } from "./billing/open-bill.ts";
+import type { Bill, Billing, OpenBill } from "./billing/bill.ts";
 import type { PromptCounter } from "./count-tokens.ts";
 import type { Prompt, Reply } from "./prompt.ts";
 
-/** One HTTP request with its whole body. */
 export interface SimRequest {
   readonly method: string;
   /** Without the query. */
@@ -32,9 +30,7 @@ export interface SurfaceContext {
   readonly newId: (prefix: string) => string;
   readonly billing: Billing;
   readonly counter: PromptCounter;
-  /** Asks the simulated model. */
   readonly answer: (prompt: Prompt) => Reply;
-  /** Adds a billed request to the simulator's record. */
   readonly record: (entry: CallRecord) => void;
 }
 
@@ -63,9 +59,18 @@ export interface FaultPlace extends Pick<SurfaceContext, "newId" | "nowMs" | "wo
   readonly path: string;
 }
 
+/** An error outside of any route: none matched, the body was too large, or the simulated model failed. */
+export interface OuterRefusal {
+  readonly status: 404 | 413 | 500;
+  readonly message: string;
+}
+
 export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];
+  /** Whether a client of this provider sent these headers. Providers can share a path, such as `/v1/models`. */
+  readonly isClient: (headers: SimRequest["headers"]) => boolean;
+  readonly refuse: (refusal: OuterRefusal, context: Pick<SurfaceContext, "newId">) => SimResponse;
   readonly fault: (fault: HttpFault, place: FaultPlace) => SimResponse;
   /** Returns the client's key, or the provider's error if it is missing. */
   readonly authenticate: (
@@ -79,3 +84,6 @@ export interface Route {
   readonly path: string;
   readonly handle: (request: SimRequest, context: SurfaceContext) => SimResponse;
 }
+
+/** For errors that a retry by the client would only hide. */
+export const noRetry: Readonly<Record<string, string>> = { "x-should-retry": "false" };

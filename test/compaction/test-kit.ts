@@ -9,7 +9,7 @@ import {
 } from "../../src/core/compaction/plan/settings.ts";
 import type { EventType } from "../../src/core/events/event-catalogue.ts";
 import type { EventOf, PayloadOf, StrataEvent } from "../../src/core/events/event.ts";
-import { checkTrace, type TraceViolation } from "../../src/core/events/check-trace.ts";
+import { checkTrace, type TraceViolation } from "../../harness/check-trace.ts";
 import type { CompactionRecord } from "../../src/core/ledger/compaction-record.ts";
 import { resolveModel } from "../../src/core/models/resolve-model.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
@@ -26,7 +26,7 @@ import type { Timeouts } from "../../src/edge/providers/timeouts.ts";
 import { createDispatcher } from "../../src/edge/tools/dispatch/dispatcher.ts";
 import { resumeTurn, runTurn, type Deps, type TurnRun, type TurnToRun } from "../../src/engine.ts";
 import { compactSession } from "../../src/engine/compaction/compact-session.ts";
-import type { Compaction } from "../../src/engine/compaction/compaction.ts";
+import type { Compaction } from "../../src/engine/turn/deps.ts";
 import type { CompactionOutcome } from "../../src/core/turn/compaction/compacting.ts";
 import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session, SessionSetup } from "../../src/core/session/session.ts";

@@ -1,4 +1,4 @@
-// Goal: a provider is never asked for more than it takes, and whatever is left out is told (CF-A).
+// Goal: a provider is never asked for more than it takes, and everything left out is reported (CF-A).
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openCacheState } from "../../src/core/cache/cache-state.ts";
@@ -163,7 +163,7 @@ describe("a model without markers (N-14)", () => {
   };
 
   describe.each(Object.entries(takesNone))("%s", (_, wire) => {
-    test.each(ruled)("%s: gets none, and the plan tells of each that it dropped", (policy) => {
+    test.each(ruled)("%s: gets none, and the plan lists each that it dropped", (policy) => {
       const { body, plan } = send(policy, large, wire);
       expect(markersIn(body)).toEqual({});
       expect(plan.dropped.length).toBeGreaterThan(0);

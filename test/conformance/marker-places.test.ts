@@ -79,7 +79,7 @@ describe.each(policyNames)("%s on every provider", (policy) => {
   });
 
   test.each(Object.entries(wires))(
-    "%s: no system key where nothing is to be said (M-14)",
+    "%s: no system key if there is no system text (M-14)",
     (_, wire) => {
       const { body } = send(policy, { ...small, sections: [section("static", "  \n")] }, wire);
       expect(body).not.toHaveProperty("system");
@@ -99,7 +99,7 @@ describe.each(policyNames)("%s on every provider", (policy) => {
   );
 });
 
-/** Of the large prompt: nexo marks its channel, nexus the message that begins with the event. */
+/** In the large prompt nexo marks its channel, nexus the message that begins with the event. */
 function volatileMarks(policy: PolicyName, takesMarkers: boolean): number {
   return takesMarkers && (policy === "nexo" || policy === "nexus") ? 1 : 0;
 }

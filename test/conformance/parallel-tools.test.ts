@@ -1,7 +1,7 @@
-// Goal: consecutive requests of a loop share an end, however many tools run at once (C-1, CF-A).
+// Goal: consecutive requests of a loop share an end, however many tools run in parallel (C-1, CF-A).
 import { describe, expect, test } from "vitest";
 import { assemble } from "../../src/core/assembly/assemble.ts";
-import { layFoundation } from "../../src/core/assembly/foundation.ts";
+import { buildFoundation } from "../../src/core/assembly/foundation.ts";
 import { appendMessages, openThread } from "../../src/core/assembly/thread.ts";
 import type { CachePlan } from "../../src/core/cache/cache-plan.ts";
 import { openCacheState } from "../../src/core/cache/cache-state.ts";
@@ -32,7 +32,7 @@ interface LoopCall {
 }
 
 /**
- * One question and a loop of calls, each with so many tools at once. Block 0 is the tool, 1 the system
+ * One question and a loop of calls, each with so many parallel tools. Block 0 is the tool, 1 the system
  * prompt, 2 the question; then the uses and the results of each call.
  */
 function runLoop(
@@ -44,7 +44,7 @@ function runLoop(
 ): LoopCall[] {
   const { protocol, model } = wire;
   const { layout } = findPolicy(policyName);
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools: [tool("read_file", "Reads it.")],
     system: [{ label: "static", tier: "T1", text: longText }],
     spelling: protocol.spelling(model),
@@ -89,7 +89,7 @@ function runLoop(
 const hitsOf = (calls: readonly LoopCall[]): readonly (number | null)[] =>
   calls.map(({ plan }) => plan.expected.hitBlock);
 
-describe("28 tools at once", () => {
+describe("28 parallel tools", () => {
   test.each(["human", "tool loop", "worker"] as const)(
     "adaptive reads up to the last call's tail where every block is a position: %s",
     (pace) => {
@@ -146,7 +146,7 @@ describe("28 tools at once", () => {
 });
 
 test.each([1, 5, 19, 20, 21, 60])(
-  "adaptive reads up to the last tail with %i tools at once on either way of counting",
+  "adaptive reads up to the last tail with %i parallel tools on either way of counting",
   (parallel) => {
     const expected = [null, 2, 2 + 2 * parallel, 2 + 4 * parallel];
     expect(hitsOf(runLoop("adaptive", bedrock, 4, parallel))).toEqual(expected);

@@ -1,4 +1,4 @@
-// Goal: the same prompt gives the same bytes, and nobody's input is changed on the way (CF-A).
+// Goal: the same prompt gives the same bytes, and no input is changed on the way (CF-A).
 import { describe, expect, test } from "vitest";
 import { policyNames, type PolicyName } from "../../src/core/cache/policy.ts";
 import { itemsOf } from "../../src/core/growing/growing-list.ts";

@@ -1,6 +1,6 @@
 // Prompts, and the way from a prompt to a body, for the conformance tests. Made with the real functions.
 import { assemble, type Assembly } from "../../src/core/assembly/assemble.ts";
-import { layFoundation } from "../../src/core/assembly/foundation.ts";
+import { buildFoundation } from "../../src/core/assembly/foundation.ts";
 import { toSystemBlocks, volatileText } from "../../src/core/assembly/system-blocks.ts";
 import { appendMessages, openThread } from "../../src/core/assembly/thread.ts";
 import type { CachePlan } from "../../src/core/cache/cache-plan.ts";
@@ -163,7 +163,7 @@ export function send(
 ): Sent {
   const { layout } = findPolicy(policyName);
   const { sections, history, current } = prompt;
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools: selectTools({
       offered: prompt.tools.map((definition) => ({ definition, needs: [] })),
       granted: [],

@@ -116,7 +116,7 @@ describe("usage of one call (H-06, N-15, B-09)", () => {
     ["native", anthropicMessages, { input_tokens: 50, output_tokens: 5 }],
     ["Chat Completions", openaiChat, { prompt_tokens: 50, completion_tokens: 5 }],
     ["Responses", openaiResponses, { input_tokens: 50, output_tokens: 5 }],
-  ])("%s: what is missing counts as nothing, and as not told", (_, protocol, reported) => {
+  ])("%s: missing counts are 0, and not reported", (_, protocol, reported) => {
     const { usage, tellsCache } = usageIn(protocol, reported);
     expect(usage).toEqual({
       uncachedTokens: 50,
@@ -162,7 +162,7 @@ describe("usage of one call (H-06, N-15, B-09)", () => {
     );
   });
 
-  test("a provider that says it read more than it was sent is corrected, and the correction told", () => {
+  test("a provider that reports more read than sent is corrected, with a warning", () => {
     const { usage, warnings } = usageIn(openaiChat, {
       prompt_tokens: 100,
       prompt_tokens_details: { cached_tokens: 900 },

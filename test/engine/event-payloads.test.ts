@@ -2,7 +2,7 @@
 // does everything once, with tools, questions, a sub-agent, faults, an abort and a second process; its trace is read
 // against the table of required fields.
 import { expect, test } from "vitest";
-import { checkTrace } from "../../src/core/events/check-trace.ts";
+import { checkTrace } from "../../harness/check-trace.ts";
 import type { EventType } from "../../src/core/events/event-catalogue.ts";
 import type { StrataEvent } from "../../src/core/events/event.ts";
 import type { TurnHandle } from "../../src/engine/turn/turn-handle.ts";

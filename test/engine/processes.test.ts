@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
-import { checkTrace } from "../../src/core/events/check-trace.ts";
+import { checkTrace } from "../../harness/check-trace.ts";
 import type { Bill, Model } from "../../src/simulator/index.ts";
 import type { Answer, Order, ProcessTask } from "./engine-process.ts";
 import { eventsOf, makePlace, plantedKey, readAll, serve, start, type Place } from "./test-kit.ts";

@@ -247,5 +247,5 @@ test("what is no event is refused at once", async () => {
   const { engine } = await setUp(() => "ok");
   const session = await engine.open();
   // @ts-expect-error An application without types.
-  expect(() => session.run(null)).toThrow("a turn begins with what somebody says");
+  expect(() => session.run(null)).toThrow("a turn begins with a message");
 });

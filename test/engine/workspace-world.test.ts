@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
-import { checkTrace } from "../../src/core/events/check-trace.ts";
+import { checkTrace } from "../../harness/check-trace.ts";
 import {
   createAgent,
   createScripted,

@@ -1,4 +1,4 @@
-// A protocol that nobody speaks: the model is in the path, answers stream as lines, requests are signed, nothing is marked.
+// A protocol of our own: the model is in the path, answers stream as lines, requests are signed, nothing is marked.
 import {
   nothingWritten,
   type Spelled,
@@ -95,7 +95,7 @@ const stream: StreamDecoder<Heard> = {
     const line = parseFields(data) ?? {};
     const more = textIn(line, "say") ?? "";
     const heard = { text: text + more, last: "tokens" in line ? line : last };
-    return [heard, more === "" ? [] : [{ type: "text-delta", text: more }]];
+    return [heard, more === "" ? [] : [{ type: "text", text: more }]];
   },
   finish: ({ text, last }) => ({
     ...toReply(text, last ?? {}),

@@ -28,6 +28,7 @@ export {
   type EngineConfig,
   type EngineDeps,
   type EngineSession,
+  type StreamPart,
   type EventBus,
   type Ledger,
   type OwnCall,

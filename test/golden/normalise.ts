@@ -33,11 +33,16 @@ export function createNames(ours: Readonly<Record<string, string>> = {}): Names 
     if (typeof value === "number") return toTime(value);
     if (Array.isArray(value)) return value.map(inValue);
     if (typeof value !== "object" || value === null) return value;
-    const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+    const entries = Object.entries(value).filter(
+      ([key, each]) => each !== undefined && !newerKeys.has(key),
+    );
     return Object.fromEntries(entries.map(([key, each]) => [inText(key), inValue(each)]));
   };
   return { inText, inValue };
 }
+
+/** Stored keys that the records are older than. */
+const newerKeys: ReadonlySet<string> = new Set(["strataTools"]);
 
 /** UUIDs and ULIDs. Ids of the simulator are the same in every run. */
 const ids =

@@ -1,6 +1,5 @@
-// What every ledger promises, whatever database it is on. Read top to bottom it tells what a ledger is.
+// What every ledger promises, whatever database it is on. Read top to bottom it describes a ledger.
 import { describe } from "vitest";
-import { advanceContract } from "./contract/advance.ts";
 import { auditContract } from "./contract/audit.ts";
 import { checkContract } from "./contract/check.ts";
 import { contentsContract } from "./contract/contents.ts";
@@ -33,15 +32,14 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
   foundations: foundationsContract,
   leases: leasesContract,
   forks: forksContract,
-  folds: compactionsContract,
+  compactions: compactionsContract,
   compactionState: compactionContract,
-  "folds in a turn": compactionInTurnContract,
+  "compactions in a turn": compactionInTurnContract,
   history: historyContract,
-  "fold locks": compactionLocksContract,
+  "compaction locks": compactionLocksContract,
   events: eventsContract,
   audit: auditContract,
   check: checkContract,
-  advance: advanceContract,
 };
 
 const partsOfStore: Readonly<Record<string, (store: TestStore) => void>> = {

@@ -36,18 +36,18 @@ describe("history_search", () => {
     expect(output.metadata).toEqual({ result_count: 1, result_turns: [1] });
   });
 
-  test("what is not there is said, with the number of messages that were looked at", async () => {
+  test("what is not there is reported, with the number of messages that were looked at", async () => {
     const { output } = await searching("zebra");
     expect(output.text).toBe(
-      'None of the 4 folded messages holds a word of "zebra". Try other words, or a part of the name.',
+      'None of the 4 compacted messages holds a word of "zebra". Try other words, or a part of the name.',
     );
   });
 
-  test("without a fold it says that all is still there", async () => {
+  test("without a compaction it says that all is still there", async () => {
     const ledger = await open();
     await writeTurn(ledger);
     expect((await use(ledger, "history_search", { query: "x" })).text).toBe(
-      "Nothing of this conversation has been folded: all of it is still before you.",
+      "Nothing of this conversation has been compacted: all of it is still before you.",
     );
   });
 

@@ -65,7 +65,7 @@ export function newTurn(
   };
 }
 
-/** One call that went well: what it sends is what a new turn stages, unless told otherwise. */
+/** One call that went well: what it sends is what a new turn stages, unless the options differ. */
 export function call(turnId: string, number: number, more: Partial<CallEntry> = {}): CallEntry {
   return {
     turnId,
@@ -197,7 +197,7 @@ export async function thread(
 ): Promise<readonly string[]> {
   const place = typeof of === "string" ? { sessionId: of } : of;
   const messages = await all(ledger.readThread(place, options));
-  return messages.map(({ message }) => told(message));
+  return messages.map(({ message }) => wordsOf(message));
 }
 
 export async function turnIds(ledger: Ledger, of: ThreadOf | string): Promise<readonly string[]> {
@@ -206,7 +206,7 @@ export async function turnIds(ledger: Ledger, of: ThreadOf | string): Promise<re
 }
 
 /** A message in one line: its texts, `?u1` for a tool use, `!u1 …` for an answer. */
-export function told(message: Message): string {
+export function wordsOf(message: Message): string {
   return message.content.map(toldBlock).join(" ");
 }
 

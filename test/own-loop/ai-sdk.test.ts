@@ -18,7 +18,7 @@ import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import {
   strataMiddleware,
   type StrataMiddlewareOptions,
-  type ToldCall,
+  type ReportedCall,
 } from "../../src/integrations/ai-sdk/index.ts";
 import { createScripted, createSimulator, type ScriptStep } from "../../src/simulator/index.ts";
 import { claude, manual, problemsOf } from "./test-kit.ts";
@@ -64,7 +64,7 @@ function wrapped(
 ) {
   const simulator = createSimulator({ seed: 1, model: createScripted(steps) });
   const bodies: unknown[] = [];
-  const told: ToldCall[] = [];
+  const told: ReportedCall[] = [];
   const middleware = strataMiddleware({
     onCall: (call) => told.push(call),
     onProblem: (problem) => {

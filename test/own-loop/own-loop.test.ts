@@ -1,7 +1,7 @@
 // Goal: an application with a loop of its own gets what our loop gives. Method: it is one, sends exact bytes to the
 // simulator, and the ledger and the trace are looked at.
 import { describe, expect, test } from "vitest";
-import { checkTrace } from "../../src/core/events/check-trace.ts";
+import { checkTrace } from "../../harness/check-trace.ts";
 import type { StrataEvent } from "../../src/core/events/event.ts";
 import { defaultCompactionSettings } from "../../src/core/compaction/plan/settings.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";

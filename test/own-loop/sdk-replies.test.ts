@@ -10,6 +10,7 @@ import OpenAI, {
 } from "openai";
 import { describe, expect, test } from "vitest";
 import { plantedKey, plantedOpenaiKey } from "../../harness/planted-key.ts";
+import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
 import { openaiChat } from "../../src/core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import type { StreamPart } from "../../src/core/wire/reply.ts";
@@ -43,7 +44,7 @@ const ways: readonly (readonly [name: string, options: WorldOptions, send: Send]
     {},
     (world, call) =>
       anthropic(world).messages.create(
-        call.toObject() as Anthropic.MessageCreateParamsNonStreaming,
+        { ...call.toObject(anthropicMessages), stream: false },
         { headers: call.headers },
       ),
   ],
@@ -51,55 +52,43 @@ const ways: readonly (readonly [name: string, options: WorldOptions, send: Send]
     "the events of a message",
     { config: { options: streaming } },
     (world, call) =>
-      anthropic(world).messages.create(call.toObject() as Anthropic.MessageCreateParamsStreaming),
+      anthropic(world).messages.create({ ...call.toObject(anthropicMessages), stream: true }),
   ],
   [
     "the final message of a stream",
     { config: { options: streaming } },
     (world, call) =>
-      anthropic(world)
-        .messages.stream(call.toObject() as Anthropic.MessageStreamParams)
-        .finalMessage(),
+      anthropic(world).messages.stream(call.toObject(anthropicMessages)).finalMessage(),
   ],
   [
     "a completion",
     { protocol: openaiChat, config: { ...gpt, options: whole } },
     (world, call) =>
-      openai(world).chat.completions.create(
-        call.toObject() as OpenAI.ChatCompletionCreateParamsNonStreaming,
-      ),
+      openai(world).chat.completions.create({ ...call.toObject(openaiChat), stream: false }),
   ],
   [
     "the chunks of a completion",
     { protocol: openaiChat, config: { ...gpt, options: streaming } },
     (world, call) =>
-      openai(world).chat.completions.create(
-        call.toObject() as OpenAI.ChatCompletionCreateParamsStreaming,
-      ),
+      openai(world).chat.completions.create({ ...call.toObject(openaiChat), stream: true }),
   ],
   [
     "a response",
     { protocol: openaiResponses, config: { ...gpt, options: whole } },
     (world, call) =>
-      openai(world).responses.create(
-        call.toObject() as OpenAI.Responses.ResponseCreateParamsNonStreaming,
-      ),
+      openai(world).responses.create({ ...call.toObject(openaiResponses), stream: false }),
   ],
   [
     "a response as it is parsed",
     { protocol: openaiResponses, config: { ...gpt, options: whole } },
     (world, call) =>
-      openai(world).responses.parse(
-        call.toObject() as OpenAI.Responses.ResponseCreateParamsNonStreaming,
-      ),
+      openai(world).responses.parse({ ...call.toObject(openaiResponses), stream: false }),
   ],
   [
     "the events of a response",
     { protocol: openaiResponses, config: { ...gpt, options: streaming } },
     (world, call) =>
-      openai(world).responses.create(
-        call.toObject() as OpenAI.Responses.ResponseCreateParamsStreaming,
-      ),
+      openai(world).responses.create({ ...call.toObject(openaiResponses), stream: true }),
   ],
 ];
 
@@ -139,12 +128,12 @@ test("a stream is told of as it comes, and kept as far as it came", async () => 
   const session = await world.engine.open();
   world.simulator.fault({ kind: "cut", afterEvents: 6 });
   const call = await session.prepare("Why is CI red?");
-  const body = call.toObject() as Anthropic.MessageCreateParamsStreaming;
+  const body = { ...call.toObject(anthropicMessages), stream: true as const };
   const parts: StreamPart[] = [];
   const { run, entry } = await session.record(call, await anthropic(world).messages.create(body), {
     onPart: (part) => parts.push(part),
   });
-  expect(parts[0]).toEqual({ type: "text-delta", text: expect.any(String) });
+  expect(parts[0]).toEqual({ type: "text", text: expect.any(String) });
   expect([run?.end, entry.status, entry.failure?.kind]).toEqual([
     "failed",
     "partial",
@@ -172,4 +161,13 @@ test("a key in what is thrown does not reach the ledger", async () => {
   const error = new Error(`connect failed for ${plantedKey}`);
   const { entry } = await session.record(call, error);
   expect(entry.failure?.detail).toBe("connect failed for [redacted]");
+});
+
+test("an object for another protocol than the call's is refused", async () => {
+  const world = await openWorld({});
+  const session = await world.engine.open();
+  const call = await session.prepare("Why is CI red?");
+  expect(() => call.toObject(openaiChat)).toThrow(
+    "this call is of the protocol anthropic-messages, not of openai-chat",
+  );
 });

@@ -96,7 +96,7 @@ describe.each([
     ]);
   });
 
-  test("tries again after as long as it is told", async () => {
+  test("tries again after the time in the error", async () => {
     const { simulator, url } = await serve({
       faults: [{ kind: "rate limited", retryAfterSeconds: 1 }],
     });

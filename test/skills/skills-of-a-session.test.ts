@@ -1,4 +1,4 @@
-// Goal: skills on disk, the prompt, the registry and the log tell one story. Method: one session over a real folder (CF-C).
+// Goal: skills on disk, the prompt, the registry and the log agree. Method: one session over a real folder (CF-C).
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ test("what is in the prompt is in the registry and in the log, and is only point
   expect(drafts.map(({ payload }) => payload.skill_id)).toEqual(["mail", "pdf"]);
 });
 
-test("without skills there is no index, nothing preactivated and nothing to tell", async () => {
+test("without skills there is no index, nothing preactivated and no event", async () => {
   const session = sessionWith(await createSkillStore({}));
   const text = session.thread.foundation.system.map((block) => block.text).join("\n");
   expect(text).not.toContain("## Skills");

@@ -1,5 +1,5 @@
 // Compares the end of a turn with the ledger and the events.
-import { checkTrace } from "../../src/core/events/check-trace.ts";
+import { checkTrace } from "../../harness/check-trace.ts";
 import type { StrataEvent } from "../../src/core/events/event.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { Message } from "../../src/core/message/message.ts";

@@ -1,7 +1,7 @@
 // Turns in several sessions at once while strata.yaml changes: every call shows the configuration in force at its start.
 import { findPlanted } from "../../harness/planted-key.ts";
 import { createRandom } from "../../harness/random-message.ts";
-import { checkTrace } from "../../src/core/events/check-trace.ts";
+import { checkTrace } from "../../harness/check-trace.ts";
 import {
   asksForSummary,
   lastUserText,

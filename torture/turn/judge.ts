@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallRecord } from "../../src/core/ledger/call-entry.ts";
 import type { Block, Message } from "../../src/core/message/message.ts";
-import { isOverflow } from "../../src/core/turn/turn-ending.ts";
+import { isOverflow } from "../../src/core/turn/turn.ts";
 import type { Commit } from "./log.ts";
 
 /** Texts and tool uses of one side that stand in a conversation more than once. */

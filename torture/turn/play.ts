@@ -8,16 +8,13 @@ import type { Message } from "../../src/core/message/message.ts";
 import type { CompactionRules } from "../../src/core/session/compaction-rules.ts";
 import { withState } from "../../src/core/session/session-state.ts";
 import type { Session } from "../../src/core/session/session.ts";
-import { applyResult } from "../../src/core/turn/apply-result.ts";
-import { toClosed } from "../../src/core/turn/close-turn.ts";
-import { newMessages } from "../../src/core/turn/new-messages.ts";
+import { applyResult, toClosed } from "../../src/core/turn/apply-result.ts";
+import { countedMessages } from "../../src/core/assembly/thread.ts";
 import { nextStep } from "../../src/core/turn/next-step.ts";
 import { toAssemble, toPlan } from "../../src/core/turn/prepare-call.ts";
 import { restoreTurn } from "../../src/core/turn/restore-turn.ts";
 import type { Result, Step } from "../../src/core/turn/step.ts";
-import type { TurnEnding } from "../../src/core/turn/turn-ending.ts";
-import { stays } from "../../src/core/turn/turn-events.ts";
-import { callCountOf, newTurn, type Turn } from "../../src/core/turn/turn.ts";
+import { type TurnEnding, callCountOf, openTurn, type Turn } from "../../src/core/turn/turn.ts";
 import { moment, rulesOf, timeOf } from "./circumstances.ts";
 import type { Course, Interruption, Place, StepName } from "./course.ts";
 import { isSameTalk, type Commit, type Log } from "./log.ts";
@@ -176,7 +173,7 @@ function createPlayer(course: Course, scene: Scene): Player {
             const step = nextStep(turn);
             const words = life.reach(step.do, place);
             if (words.length > 0) {
-              turn = applyResult(turn, { did: "say", messages: words });
+              turn = applyResult(turn, { did: "steer", messages: words });
               continue;
             }
             if (life.isAborted && turn.aborted === null) {
@@ -228,22 +225,18 @@ export function restoreSession(first: Session, log: Log): Session {
 function toBegun(before: Session, id: string, { now, course }: Process): Turn {
   const startIso = new Date(now()).toISOString();
   const text = `Ask ${id}.`;
-  return {
-    ...newTurn,
+  return openTurn({
     id,
     event: {
       moment,
       context: { source: "human", platform: "terminal", hookCount: 0, injectedAt: startIso },
       startIso,
-      toldMs: null,
+      timeSentMs: null,
     },
-    route: stays,
     limits: { callsMax: course.callsMax, mayCompact: true, repeatsFailedCalls: false },
     before,
-    session: before,
     current: [{ role: "user", content: [{ type: "text", text }] }],
-    resumed: null,
-  };
+  });
 }
 
 function toResumed(before: Session, id: string, { log, now, course }: Process): Turn {
@@ -286,7 +279,7 @@ function carryOut(
       };
     }
     case "record": {
-      const messages = newMessages(
+      const messages = countedMessages(
         step.prepared.assembly.plainThread,
         session.thread.messages.length,
       );

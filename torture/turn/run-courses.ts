@@ -1,5 +1,5 @@
 // Many courses, each with its twin that was not interrupted, and what was found in them.
-import type { TurnEnding } from "../../src/core/turn/turn-ending.ts";
+import type { TurnEnding } from "../../src/core/turn/turn.ts";
 import { toCourse, type Course, type Interruption } from "./course.ts";
 import { countEfforts, findDifference } from "./judge.ts";
 import { play, problemKinds, type Played, type Problem } from "./play.ts";

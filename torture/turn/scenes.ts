@@ -1,7 +1,7 @@
 // The scenes of the stages: their history recorded in a log, once for all courses.
 import { toSession } from "../../src/core/session/to-session.ts";
 import { appendMessages } from "../../src/core/assembly/thread.ts";
-import { newMessages } from "../../src/core/turn/new-messages.ts";
+import { countedMessages } from "../../src/core/assembly/thread.ts";
 import { openLog } from "./log.ts";
 import type { Scene } from "./play.ts";
 import { toStage, type StageName } from "./stages.ts";
@@ -23,7 +23,7 @@ function makeScene(name: StageName): Scene {
     const { length } = session.thread.messages;
     const thread = appendMessages(session.thread, talk);
     const startMs = 1_800_000_000_000 + at * 60_000;
-    const messages = newMessages(thread, length);
+    const messages = countedMessages(thread, length);
     log.openTurn({ id, parentTurnId: session.headTurnId, startMs, messages });
     log.close(id, { status: "completed", endMs: startMs });
     session = { ...session, thread, headTurnId: id };

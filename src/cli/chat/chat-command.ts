@@ -34,13 +34,10 @@ export const chatCommand: Command = {
     yes: { meaning: "run every tool without asking" },
     json: { meaning: "print events, one JSON value per line" },
   },
-  examples: [
-    { command: "strata chat", shows: "a conversation; the model is simulated if there is no key" },
-    { command: "strata chat --resume latest", shows: "continues the last session, from the cache" },
-    {
-      command: 'strata chat -p "What does src/index.ts export?" --json',
-      shows: "one turn for a script",
-    },
-  ],
+  examples: {
+    "strata chat": "a conversation; the model is simulated if there is no key",
+    "strata chat --resume latest": "continues the last session, from the cache",
+    'strata chat -p "What does src/index.ts export?" --json': "one turn for a script",
+  },
   load: () => import("./chat.ts"),
 };

@@ -117,7 +117,7 @@ describe("strata compact shows the plan", () => {
     expect(status).toBe(0);
   });
 
-  test("and asks first: where nobody can answer, it refuses and changes nothing", async () => {
+  test("and asks first: without a terminal it refuses and changes nothing", async () => {
     const { out, error, status } = await withKey("compact", "build");
     expect(out).toContain("compacts    5 turns");
     expect(error).toBe(

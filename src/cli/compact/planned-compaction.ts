@@ -65,8 +65,8 @@ export interface NothingToCompact {
 
 export function describePlan(plan: CompactionPlan, context: PlanContext): Planned {
   const { writer, callsPerTurn } = context;
-  const { scene, turns, limits } = plan;
-  const { session, history } = scene;
+  const { input, turns, limits } = plan;
+  const { session, history } = input;
   const { id: sessionId, model, thread } = session;
   const { keepTokens } = limits;
   const foundationTokens = thread.foundation.end.tokens;

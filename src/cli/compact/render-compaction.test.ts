@@ -46,7 +46,7 @@ function lineOf(name: string, more: Partial<PlannedCompaction> = {}): string | u
 }
 
 describe("a planned compaction", () => {
-  test("is told in full", () => {
+  test("is shown in full", () => {
     expect(renderPlan(planned)).toBe(
       [
         "session     build, claude-x",
@@ -72,7 +72,7 @@ describe("a planned compaction", () => {
     expect(askToCompact(cut)).toBe("Compact the older part of a turn of build without a model?");
   });
 
-  test("of a cold cache costs nothing and has paid at once", () => {
+  test("of a cold cache costs nothing and pays immediately", () => {
     const { money } = planned;
     const cold = {
       breakEvenCalls: 0,

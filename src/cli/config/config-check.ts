@@ -7,40 +7,58 @@ import {
   distinctProblems,
   type ConfigProblem,
 } from "../../core/config/config-problem.ts";
-import { inWorkspace } from "../../core/config/sections.ts";
+import { inWorkspace } from "../../core/config/workspace-file.ts";
 import { exitStatusOf, StrataError } from "../../core/strata-error.ts";
-import { configFileName } from "../../edge/config/find-config-files.ts";
+import { configFileName, type ConfigPlace } from "../../edge/config/find-config-files.ts";
 import { loadConfig } from "../../edge/config/load-config.ts";
 import type { ConfigFile } from "../../edge/config/read-config-file.ts";
 import { findConfigPlaces } from "../../host/config/read-config-once.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
-import { readConfigPlaces } from "./config-places.ts";
+import { describePlace, readConfigPlaces, type PlaceState } from "./config-places.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 
 export const run: CommandBody = async (input, io) => {
-  const { files, env } = whatToCheck(input, io);
+  const { files, env, places } = whatToCheck(input, io);
+  const states = (await Promise.all(places.map(describePlace))).filter(isThere);
   const { problems: own, filesThere } = await loadConfig({ files, env });
   const problems = distinctProblems([...own, ...(await ifFound(files, io))]);
   const errors = problems.filter(({ severity }) => severity === "error").length;
   if (input.switches.has("json")) {
-    io.out(toJsonLine({ ok: errors === 0, files: filesThere, problems: problems.map(describe) }));
+    const described = problems.map(describe);
+    io.out(toJsonLine({ ok: errors === 0, files: filesThere, states, problems: described }));
   } else {
-    io.out(`${[...problems.map(render), summarise(filesThere, errors)].join("\n")}\n`);
+    const lines = [...problems.map(render), ...states.map(renderState)];
+    io.out(`${[...lines, summarise(filesThere, errors)].join("\n")}\n`);
   }
   return errors === 0 ? 0 : exitStatusOf["config-invalid"];
 };
 
 /** A single file is checked without variables, so the result is the same on every machine. */
-function whatToCheck(
-  input: CommandInput,
-  io: Io,
-): { readonly files: readonly ConfigFile[]; readonly env: Io["env"] } {
+function whatToCheck(input: CommandInput, io: Io): Checked {
   const [given] = input.operands;
-  if (given === undefined) return { files: readConfigPlaces(input, io), env: io.env };
+  if (given === undefined) {
+    const places = readConfigPlaces(input, io);
+    return { files: places, env: io.env, places };
+  }
   if (input.values.has("config") || input.values.has("workspace")) {
     throw new StrataError("usage", "FILE is checked by itself", "leave out the options, or FILE");
   }
-  return { files: [{ path: resolve(given), isFound: false, isNamed: true }], env: {} };
+  return { files: [{ path: resolve(given), isFound: false, isNamed: true }], env: {}, places: [] };
+}
+
+interface Checked {
+  readonly files: readonly ConfigFile[];
+  readonly env: Io["env"];
+  /** The files that Strata looks for; none if one file is checked by itself. */
+  readonly places: readonly ConfigPlace[];
+}
+
+function isThere({ state }: PlaceState): boolean {
+  return state !== "missing";
+}
+
+function renderState({ path, state, reason, rights }: PlaceState): string {
+  return `${state.padEnd(7)}  ${toPrintable(path)} (${reason}; may set ${rights})`;
 }
 
 /** A file named strata.yaml is also checked against the limits for workspace files. */

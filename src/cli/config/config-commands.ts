@@ -26,13 +26,11 @@ export const configCommands: readonly Command[] = [
       },
     ],
     options: { ...places, json },
-    examples: [
-      { command: "strata config", shows: "every setting in effect here, and its origin" },
-      {
-        command: "strata config show llm.context_optimization.compaction --json",
-        shows: "one group of settings, for a script",
-      },
-    ],
+    examples: {
+      "strata config": "every setting in effect here, and its origin",
+      "strata config show llm.context_optimization.compaction --json":
+        "one group of settings, for a script",
+    },
     load: () => import("./config-show.ts"),
   },
   {
@@ -46,20 +44,43 @@ export const configCommands: readonly Command[] = [
       },
     ],
     options: { ...places, json },
-    examples: [
-      {
-        command: "strata config check deploy/strata.yaml",
-        shows: "ok, or each problem; exit status 5 on an error",
-      },
-    ],
+    examples: {
+      "strata config check deploy/strata.yaml": "ok, or each problem; exit status 5 on an error",
+    },
     load: () => import("./config-check.ts"),
   },
   {
     name: "config path",
-    summary: "List the configuration files Strata looks for, in order, and which exist",
+    summary:
+      "List the configuration files Strata looks for: which exist, which are limited, which are trusted",
     operands: [],
     options: { ...places, json },
-    examples: [{ command: "strata config path", shows: "each file; later files win" }],
+    examples: { "strata config path": "each file; later files win" },
     load: () => import("./config-path.ts"),
+  },
+  {
+    name: "config trust",
+    summary: "Trust the present content of a configuration file that lies in the workspace",
+    operands: [
+      {
+        name: "FILE",
+        meaning: "the file that --config or STRATA_CONFIG names; default: STRATA_CONFIG",
+        count: "optional",
+      },
+    ],
+    options: {
+      trust: {
+        value: "HASH",
+        meaning: "trust the file only if its content has this hash; do not ask",
+      },
+      ...places,
+      json,
+    },
+    examples: {
+      "strata config trust deploy/strata.yaml": "the content and its hash; asks first",
+      "strata config trust deploy/strata.yaml --trust sha256:2c26…":
+        "the same without a terminal; fails if the content is another",
+    },
+    load: () => import("./config-trust.ts"),
   },
 ];

@@ -1,15 +1,20 @@
-// Generates the list of settings in docs/configuration.md from the schema.
+// Generates the lists of settings in docs/configuration.md from the schema.
 import { describeSettings, type DescribedSetting } from "../../core/config/settings.ts";
+import { workspaceKeys } from "../../core/config/workspace-file.ts";
 import { knownVariables, variableOf } from "../../core/config/environment.ts";
 
-const begin = "<!-- settings: generated from src/core/config by npm run fix -->";
-const end = "<!-- end of settings -->";
-
-/** The document with an up-to-date list of settings. */
+/** The document with up-to-date lists of all settings and of those that a found file may set. */
 export function refreshSettings(document: string): string {
+  const keys = workspaceKeys.map((key) => `- \`${key}\`\n`).join("");
+  return replacePart(replacePart(document, "workspace keys", keys), "settings", renderSettings());
+}
+
+function replacePart(document: string, name: string, text: string): string {
+  const begin = `<!-- ${name}: generated from src/core/config by npm run fix -->`;
+  const end = `<!-- end of ${name} -->`;
   const [before, rest] = cut(document, begin);
   const [, after] = cut(rest, end);
-  return `${before}${begin}\n\n${renderSettings()}\n${end}${after}`;
+  return `${before}${begin}\n\n${text}\n${end}${after}`;
 }
 
 function cut(text: string, mark: string): readonly [string, string] {
@@ -26,7 +31,7 @@ function renderSettings(): string {
     ...settings.map(renderSetting),
     "",
   ]);
-  return [...lines, "### Variables with names of their own", "", ...variables(), ""].join("\n");
+  return [...lines, "### Variables with their own names", "", ...variables(), ""].join("\n");
 }
 
 function groupOf(path: string): string {
@@ -48,7 +53,7 @@ function renderSetting({
 
 function variables(): readonly string[] {
   return knownVariables.map(({ name, path, rank }) => {
-    const when = rank === "before files" ? "wins over files" : "where no file says it";
+    const when = rank === "before files" ? "wins over files" : "where no file sets it";
     return `- \`${name}\`: \`${path.join(".")}\`, ${when}; also \`${variableOf(path.join("."))}\``;
   });
 }

@@ -1,30 +1,22 @@
-// strata config path: where a configuration is looked for.
-import { existsSync } from "node:fs";
-import type { ConfigPlace } from "../../edge/config/find-config-files.ts";
+// strata config path: the files a configuration is read from, and what each may set.
 import type { CommandBody } from "../command.ts";
-import { readConfigPlaces } from "./config-places.ts";
+import { describePlace, readConfigPlaces, type PlaceState } from "./config-places.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 import { renderTable, type Column } from "../table.ts";
 
-interface LookedAt extends ConfigPlace {
-  readonly isThere: boolean;
-}
-
-export const run: CommandBody = (input, io) => {
-  const places = readConfigPlaces(input, io).map((place) => ({
-    ...place,
-    isThere: existsSync(place.path),
-  }));
+export const run: CommandBody = async (input, io) => {
+  const places = await Promise.all(readConfigPlaces(input, io).map(describePlace));
   io.out(
     input.switches.has("json")
-      ? toJsonLine(places.map(({ path, reason, isThere }) => ({ path, reason, isThere })))
-      : `${renderTable(columns, places)}\nA later file wins, setting by setting; variables win over files.\n`,
+      ? toJsonLine(places.map((place) => ({ ...place, isThere: place.state !== "missing" })))
+      : `${renderTable(columns, places)}\nA later file wins, setting by setting; variables win over files. strata config check lists what is wrong with a refused file.\n`,
   );
-  return Promise.resolve(0);
+  return 0;
 };
 
-const columns: readonly Column<LookedAt>[] = [
+const columns: readonly Column<PlaceState>[] = [
   { title: "file", cell: ({ path }) => toPrintable(path) },
-  { title: "state", cell: ({ isThere }) => (isThere ? "read" : "missing") },
+  { title: "state", cell: ({ state }) => state },
   { title: "why", cell: ({ reason }) => reason },
+  { title: "may set", cell: ({ rights }) => rights },
 ];

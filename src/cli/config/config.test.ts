@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   findPlanted,
   plantedKey,
@@ -10,6 +10,7 @@ import {
   plantedToken,
   plantedUrl,
 } from "../../../harness/planted-key.ts";
+import { hashConfig } from "../../edge/config/trusted-files.ts";
 import { parseInput } from "../command.ts";
 import { configCommands } from "./config-commands.ts";
 import { refreshSettings } from "./config-document.ts";
@@ -54,7 +55,7 @@ describe("strata config show", () => {
     expect(status).toBe(0);
     const lines = out.split("\n").map((line) => line.split(/ {2,}/));
     expect(lines).toContainEqual(["policies.default", "nexo", `${good}:1`]);
-    expect(lines).toContainEqual(["ledger.store", "postgres://ana:***@db:5432/x", `${good}:2`]);
+    expect(lines).toContainEqual(["ledger.store", "postgres://***@db:5432/x", `${good}:2`]);
     expect(lines).toContainEqual(["providers.anthropic.api_key", "***", `${good}:3`]);
     expect(lines).toContainEqual(["providers.openai.api_key", "***", "environment OPENAI_API_KEY"]);
     expect(lines).toContainEqual(["tools.bash", "true", "environment STRATA_TOOLS__BASH"]);
@@ -88,7 +89,9 @@ describe("strata config show", () => {
   test("of a broken configuration says what is wrong", async () => {
     await expect(run("config show", ["--config", bad])).rejects.toMatchObject({
       code: "config-invalid",
-      message: expect.stringContaining(`${bad}:1:1: polices is no setting; did you mean policies?`),
+      message: expect.stringContaining(
+        `${bad}:1:1: polices is not a setting; did you mean policies?`,
+      ),
     });
   });
 });
@@ -103,9 +106,9 @@ describe("strata config check", () => {
     const { status, out } = await run("config check", [bad]);
     expect(status).toBe(5);
     expect(out.split("\n")).toEqual([
-      `error    ${bad}:1:1: polices is no setting; did you mean policies?`,
-      `error    ${bad}:2:25: providers.a.kind is "x", but must be one of anthropic, openai-chat, openai-responses, openai-compatible, simulator; mend it, or remove it`,
-      `error    ${bad}:2:37: providers.a.api_key must be a key without spaces or line breaks; mend it, or remove it`,
+      `error    ${bad}:1:1: polices is not a setting; did you mean policies?`,
+      `error    ${bad}:2:25: providers.a.kind is "x", but must be one of anthropic, openai-chat, openai-responses, openai-compatible, simulator; correct it, or remove it`,
+      `error    ${bad}:2:37: providers.a.api_key must be a key without spaces or line breaks; correct it, or remove it`,
       `3 errors: ${bad}`,
       "",
     ]);
@@ -120,7 +123,7 @@ describe("strata config check", () => {
         {
           severity: "error",
           origin: { kind: "file", file: bad, line: 1, column: 1 },
-          message: "polices is no setting",
+          message: "polices is not a setting",
           hint: "did you mean policies?",
         },
         {},
@@ -136,7 +139,7 @@ describe("strata config check", () => {
     const { status, out } = await run("config check", [file]);
     expect(status).toBe(0);
     expect(out.split("\n")).toEqual([
-      `warning  ${file}:1:8: tools cannot be set in a file that lies in a workspace, which may be somebody else's; set it in your own file (strata config path names it), or name this file with --config or STRATA_CONFIG`,
+      `warning  ${file}:1:1: tools cannot be set in a file that is found in a workspace: another person or the agent may have written it; set it in your own file (strata config path names it), or name this file with --config or STRATA_CONFIG`,
       `ok: ${file}`,
       "",
     ]);
@@ -162,7 +165,7 @@ describe("strata config check", () => {
       XDG_CONFIG_HOME: folder,
     });
     expect(status).toBe(5);
-    expect(out).toContain("tools cannot be set in a file that lies in a workspace");
+    expect(out).toContain("tools cannot be set in a file that is found in a workspace");
   });
 });
 
@@ -177,15 +180,100 @@ test("strata config path names every file that is looked at, and which are there
     {
       path: join(folder, "strata", "strata.yaml"),
       reason: "your own, from XDG_CONFIG_HOME",
+      state: "missing",
+      rights: "all keys",
       isThere: false,
     },
     {
       path: join(folder, "repo", "strata.yaml"),
       reason: "of the repository it is in",
+      state: "read",
+      rights: "only allowed keys: it was found in a workspace",
       isThere: true,
     },
-    { path: join(workspace, "strata.yaml"), reason: "of the workspace", isThere: false },
+    {
+      path: join(workspace, "strata.yaml"),
+      reason: "of the workspace",
+      state: "missing",
+      rights: "only allowed keys: it was found in a workspace",
+      isThere: false,
+    },
   ]);
+});
+
+const ownerEnv = (): Record<string, string> => ({ XDG_CONFIG_HOME: join(folder, "owner") });
+
+describe("a named file that lies in the workspace", () => {
+  let words: readonly string[] = [];
+  let [file, hash] = ["", ""];
+  const show = (): ReturnType<typeof run> =>
+    run("config show", ["tools.bash", ...words], ownerEnv());
+
+  beforeEach(() => {
+    const workspace = join(folder, "trusting");
+    rmSync(workspace, { recursive: true, force: true });
+    rmSync(join(folder, "owner"), { recursive: true, force: true });
+    mkdirSync(workspace);
+    file = join(workspace, "deploy.yaml");
+    writeFileSync(file, "tools: { bash: true }\n");
+    hash = hashConfig("tools: { bash: true }\n");
+    words = ["--workspace", workspace, "--config", file];
+  });
+
+  test("has no effect until its content is trusted, and again after a change", async () => {
+    await expect(show()).rejects.toMatchObject({
+      code: "config-invalid",
+      message: expect.stringContaining(`its content is not trusted (${hash})`),
+      hint: expect.stringContaining(`strata config trust ${file}`),
+    });
+    const trust = await run("config trust", [file, "--trust", hash, ...words], ownerEnv());
+    expect([trust.status, trust.out]).toEqual([
+      0,
+      `${file} is trusted with this content, ${hash}. A change has no effect until it is trusted too.\n`,
+    ]);
+    expect((await show()).out).toContain("true");
+    writeFileSync(file, "tools: { bash: true, confirm: [] }\n");
+    await expect(show()).rejects.toMatchObject({ code: "config-invalid" });
+  });
+
+  test("is not trusted without a terminal unless its hash is given, and never with another one", async () => {
+    await expect(run("config trust", [file, ...words], ownerEnv())).rejects.toMatchObject({
+      code: "usage",
+      message: `${file} has the hash ${hash}, and there is no terminal to ask on`,
+      hint: `look at the file, then add --trust ${hash}; nothing was changed`,
+    });
+    const other = [file, "--trust", "sha256:00", ...words];
+    await expect(run("config trust", other, ownerEnv())).rejects.toMatchObject({
+      code: "conflict",
+    });
+    await expect(show()).rejects.toMatchObject({ code: "config-invalid" });
+  });
+
+  test("is listed with its state by config path and config check", async () => {
+    const path = await run("config path", [...words], ownerEnv());
+    expect(path.out).toMatch(
+      /deploy\.yaml +refused +option --config +nothing: it lies in the workspace, and its content is not trusted\n/,
+    );
+    const refused = await run("config check", [...words], ownerEnv());
+    expect(refused.status).toBe(5);
+    expect(refused.out).toContain(`refused  ${file} (option --config; may set nothing`);
+    await run("config trust", [file, "--trust", hash, ...words], ownerEnv());
+    const trusted = await run("config check", [...words], ownerEnv());
+    expect([trusted.status, trusted.out]).toEqual([
+      0,
+      `read     ${file} (option --config; may set all keys: its content is trusted)\nok: ${file}\n`,
+    ]);
+  });
+
+  test.each([
+    ["that does not exist", null, "not-found"],
+    ["with an error", "tols: 1\n", "config-invalid"],
+  ])("%s is not trusted", async (_name, text, code) => {
+    if (text === null) rmSync(file);
+    else writeFileSync(file, text);
+    const attempt = run("config trust", [file, "--trust", hash, ...words], ownerEnv());
+    await expect(attempt).rejects.toMatchObject({ code });
+  });
 });
 
 describe("docs/configuration.md", () => {

@@ -57,7 +57,7 @@ test("a transcript gives every miss with its cause, tokens, dollars and advice",
   expect(summary).toBe("1 of 2 calls missed: 12,000 tokens, $0.0414");
 });
 
-test("one call of a transcript is told in full, also when it missed nothing", async () => {
+test("one call of a transcript is shown in full, also when it missed nothing", async () => {
   const second = (await explain(["session.jsonl"], { call: "2" })).out;
   expect(second).toContain("s, call 2 on claude-sonnet-4-6, 600 s after the call before\n");
   expect(second).toContain("lifetime expired\n");
@@ -97,7 +97,7 @@ test("excerpts of a transcript show what was not read, for every miss and for on
   });
 });
 
-test("nothing of the content is told unless excerpts are asked for", async () => {
+test("no content is shown unless excerpts are asked for", async () => {
   for (const values of [{}, { call: "1" }, { call: "2" }]) {
     for (const switches of [[], ["json"]]) {
       const { out } = await explain(["edited.jsonl"], values, switches);

@@ -6,7 +6,7 @@ import { readRequest } from "../../core/wire/foreign/read-request.ts";
 import { noUsage, type Usage } from "../../core/message/usage.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
-import { StrataError } from "../../core/strata-error.ts";
+import { messageOf, StrataError } from "../../core/strata-error.ts";
 import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
@@ -62,10 +62,9 @@ function readBody(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StrataError(
       "input-invalid",
-      `${file} cannot be read: ${reason}`,
+      `${file} cannot be read: ${messageOf(cause)}`,
       "name a file with the body of a request",
       { cause },
     );

@@ -2,6 +2,7 @@
 import { styleText } from "node:util";
 import type { Explanation } from "../../core/diagnosis/explanation.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
+import { renderIndented } from "../table.ts";
 
 export function explanationToJson(
   explanation: Explanation,
@@ -38,10 +39,8 @@ export function renderExplanation(
     ["lost", `${count(lostTokens)} tokens${dollars}`],
     ["advice", explanation.advice],
   ];
-  const width = Math.max(...rows.map(([name = ""]) => name.length));
-  const lines = rows.map(([name = "", value = ""]) => `  ${name.padEnd(width)}  ${value}`);
   const colour = cause === "no miss" || cause === "first call" ? "green" : "yellow";
-  return `${styleText(colour, cause)}\n${lines.join("\n")}\n`;
+  return `${styleText(colour, cause)}\n${renderIndented(rows)}`;
 }
 
 function count(tokens: number): string {

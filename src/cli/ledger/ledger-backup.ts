@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { copySqlite } from "../../edge/stores/copy-sqlite.ts";
 import { dumpLedger } from "../../edge/stores/dump-ledger.ts";
-import { ledgerFiles } from "../../edge/stores/ledger-files.ts";
+import { ledgerFiles } from "../../edge/stores/open-ledger.ts";
 import { isSqlite } from "../../edge/stores/sqlite/open-sqlite.ts";
 import { writePrivateFile } from "../../edge/stores/write-private-file.ts";
 import type { CommandBody } from "../command.ts";
@@ -34,7 +34,7 @@ export const run: CommandBody = (input, io) =>
     const { size: bytes } = statSync(file);
     const kind =
       format === "sqlite"
-        ? "a SQLite file; to restore it, copy it to where the ledger was while nobody uses it"
+        ? "a SQLite file; to restore it, copy it to where the ledger was while no program uses it"
         : "JSON lines; strata ledger restore puts them into an empty ledger of either kind";
     io.out(
       input.switches.has("json")

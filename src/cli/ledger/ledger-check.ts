@@ -1,6 +1,6 @@
-// strata ledger check: finds damage.
+// strata ledger check: finds damage, and repairs what can be repaired without guessing.
 import type { Ledger } from "../../core/ledger/ledger.ts";
-import { exitStatusOf, StrataError } from "../../core/strata-error.ts";
+import { exitStatusOf, messageOf, StrataError } from "../../core/strata-error.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { createProgress } from "../progress.ts";
@@ -12,13 +12,20 @@ export const run: CommandBody = (input, io) =>
     const isJson = input.switches.has("json");
     const progress = createProgress(io, "checked");
     const total = await countMessages(ledger);
-    const problems: string[] = [];
+    const [problems, repaired]: [string[], string[]] = [[], []];
     let checkedMessages = 0;
     const found = (problem: string): void => {
       problems.push(problem);
       progress.end();
       if (!isJson) io.out(`${toPrintable(problem)}\n`);
     };
+    if (input.switches.has("repair")) {
+      for await (const change of ledger.repair()) {
+        repaired.push(change);
+        if (!isJson) io.out(`Repaired: ${toPrintable(change)}\n`);
+      }
+      if (!isJson && repaired.length === 0) io.out("Nothing to repair.\n");
+    }
     try {
       const everything = ledger.check((checked) => {
         checkedMessages = checked;
@@ -28,11 +35,18 @@ export const run: CommandBody = (input, io) =>
     } catch (error) {
       // A damaged ledger cannot always be read to its end. Without damage, the error is our bug.
       if (!(error instanceof StrataError) && problems.length === 0) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      found(`the check ended early: ${reason}`);
+      found(`the check ended early: ${messageOf(error)}`);
     }
     progress.end();
-    if (isJson) io.out(toJsonLine({ store: place.name, checkedMessages, problems }));
+    if (isJson)
+      io.out(
+        toJsonLine({
+          store: place.name,
+          checkedMessages,
+          problems,
+          ...(repaired.length > 0 && { repaired }),
+        }),
+      );
     else io.out(summarise(place.name, checkedMessages, problems.length));
     return problems.length === 0 ? 0 : exitStatusOf["store-unavailable"];
   });
@@ -52,6 +66,6 @@ function summarise(name: string, messages: number, problems: number): string {
   if (problems === 0) return `${looked}, no problems.\n`;
   return (
     `${looked}, ${formatCount(problems, "problem")} found.\n` +
-    "Keep a copy of the ledger as it is, then restore the last good backup; sessions that can still be read can be saved with strata sessions export.\n"
+    "Keep a copy of the ledger as it is; strata ledger check --repair mends counts, costs and state. Otherwise restore the last good backup; sessions that can still be read can be saved with strata sessions export.\n"
   );
 }

@@ -24,13 +24,11 @@ const sessionCommands: readonly Command[] = [
       store,
       json,
     },
-    examples: [
-      { command: "strata sessions", shows: "the latest sessions" },
-      {
-        command: "strata sessions list --status archived --agent reviewer --json",
-        shows: "one agent's archived sessions, for a script; money is text in pico-dollars",
-      },
-    ],
+    examples: {
+      "strata sessions": "the latest sessions",
+      "strata sessions list --status archived --agent reviewer --json":
+        "one agent's archived sessions, for a script; money is text in pico-dollars",
+    },
     load: () => import("../sessions/sessions-list.ts"),
   },
   {
@@ -49,20 +47,12 @@ const sessionCommands: readonly Command[] = [
       store,
       json,
     },
-    examples: [
-      {
-        command: "strata sessions show build-42",
-        shows: "its turns, and whether a process runs it",
-      },
-      {
-        command: "strata sessions show build-42 --messages --whole",
-        shows: "all messages from the first turn on",
-      },
-      {
-        command: "strata sessions show build-42 --compaction latest",
-        shows: "what the model reads instead of the compacted turns",
-      },
-    ],
+    examples: {
+      "strata sessions show build-42": "its turns, and whether a process runs it",
+      "strata sessions show build-42 --messages --whole": "all messages from the first turn on",
+      "strata sessions show build-42 --compaction latest":
+        "what the model reads instead of the compacted turns",
+    },
     load: () => import("../sessions/sessions-show.ts"),
   },
   {
@@ -74,12 +64,10 @@ const sessionCommands: readonly Command[] = [
       store,
       json,
     },
-    examples: [
-      {
-        command: "strata sessions fork build-42 build-42-retry --turn turn-7",
-        shows: "a session that continues after turn-7",
-      },
-    ],
+    examples: {
+      "strata sessions fork build-42 build-42-retry --turn turn-7":
+        "a session that continues after turn-7",
+    },
     load: () => import("../sessions/sessions-fork.ts"),
   },
   {
@@ -95,14 +83,11 @@ const sessionCommands: readonly Command[] = [
       store,
       json: { meaning: "with --out: print what was written as one JSON value" },
     },
-    examples: [
-      { command: "strata sessions export build-42 --out build-42.jsonl", shows: "a private file" },
-      {
-        command:
-          "strata sessions export build-42 | strata sessions import - --store postgres://strata@db/strata",
-        shows: "the same session on a server",
-      },
-    ],
+    examples: {
+      "strata sessions export build-42 --out build-42.jsonl": "a private file",
+      "strata sessions export build-42 | strata sessions import - --store postgres://strata@db/strata":
+        "the same session on a server",
+    },
     load: () => import("../sessions/sessions-export.ts"),
   },
   {
@@ -114,12 +99,9 @@ const sessionCommands: readonly Command[] = [
       store,
       json,
     },
-    examples: [
-      {
-        command: "strata sessions import build-42.jsonl --as build-42-copy",
-        shows: "the session under another name",
-      },
-    ],
+    examples: {
+      "strata sessions import build-42.jsonl --as build-42-copy": "the session under another name",
+    },
     load: () => import("../sessions/sessions-import.ts"),
   },
   {
@@ -127,7 +109,7 @@ const sessionCommands: readonly Command[] = [
     summary: "Archive a session: it is no longer listed and takes no turns",
     operands: [session],
     options: { store, json },
-    examples: [{ command: "strata sessions archive build-42", shows: "a confirmation" }],
+    examples: { "strata sessions archive build-42": "a confirmation" },
     load: () => import("../sessions/sessions-archive.ts"),
   },
   {
@@ -135,12 +117,9 @@ const sessionCommands: readonly Command[] = [
     summary: "Bring an archived session back",
     operands: [session],
     options: { store, json },
-    examples: [
-      {
-        command: "strata sessions activate build-42",
-        shows: "a confirmation; it takes turns again",
-      },
-    ],
+    examples: {
+      "strata sessions activate build-42": "a confirmation; it takes turns again",
+    },
     load: () => import("../sessions/sessions-activate.ts"),
   },
   {
@@ -148,12 +127,9 @@ const sessionCommands: readonly Command[] = [
     summary: "Give up a turn that was left open, so that its session takes turns again",
     operands: [session],
     options: { store, json },
-    examples: [
-      {
-        command: "strata sessions abandon build-42",
-        shows: "the abandoned turn; its calls stay in the bill",
-      },
-    ],
+    examples: {
+      "strata sessions abandon build-42": "the abandoned turn; its calls stay in the bill",
+    },
     load: () => import("../sessions/sessions-abandon.ts"),
   },
   {
@@ -166,13 +142,10 @@ const sessionCommands: readonly Command[] = [
       store,
       json,
     },
-    examples: [
-      { command: "strata sessions delete build-42", shows: "asks first, on a terminal" },
-      {
-        command: "strata sessions delete build-42 --with-forks --yes --json",
-        shows: "what is gone, for a script",
-      },
-    ],
+    examples: {
+      "strata sessions delete build-42": "asks first, on a terminal",
+      "strata sessions delete build-42 --with-forks --yes --json": "what is gone, for a script",
+    },
     load: () => import("../sessions/sessions-delete.ts"),
   },
 ];
@@ -195,20 +168,13 @@ const compact: Command = {
     store,
     json,
   },
-  examples: [
-    {
-      command: "strata compact build-42 --dry-run",
-      shows: "what is compacted and kept, tokens and dollars per call, and the break-even",
-    },
-    {
-      command: 'strata compact build-42 --focus "the parser" --yes',
-      shows: "the plan, then the result",
-    },
-    {
-      command: "strata compact build-42 --no-model --yes --json",
-      shows: "plan and compaction for a script, without a key",
-    },
-  ],
+  examples: {
+    "strata compact build-42 --dry-run":
+      "what is compacted and kept, tokens and dollars per call, and the break-even",
+    'strata compact build-42 --focus "the parser" --yes': "the plan, then the result",
+    "strata compact build-42 --no-model --yes --json":
+      "plan and compaction for a script, without a key",
+  },
   load: () => import("../compact/compact.ts"),
 };
 
@@ -217,10 +183,17 @@ const wholeCommands: readonly Command[] = [
     name: "ledger check",
     summary: "Check a ledger for damage, and each message against its hash",
     operands: [],
-    options: { store, json },
-    examples: [
-      { command: "strata ledger check", shows: "each problem; exit status 10 if there is one" },
-    ],
+    options: {
+      store,
+      json,
+      repair: {
+        meaning: "first remove counts that cannot be true, correct sums, and drop unreadable state",
+      },
+    },
+    examples: {
+      "strata ledger check": "each problem; exit status 10 if there is one",
+      "strata ledger check --repair": "what was changed, then what is left",
+    },
     load: () => import("./ledger-check.ts"),
   },
   {
@@ -234,16 +207,10 @@ const wholeCommands: readonly Command[] = [
       },
     ],
     options: { force, store, json },
-    examples: [
-      {
-        command: "strata ledger backup /backup/ledger.db",
-        shows: "a file that is a ledger itself",
-      },
-      {
-        command: "strata ledger backup all.jsonl",
-        shows: "lines that SQLite and PostgreSQL can restore",
-      },
-    ],
+    examples: {
+      "strata ledger backup /backup/ledger.db": "a file that is a ledger itself",
+      "strata ledger backup all.jsonl": "lines that SQLite and PostgreSQL can restore",
+    },
     load: () => import("./ledger-backup.ts"),
   },
   {
@@ -254,12 +221,10 @@ const wholeCommands: readonly Command[] = [
       { name: "FILE", meaning: "a backup by strata ledger backup, or - for standard input" },
     ],
     options: { store, json },
-    examples: [
-      {
-        command: "strata ledger restore all.jsonl --store postgres://strata@db/strata",
-        shows: "a whole ledger moved to a server",
-      },
-    ],
+    examples: {
+      "strata ledger restore all.jsonl --store postgres://strata@db/strata":
+        "a whole ledger moved to a server",
+    },
     load: () => import("./ledger-restore.ts"),
   },
   {
@@ -271,13 +236,11 @@ const wholeCommands: readonly Command[] = [
       store,
       json,
     },
-    examples: [
-      { command: "strata ledger migrate --dry-run", shows: "the steps of an update" },
-      {
-        command: "strata ledger migrate --store postgres://strata@db/strata",
-        shows: "creates the tables before the first program uses them",
-      },
-    ],
+    examples: {
+      "strata ledger migrate --dry-run": "the steps of an update",
+      "strata ledger migrate --store postgres://strata@db/strata":
+        "creates the tables before the first program uses them",
+    },
     load: () => import("./ledger-migrate.ts"),
   },
   {
@@ -285,7 +248,7 @@ const wholeCommands: readonly Command[] = [
     summary: "Show the size of a ledger, its cost, and its time span",
     operands: [],
     options: { store, json },
-    examples: [{ command: "strata ledger stats", shows: "size, dollars, and rows per table" }],
+    examples: { "strata ledger stats": "size, dollars, and rows per table" },
     load: () => import("./ledger-stats.ts"),
   },
   {
@@ -297,9 +260,9 @@ const wholeCommands: readonly Command[] = [
       store,
       json,
     },
-    examples: [
-      { command: "strata ledger sweep --older-than 90d", shows: "how many events were removed" },
-    ],
+    examples: {
+      "strata ledger sweep --older-than 90d": "how many events were removed",
+    },
     load: () => import("./ledger-sweep.ts"),
   },
 ];

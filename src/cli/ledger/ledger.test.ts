@@ -50,7 +50,7 @@ describe("where the ledger is", () => {
     expect(found.out).toContain("build");
     writeFileSync(config, `ledgr:\n  store: ${ledgerFile}\n`);
     const { error, status } = await run({ STRATA_CONFIG: config }, "sessions");
-    expect(error).toContain("own.yaml:1:1: ledgr is no setting");
+    expect(error).toContain("own.yaml:1:1: ledgr is not a setting");
     expect(status).toBe(5);
   });
 
@@ -175,7 +175,7 @@ describe("strata ledger backup and restore", () => {
     expect((await strata("ledger", "check", "--store", other)).status).toBe(0);
   });
 
-  test("replaces nothing unless told to, and never the ledger", async () => {
+  test("replaces nothing without --force, and never the ledger", async () => {
     const copy = join(folder, "copy.db");
     writeFileSync(copy, "mine");
     expect((await strata("ledger", "backup", copy)).status).toBe(9);
@@ -400,7 +400,7 @@ describe("strata doctor", () => {
     writeFileSync(config, "ledgr: {}\n");
     expect(await ledgerOf({ STRATA_CONFIG: config })).toMatchObject({
       state: "failed",
-      detail: expect.stringContaining("ledgr is no setting; did you mean ledger?"),
+      detail: expect.stringContaining("ledgr is not a setting; did you mean ledger?"),
     });
   });
 });

@@ -16,13 +16,10 @@ export const memoryCommands: readonly Command[] = [
       "Show what an agent remembers about a workspace and its user, and how much space is left",
     operands: [{ ...file, meaning: "only MEMORY.md or USER.md", count: "optional" }],
     options: { workspace, json },
-    examples: [
-      { command: "strata memory", shows: "both files, with bytes, caps and warnings" },
-      {
-        command: "strata memory show USER.md --json",
-        shows: "one file with its hash, for a script",
-      },
-    ],
+    examples: {
+      "strata memory": "both files, with bytes, caps and warnings",
+      "strata memory show USER.md --json": "one file with its hash, for a script",
+    },
     load: () => import("./memory-show.ts"),
   },
   {
@@ -30,9 +27,9 @@ export const memoryCommands: readonly Command[] = [
     summary: "Append an entry to a memory file; safe while others write",
     operands: [file, { name: "ENTRY", meaning: "what to remember" }],
     options: { workspace, json },
-    examples: [
-      { command: 'strata memory add USER.md "Prefers short answers."', shows: "the new size" },
-    ],
+    examples: {
+      'strata memory add USER.md "Prefers short answers."': "the new size",
+    },
     load: () => import("./memory-add.ts"),
   },
   {
@@ -44,12 +41,9 @@ export const memoryCommands: readonly Command[] = [
       { name: "NEW", meaning: "the new text; empty to remove OLD" },
     ],
     options: { workspace, json },
-    examples: [
-      {
-        command: 'strata memory replace MEMORY.md "port 80" "port 8080"',
-        shows: "the new size",
-      },
-    ],
+    examples: {
+      'strata memory replace MEMORY.md "port 80" "port 8080"': "the new size",
+    },
     load: () => import("./memory-replace.ts"),
   },
   {
@@ -65,12 +59,9 @@ export const memoryCommands: readonly Command[] = [
       workspace,
       json,
     },
-    examples: [
-      {
-        command: "strata memory consolidate MEMORY.md - < shorter.md",
-        shows: "bytes before and after",
-      },
-    ],
+    examples: {
+      "strata memory consolidate MEMORY.md - < shorter.md": "bytes before and after",
+    },
     load: () => import("./memory-consolidate.ts"),
   },
   {
@@ -85,13 +76,11 @@ export const memoryCommands: readonly Command[] = [
       workspace,
       json,
     },
-    examples: [
-      { command: "strata memory undo MEMORY.md", shows: "the change that was undone" },
-      {
-        command: "strata memory undo MEMORY.md --to 12",
-        shows: "the version before change 12; the current one is kept too",
-      },
-    ],
+    examples: {
+      "strata memory undo MEMORY.md": "the change that was undone",
+      "strata memory undo MEMORY.md --to 12":
+        "the version before change 12; the current one is kept too",
+    },
     load: () => import("./memory-undo.ts"),
   },
   {
@@ -99,10 +88,10 @@ export const memoryCommands: readonly Command[] = [
     summary: "List the kept changes of both memory files, oldest first",
     operands: [{ ...file, meaning: "only MEMORY.md or USER.md", count: "optional" }],
     options: { workspace, json },
-    examples: [
-      { command: "strata memory log", shows: "time, file, change and bytes" },
-      { command: "strata memory log --json", shows: "the same with the texts that were replaced" },
-    ],
+    examples: {
+      "strata memory log": "time, file, change and bytes",
+      "strata memory log --json": "the same with the texts that were replaced",
+    },
     load: () => import("./memory-log.ts"),
   },
   {
@@ -110,7 +99,7 @@ export const memoryCommands: readonly Command[] = [
     summary: "Move memory from .metis to .strata, with its journal",
     operands: [],
     options: { workspace, json },
-    examples: [{ command: "strata memory migrate", shows: "what was moved, and what stayed" }],
+    examples: { "strata memory migrate": "what was moved, and what stayed" },
     load: () => import("./memory-migrate.ts"),
   },
 ];

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(workspace, { recursive: true, force: true }));
 
-/** What the program is told besides. */
+/** More variables for the program. */
 let env: Record<string, string> = {};
 
 /** One command, as the program runs it. */
@@ -77,11 +77,7 @@ describe("writing", () => {
     [["add", "MEMORY.md", "there"], 6, "says this already, in line 1"],
     [["add", "MEMORY.md", "x".repeat(5000)], 6, "its hard cap is 4096"],
     [["replace", "MEMORY.md", "e", "x"], 6, "occurs 2 times"],
-    [
-      ["consolidate", "MEMORY.md", "longer than it was", "--if-hash", "00"],
-      9,
-      "changed by somebody else",
-    ],
+    [["consolidate", "MEMORY.md", "longer than it was", "--if-hash", "00"], 9, "changed elsewhere"],
     [["consolidate", "MEMORY.md", ""], 2, "more than half of it gone"],
     [["add", "NOTES.md", "x"], 6, '"NOTES.md" is not a memory file'],
   ] as const)("%j ends with %i: %s", async ([name, ...words], status, message) => {
@@ -214,7 +210,7 @@ test("migrate moves memory and names what stays", async () => {
   expect((await memory("migrate", "--json")).out).toBe('{"moved":[],"left":["trace.db"]}\n');
 });
 
-test("a file in the place of the folder is told of", async () => {
+test("a file in place of the folder is reported", async () => {
   writeFileSync(join(workspace, ".strata"), "");
   const { status, error } = await memory("show");
   expect([status, error]).toEqual([6, expect.stringContaining('".strata" is a file')]);

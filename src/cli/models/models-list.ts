@@ -1,7 +1,7 @@
 // strata models list: one line per model, prices in dollars per million tokens.
 import { listModels } from "../../core/models/catalogue.ts";
 import { describeModel, type ModelDescription } from "../../core/models/describe-model.ts";
-import { nearestNames } from "../../core/nearest-names.ts";
+import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
 import { readCatalogue } from "../../host/config/read-catalogue.ts";
@@ -33,12 +33,8 @@ export const run: CommandBody = (input, io) => {
 function checkProvider(provider: string | undefined, models: readonly ModelDescription[]): void {
   const known = [...new Set(models.map((model) => model.provider))];
   if (provider === undefined || known.includes(provider)) return;
-  const near = nearestNames(provider, known, 3);
-  throw new StrataError(
-    "not-found",
-    `there is no provider "${provider}"`,
-    near.length > 0 ? `did you mean ${near.join(" or ")}?` : `there are: ${known.join(", ")}`,
-  );
+  const hint = didYouMean(provider, known, `there are: ${known.join(", ")}`);
+  throw new StrataError("not-found", `there is no provider "${provider}"`, hint);
 }
 
 const columns: readonly Column<ModelDescription>[] = [

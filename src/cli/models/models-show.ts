@@ -8,6 +8,7 @@ import {
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import type { CommandBody } from "../command.ts";
 import { readCatalogue } from "../../host/config/read-catalogue.ts";
+import { renderIndented } from "../table.ts";
 
 export const run: CommandBody = (input, io) => {
   const [asked = ""] = input.operands;
@@ -42,9 +43,7 @@ function renderModel(model: ModelDescription, asked: string, matched: string): s
     ["source", `${model.source} (${model.checkedOn})`],
     ...model.notes.map((note) => ["note", note]),
   ];
-  const width = Math.max(...rows.map(([name = ""]) => name.length));
-  const lines = rows.map(([name = "", value = ""]) => `  ${name.padEnd(width)}  ${value}`);
-  return `${model.id}\n${lines.join("\n")}\n`;
+  return `${model.id}\n${renderIndented(rows)}`;
 }
 
 function retires({ retiresOn }: ModelDescription): string {

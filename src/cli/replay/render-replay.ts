@@ -24,6 +24,7 @@ export function renderReplay(
     renderGroup(report),
     ...(groupBy === "none" ? [] : [renderGroups(report)]),
     renderMisses(report),
+    renderReads(report),
     renderRest(report),
     page === undefined
       ? ""
@@ -111,14 +112,41 @@ function renderMisses(report: ReplayReport): string {
   );
 }
 
+/** How well the simulator follows the bills, and what the recordings do not show. */
+function renderReads({ recordedReads }: ReplayReport): string {
+  const errors = recordedReads
+    .flatMap(({ error }) => error ?? [])
+    .toSorted((left, right) => left - right);
+  const median = errors[Math.floor(errors.length / 2)];
+  const hidden = recordedReads
+    .flatMap(({ session, hidden: changes }) => changes.map((change) => ({ session, ...change })))
+    .toSorted((left, right) => Math.abs(right.tokens) - Math.abs(left.tokens));
+  const lines = [
+    ...(median === undefined
+      ? []
+      : [
+          `recorded reads: the simulator differs by ${(median * 100).toFixed(2)} % in the median of ` +
+            formatCount(errors.length, "session"),
+        ]),
+    ...hidden.slice(0, placesShown).map(({ session, request, thread, tokens }) => {
+      const what = tokens > 0 ? "growth" : "loss";
+      const where = thread === "" ? session : `${session}, thread ${thread}`;
+      return `  hidden ${what} at request ${request}: ${formatTokens(Math.abs(tokens))} tokens (${where})`;
+    }),
+  ];
+  const more = hidden.length - placesShown;
+  if (more > 0) lines.push(`  and ${more} more; --json names them`);
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
 function renderRest({ automaticOnly, skipped, skippedWhere, standIns }: ReplayReport): string {
   const lines: string[] = [];
   if (automaticOnly !== undefined) {
     const { sessions, requests, costUsd, recorded } = automaticOnly;
-    const told = recorded === undefined ? "" : `, recorded ${formatUsd(recorded.costUsd)}`;
+    const bill = recorded === undefined ? "" : `, recorded ${formatUsd(recorded.costUsd)}`;
     lines.push(
       `apart: ${formatCount(sessions, "session")} (${formatCount(requests, "request")}) of providers that take no ` +
-        `markers, ${formatUsd(costUsd)}${told}`,
+        `markers, ${formatUsd(costUsd)}${bill}`,
     );
   }
   for (const { reason, count: times } of standIns) lines.push(`${reason} (${times} requests)`);

@@ -162,3 +162,44 @@ test("nothing to read, an unknown policy and an unknown grouping are errors that
   expect(group.err).toContain('--group-by cannot be "sesion"\n  did you mean session');
   expect((await strata("replay")).status).toBe(2);
 });
+
+function bill(read: number, written: number): object {
+  return {
+    input_tokens: 3,
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
+    output_tokens: 1,
+  };
+}
+
+test("recorded and simulated reads are shown per session, with what the recording does not show", async () => {
+  const lines = [
+    { kind: "session", format: "ctx-trace/1", id: "t1", agent: "a", wire: "anthropic-messages" },
+    ...[bill(0, 10_000), bill(10_000, 5200), bill(15_200, 20)].map((usage, index) => ({
+      kind: "request",
+      t: `2026-11-15T12:0${index}:00Z`,
+      model: "claude-sonnet-4-6",
+      keep: index,
+      append: [{ role: "user", content: `message ${index}` }],
+      usage,
+    })),
+  ];
+  const file = join(folder, "billed.jsonl");
+  writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
+  const text = await strata("replay", file, "--policy", "none");
+  expect(text.out).toContain(
+    "recorded reads: the simulator differs by 0.02 % in the median of 1 session",
+  );
+  expect(text.out).toContain("hidden growth at request 2: 5.2k tokens (t1)");
+  const json = await strata("replay", file, "--policy", "none", "--json");
+  const { recordedReads } = JSON.parse(json.out) as { recordedReads: unknown };
+  expect(recordedReads).toMatchObject([
+    {
+      session: "t1",
+      requests: 2,
+      recordedReadTokens: 25_200,
+      simulatedReadTokens: 25_206,
+      hidden: [{ request: 1 }, { request: 2, thread: "", tokens: 5197 }],
+    },
+  ]);
+});

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { findPolicy, listPolicies } from "../../core/cache/policies.ts";
 import type { Policy } from "../../core/cache/policy.ts";
-import { nearestNames } from "../../core/nearest-names.ts";
+import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { loadO200k } from "../../core/tokens/o200k/counter.ts";
 import type { GroupBy } from "../../replay/books.ts";
@@ -69,14 +69,8 @@ const groupings: readonly GroupBy[] = ["session", "model", "agent", "day", "none
 function readGroupBy(text: string): GroupBy {
   const found = groupings.find((each) => each === text);
   if (found !== undefined) return found;
-  const near = nearestNames(text, groupings, 2);
-  throw new StrataError(
-    "usage",
-    `--group-by cannot be "${text}"`,
-    near.length > 0
-      ? `did you mean ${near.join(" or ")}?`
-      : `choose one of ${groupings.join(", ")}`,
-  );
+  const hint = didYouMean(text, groupings, `choose one of ${groupings.join(", ")}`);
+  throw new StrataError("usage", `--group-by cannot be "${text}"`, hint);
 }
 
 /** If nothing in a folder can be used, the path is probably wrong. */

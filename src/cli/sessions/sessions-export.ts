@@ -1,6 +1,6 @@
 // strata sessions export: a session and everything it needs, as JSON lines.
 import { StrataError } from "../../core/strata-error.ts";
-import { ledgerFiles } from "../../edge/stores/ledger-files.ts";
+import { ledgerFiles } from "../../edge/stores/open-ledger.ts";
 import { writePrivateFile } from "../../edge/stores/write-private-file.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";

@@ -1,6 +1,6 @@
 // strata sessions list: one line per session, the latest changed first.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
-import { nearestNames } from "../../core/nearest-names.ts";
+import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { SessionFilter, SessionRecord } from "../../core/ledger/session-record.ts";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
@@ -12,7 +12,7 @@ import { findSimulatedBeside } from "../../host/ledger/ledger-place.ts";
 import { useLedger } from "../use-ledger.ts";
 
 interface Listed extends SessionRecord {
-  /** Of the turn that is not closed; null where there is none. */
+  /** The state of the turn that is not closed; null if there is none. */
   readonly openTurn: "running" | "unfinished" | null;
 }
 
@@ -58,11 +58,8 @@ function readFilter({ switches, values }: CommandInput): SessionFilter & { limit
     ? "all"
     : statuses.find((each) => each === (given ?? "active"));
   if (status === undefined) {
-    const [near] = nearestNames(given ?? "", statuses, 1);
-    throw usage(
-      `--status cannot be "${given ?? ""}"`,
-      near === undefined ? `choose one of ${statuses.join(", ")}` : `did you mean ${near}?`,
-    );
+    const hint = didYouMean(given ?? "", statuses, `choose one of ${statuses.join(", ")}`, 1);
+    throw usage(`--status cannot be "${given ?? ""}"`, hint);
   }
   return {
     status,

@@ -2,7 +2,7 @@
 import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts";
-import { nearestNames } from "../../core/nearest-names.ts";
+import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { readOwnTurnIds, readRunner } from "../../edge/stores/session-inside.ts";
@@ -80,18 +80,10 @@ async function needCompaction(
       ? compactions[0]
       : compactions.find(({ turnId }) => turnId === compactionId);
   if (found !== undefined) return found;
-  const near = nearestNames(
-    compactionId,
-    compactions.map(({ turnId }) => turnId),
-    3,
-  );
-  throw new StrataError(
-    "not-found",
-    compactions.length === 0
-      ? `session ${id} has no compaction`
-      : `session ${id} has no compaction ${compactionId}`,
-    near.length > 0 ? `did you mean ${near.join(" or ")}?` : `see: strata sessions show ${id}`,
-  );
+  const known = compactions.map(({ turnId }) => turnId);
+  const message = `session ${id} has no compaction${known.length === 0 ? "" : ` ${compactionId}`}`;
+  const hint = didYouMean(compactionId, known, `see: strata sessions show ${id}`);
+  throw new StrataError("not-found", message, hint);
 }
 
 async function readShown(store: OpenStore, session: SessionRecord): Promise<ShownSession> {

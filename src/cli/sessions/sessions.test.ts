@@ -69,7 +69,7 @@ describe("strata sessions list", () => {
     expect((await strata("sessions")).out).toContain("build");
   });
 
-  test("tells of a session that somebody runs", async () => {
+  test("shows that a process runs a session", async () => {
     const ledger = await openLedger(ledgerFile);
     const turn = await ledger.resumeTurn("worker");
     const { out } = await strata("sessions");
@@ -227,7 +227,7 @@ describe("strata sessions fork, abandon, delete", () => {
     expect(failed.error).toContain("use the turn before it, compaction-1");
   });
 
-  test("a turn that nobody closed is given up once", async () => {
+  test("a turn that was left open is given up once", async () => {
     expect((await strata("sessions", "abandon", "worker")).out).toBe(
       "Turn turn-5 of worker is abandoned; its calls stay in the bill.\n",
     );
@@ -235,7 +235,7 @@ describe("strata sessions fork, abandon, delete", () => {
     expect((await strata("sessions", "show", "worker")).out).toContain("failed: abandoned");
   });
 
-  test("deleting asks, and where nobody can answer it refuses and changes nothing", async () => {
+  test("deleting asks, and without a terminal it refuses and changes nothing", async () => {
     const { error, status } = await strata("sessions", "delete", "build");
     expect(error).toBe(
       "strata: Delete for good: session build, 3 turns, 1 session of sub-agents? There is no terminal to ask on\n  add --yes; nothing was changed\n",
@@ -273,7 +273,7 @@ describe("strata sessions fork, abandon, delete", () => {
 });
 
 describe("strata sessions export and import", () => {
-  test("writes a private file, never over another one unless told to", async () => {
+  test("writes a private file, and over another one only with --force", async () => {
     const file = join(folder, "build.jsonl");
     const { out } = await strata("sessions", "export", "build", "--out", file);
     expect(out).toMatch(/holds session build in \d+ lines\.\n$/);

@@ -1,7 +1,7 @@
 // strata skills check: skills against the rules of the format, as CI would ask.
 import { join, resolve } from "node:path";
 import { styleText } from "node:util";
-import { nearestNames } from "../../core/nearest-names.ts";
+import { didYouMean } from "../../core/nearest-names.ts";
 import {
   isSkillRule,
   skillRules,
@@ -52,12 +52,8 @@ function readIgnored(given: string | undefined): ReadonlySet<SkillRule> {
 function toRule(name: string): SkillRule {
   if (isSkillRule(name)) return name;
   const known = Object.keys(skillRules);
-  const near = nearestNames(name, known, 3);
-  throw new StrataError(
-    "usage",
-    `there is no rule ${JSON.stringify(name)}`,
-    near.length > 0 ? `did you mean ${near.join(" or ")}?` : `there are ${known.join(", ")}`,
-  );
+  const hint = didYouMean(name, known, `there are ${known.join(", ")}`);
+  throw new StrataError("usage", `there is no rule ${JSON.stringify(name)}`, hint);
 }
 
 /** A check of nothing must not pass. */

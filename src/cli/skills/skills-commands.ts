@@ -20,13 +20,11 @@ export const skillsCommands: readonly Command[] = [
     summary: "List the skills of a session in this folder, and why others are left out",
     operands: [],
     options: { ...places, json },
-    examples: [
-      { command: "strata skills", shows: "each skill with its source, version and size" },
-      {
-        command: "strata skills list --workspace ../shop --global - --json",
-        shows: "only the skills of another workspace, for a script",
-      },
-    ],
+    examples: {
+      "strata skills": "each skill with its source, version and size",
+      "strata skills list --workspace ../shop --global - --json":
+        "only the skills of another workspace, for a script",
+    },
     load: () => import("./skills-list.ts"),
   },
   {
@@ -34,7 +32,7 @@ export const skillsCommands: readonly Command[] = [
     summary: "Show one skill: its frontmatter, and its body as a model reads it",
     operands: [{ name: "NAME", meaning: "the name of a skill" }],
     options: { ...places, json },
-    examples: [{ command: "strata skills show pdf-forms", shows: "the whole skill" }],
+    examples: { "strata skills show pdf-forms": "the whole skill" },
     load: () => import("./skills-show.ts"),
   },
   {
@@ -42,7 +40,7 @@ export const skillsCommands: readonly Command[] = [
     summary: "Find skills by words of their name or description, as skill_search does",
     operands: [{ name: "QUERY", meaning: "words to look for", count: "several" }],
     options: { ...places, limit: { value: "N", meaning: "at most N skills; default: 10" }, json },
-    examples: [{ command: "strata skills search fill form", shows: "what an agent finds" }],
+    examples: { "strata skills search fill form": "what an agent finds" },
     load: () => import("./skills-search.ts"),
   },
   {
@@ -54,16 +52,12 @@ export const skillsCommands: readonly Command[] = [
       strict: { meaning: "treat warnings as errors" },
       json,
     },
-    examples: [
-      {
-        command: "strata skills check .strata/skills",
-        shows: "each skill, ok or with its problems; exit status 1 if one is invalid",
-      },
-      {
-        command: "strata skills check vendor --ignore name-folder --json",
-        shows: "the same for a script; folder names are not checked",
-      },
-    ],
+    examples: {
+      "strata skills check .strata/skills":
+        "each skill, ok or with its problems; exit status 1 if one is invalid",
+      "strata skills check vendor --ignore name-folder --json":
+        "the same for a script; folder names are not checked",
+    },
     load: () => import("./skills-check.ts"),
   },
 ];

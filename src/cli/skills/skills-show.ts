@@ -1,11 +1,12 @@
 // strata skills show: one skill, as people and models read it.
-import { nearestNames } from "../../core/nearest-names.ts";
+import { didYouMean } from "../../core/nearest-names.ts";
 import type { StoredSkill } from "../../core/skills/skill.ts";
 import type { SkillSnapshot } from "../../core/skills/skill-snapshot.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 import { readSkills } from "./skills-places.ts";
+import { renderIndented } from "../table.ts";
 
 export const run: CommandBody = async (input, io) => {
   const [name = ""] = input.operands;
@@ -27,8 +28,7 @@ function unknownSkill(name: string, { skills, problems }: SkillSnapshot): Strata
     );
   }
   const known = skills.map((skill) => skill.name);
-  const near = nearestNames(name.slice(0, 64), known, 3);
-  const hint = near.length > 0 ? `did you mean ${near.join(" or ")}?` : "see: strata skills list";
+  const hint = didYouMean(name, known, "see: strata skills list");
   return new StrataError("not-found", `there is no skill ${JSON.stringify(name)}`, hint);
 }
 
@@ -44,7 +44,5 @@ function render(skill: StoredSkill): string {
     ...(skill.allowedTools.length === 0 ? [] : [["allowed tools", skill.allowedTools.join(" ")]]),
     ...Object.entries(skill.metadata).map(([key, value]) => [`metadata ${key}`, value]),
   ];
-  const width = Math.max(...rows.map(([title = ""]) => title.length));
-  const lines = rows.map(([title = "", value = ""]) => `  ${title.padEnd(width)}  ${value}`);
-  return `${name}\n${lines.join("\n")}\n\n${skill.body}\n`;
+  return `${name}\n${renderIndented(rows)}\n${skill.body}\n`;
 }

@@ -8,7 +8,7 @@ import { parseInput } from "../command.ts";
 import { skillsCommands } from "./skills-commands.ts";
 
 let folder = "";
-/** What the program is told besides. */
+/** More variables for the program. */
 let env: Record<string, string> = {};
 
 beforeEach(() => {
@@ -185,7 +185,7 @@ describe("skills check", () => {
     expect(out).toContain("od\\nd");
   });
 
-  test("may be told to ignore a rule, and knows which there are", async () => {
+  test("can ignore a rule, and knows the rules", async () => {
     const bad = join(folder, "work/.strata/skills/bad");
     expect((await strata("check", bad)).status).toBe(1);
     expect((await strata("check", bad, "--ignore", "name-folder")).status).toBe(0);

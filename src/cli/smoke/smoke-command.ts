@@ -17,12 +17,10 @@ export const smokeCommand: Command = {
     },
     json: { meaning: "print the result as one JSON value" },
   },
-  examples: [
-    { command: "strata smoke --model sonnet", shows: "what two turns wrote, read and cost" },
-    {
-      command: "strata smoke --model gpt-6.1-terra --json",
-      shows: "the same for a script; exit status 1 if a check fails",
-    },
-  ],
+  examples: {
+    "strata smoke --model sonnet": "what two turns wrote, read and cost",
+    "strata smoke --model gpt-6.1-terra --json":
+      "the same for a script; exit status 1 if a check fails",
+  },
   load: () => import("./smoke.ts"),
 };

@@ -37,7 +37,7 @@ test.each(["haiku", "sonnet", "opus"])(
   },
 );
 
-test("with a key the provider is asked, and machines are told the same", async () => {
+test("with a key the provider is asked, and --json gives the same", async () => {
   const server = await createSimulator({ model: createEcho() }).listen({ port: 0 });
   try {
     const env = { ANTHROPIC_API_KEY: plantedKey, ANTHROPIC_BASE_URL: server.url };

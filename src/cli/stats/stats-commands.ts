@@ -39,22 +39,14 @@ export const statsCommands: readonly Command[] = [
       },
       json: { meaning: "print the result as one JSON value" },
     },
-    examples: [
-      {
-        command: "strata stats cache_effectiveness",
-        shows: "the share of prompts read from the cache, per model, in the last 7 days",
-      },
-      {
-        command: "strata stats cost --from 30d --group-by day",
-        shows: "the cost of each of the last 30 days, in UTC",
-      },
-      {
-        command: "strata stats savings --baseline claude-opus-4-6 --group-by none --json",
-        shows:
-          "what the cache saved, and the cost of the same tokens on another model, for a script",
-      },
-      { command: "strata stats turns --turn turn-7", shows: "one turn, call by call" },
-    ],
+    examples: {
+      "strata stats cache_effectiveness":
+        "the share of prompts read from the cache, per model, in the last 7 days",
+      "strata stats cost --from 30d --group-by day": "the cost of each of the last 30 days, in UTC",
+      "strata stats savings --baseline claude-opus-4-6 --group-by none --json":
+        "what the cache saved, and the cost of the same tokens on another model, for a script",
+      "strata stats turns --turn turn-7": "one turn, call by call",
+    },
     load: () => import("./stats.ts"),
   },
 ];

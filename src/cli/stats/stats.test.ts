@@ -97,7 +97,7 @@ describe("strata stats", () => {
       });
     });
 
-    test("a stranger's broken file is in nobody's way", async () => {
+    test("a broken file in the workspace is only a warning", async () => {
       const store = join(folder, "ledger.db");
       writeFileSync(join(home, "strata", "strata.yaml"), `ledger: { store: ${store} }\n${prices}`);
       writeFileSync(join(home, "workspace", "strata.yaml"), "ledger: { store: /else.db }\nx: 1\n");
@@ -135,7 +135,7 @@ describe("strata stats", () => {
     }
   });
 
-  test("shows turns that nobody closed", async () => {
+  test("shows turns that were never closed", async () => {
     const out = await stats("reliability", "--group-by", "none", ...day);
     expect(out).toMatch(/ {2}open turns {2}/);
   });

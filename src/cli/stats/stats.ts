@@ -4,7 +4,7 @@ import { analysisNames, type AnalysisName } from "../../analytics/analysis-names
 import type { Analysis, AnalyticsQuery } from "../../analytics/analysis.ts";
 import { analyticsCodeOf } from "../../analytics/analytics-error.ts";
 import { askLedger } from "../../analytics/ask-ledger.ts";
-import { nearestNames } from "../../core/nearest-names.ts";
+import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
@@ -42,13 +42,8 @@ async function readPrices({ values }: CommandInput, { env, error }: Io): Promise
 function readName({ operands: [typed = ""] }: CommandInput): AnalysisName {
   const name = typed.replaceAll("-", "_");
   if (isAnalysis(name)) return name;
-  const near = nearestNames(name, analysisNames, 2);
-  throw usage(
-    `there is no question "${typed}"`,
-    near.length > 0
-      ? `did you mean ${near.join(" or ")}?`
-      : `ask one of ${analysisNames.join(", ")}`,
-  );
+  const hint = didYouMean(name, analysisNames, `ask one of ${analysisNames.join(", ")}`, 2);
+  throw usage(`there is no question "${typed}"`, hint);
 }
 
 const shared = ["from", "to", "order", "limit"] as const;

@@ -9,7 +9,7 @@ import {
   tool,
   toolResult,
   toolUse,
-  type Setting,
+  type MessagesSetting,
 } from "../wire/anthropic-messages/test-kit.ts";
 import { assemble, type Assembly } from "./assemble.ts";
 import type { Layout } from "./layout.ts";
@@ -22,7 +22,7 @@ const layout: Layout = {
   toolOrder: "given",
 };
 
-const setting: Setting = {
+const setting: MessagesSetting = {
   model: haiku,
   tools: [tool("Read")],
   system: ["Rules."],

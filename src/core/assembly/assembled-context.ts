@@ -5,9 +5,8 @@ import { planBudget, type Reserves, type TokenBudget } from "../tokens/budget.ts
 import type { ModelFacts } from "../models/model-facts.ts";
 import { assert } from "../assert.ts";
 import type { Assembly } from "./assemble.ts";
-import { toCanonicalRequest } from "./canonical.ts";
 
-type Told =
+type Assembled =
   | "systemPrompt"
   | "history"
   | "currentMessage"
@@ -16,7 +15,7 @@ type Told =
   | "provider"
   | "tokenBudget";
 
-export interface ContextFrame extends Omit<AssembledContext<TokenBudget>, Told> {
+export interface ContextFrame extends Omit<AssembledContext<TokenBudget>, Assembled> {
   readonly reserves?: Reserves;
 }
 
@@ -29,14 +28,10 @@ export function toAssembledContext(
   const messages = [...itemsOf(assembly.thread.messages)];
   const currentMessage = messages.at(-1);
   assert(currentMessage !== undefined, "an assembly holds the message it was made for");
-  const { systemPrompt, tools } = toCanonicalRequest(assembly, {
-    requestId: frame.runId,
-    model: `${model.provider}:${model.id}`,
-    maxOutputTokens: frame.responseTokensMax ?? model.outputTokensMax ?? 0,
-  });
+  const { system, tools } = assembly.thread.foundation;
   return {
     ...frame,
-    systemPrompt: systemPrompt ?? "",
+    systemPrompt: system.map(({ text }) => text).join("\n\n"),
     history: messages.slice(0, -1),
     currentMessage,
     tools,

@@ -3,7 +3,7 @@ import { itemsOf } from "../growing/growing-list.ts";
 import { createRequest } from "../message/canonical-request.ts";
 import { toSpelling } from "../wire/anthropic-messages/spelling.ts";
 import { haiku, say, tool } from "../wire/anthropic-messages/test-kit.ts";
-import { assembleRequest, toCanonicalRequest, type RequestSetting } from "./canonical.ts";
+import { assembleRequest, type RequestSetting } from "./canonical.ts";
 
 const setting: RequestSetting = {
   layout: {
@@ -62,19 +62,5 @@ describe("a request of two segments", () => {
     const bare = { ...request, tools: [], systemPrompt: " ", systemPromptVolatile: null };
     const messages = [say("user", "Hi.")];
     expect(shapeOf(assembleRequest({ ...bare, messages }, setting))).toBe("T4 text");
-  });
-
-  test("comes back from its assembly with the same content", () => {
-    const assembly = assembleRequest(request, setting);
-    const { requestId, model, maxOutputTokens, systemPromptVolatile } = request;
-    expect(
-      toCanonicalRequest(assembly, { requestId, model, maxOutputTokens, systemPromptVolatile }),
-    ).toEqual({ ...request, tools: [tool("a"), tool("b")] });
-  });
-
-  test("has no system prompt where the assembly has none", () => {
-    const assembly = assembleRequest({ ...request, systemPrompt: null }, setting);
-    const parts = { requestId: "1", model: "m:n", maxOutputTokens: 1 };
-    expect(toCanonicalRequest(assembly, parts).systemPrompt).toBeNull();
   });
 });

@@ -1,17 +1,12 @@
-// Converts between assemblies and requests with two system segments, stable and volatile.
-import { itemsOf } from "../growing/growing-list.ts";
+// A request with two system segments, stable and volatile, as an assembly.
 import type { Section } from "../layers/section.ts";
-import {
-  createRequest,
-  systemSegments,
-  type CanonicalRequest,
-} from "../message/canonical-request.ts";
+import { systemSegments, type CanonicalRequest } from "../message/canonical-request.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 import { selectTools } from "../tools/select-tools.ts";
 import { assemble, type Assembly } from "./assemble.ts";
-import { layFoundation } from "./foundation.ts";
+import { buildFoundation } from "./foundation.ts";
 import type { Layout } from "./layout.ts";
 import type { Spelling } from "./spelling.ts";
 import { toSystemBlocks, volatileText } from "./system-blocks.ts";
@@ -47,7 +42,7 @@ export function assembleRequest(
     order: layout.toolOrder,
   });
   const system = toSystemBlocks(sections, layout);
-  const foundation = layFoundation({ tools, system, spelling, counter, model });
+  const foundation = buildFoundation({ tools, system, spelling, counter, model });
   const from = currentFrom(messages);
   return assemble({
     thread: appendMessages(openThread(foundation), messages.slice(0, from)),
@@ -71,19 +66,4 @@ function textOf({ content }: Message): string {
 /** Everything after the last reply is new. */
 function currentFrom(messages: readonly Message[]): number {
   return messages.findLastIndex(({ role }) => role === "assistant") + 1;
-}
-
-/** The same content in two segments: one for the session, one that may change on any call. */
-export function toCanonicalRequest(
-  { thread }: Assembly,
-  parts: Pick<CanonicalRequest, "requestId" | "model" | "maxOutputTokens"> &
-    Partial<Omit<CanonicalRequest, "messages" | "tools" | "systemPrompt">>,
-): CanonicalRequest {
-  const { system, tools } = thread.foundation;
-  return createRequest({
-    ...parts,
-    messages: [...itemsOf(thread.messages)],
-    tools,
-    systemPrompt: system.length === 0 ? null : system.map(({ text }) => text).join("\n\n"),
-  });
 }

@@ -3,7 +3,7 @@ import { emptyPrefixKey } from "../hash.ts";
 import { haiku, tool } from "../wire/anthropic-messages/test-kit.ts";
 import { toSpelling } from "../wire/anthropic-messages/spelling.ts";
 import type { GrowingBytes } from "../growing/growing-bytes.ts";
-import { layFoundation, type Foundation, type FoundationParts } from "./foundation.ts";
+import { buildFoundation, type Foundation, type FoundationParts } from "./foundation.ts";
 
 const parts: FoundationParts = {
   tools: [tool("Read"), tool("Edit")],
@@ -22,7 +22,7 @@ function textOf(bytes: GrowingBytes): string {
 
 describe("a foundation", () => {
   test("holds tools and system text as they are sent, each in its own bytes", () => {
-    const { toolBytes, systemBytes } = layFoundation(parts);
+    const { toolBytes, systemBytes } = buildFoundation(parts);
     expect(textOf(toolBytes)).toBe(
       '{"name":"Read","description":"Does it.","input_schema":{"type":"object"}}' +
         ',{"name":"Edit","description":"Does it.","input_schema":{"type":"object"}}',
@@ -33,7 +33,7 @@ describe("a foundation", () => {
   });
 
   test("counts the provider's own tool prompt once, with the first tool", () => {
-    const { blocks, end } = layFoundation(parts);
+    const { blocks, end } = buildFoundation(parts);
     expect(blocks.map(({ tier, tokens, endTokens }) => [tier, tokens, endTokens])).toEqual([
       ["T0", 569, 569],
       ["T0", 73, 642],
@@ -44,7 +44,7 @@ describe("a foundation", () => {
   });
 
   test("names its blocks: a system block by its label, a tool by none", () => {
-    expect(layFoundation(parts).blocks.map(({ label, region }) => [label, region])).toEqual([
+    expect(buildFoundation(parts).blocks.map(({ label, region }) => [label, region])).toEqual([
       [undefined, "tools"],
       [undefined, "tools"],
       ["static", "system"],
@@ -53,20 +53,20 @@ describe("a foundation", () => {
   });
 
   test("has the key of its last block, which changes with any tool and any text", () => {
-    const { key, blocks, end } = layFoundation(parts);
+    const { key, blocks, end } = buildFoundation(parts);
     expect([blocks.at(-1)?.key, end.key]).toEqual([key, key]);
-    expect(layFoundation(parts).key).toBe(key);
+    expect(buildFoundation(parts).key).toBe(key);
     const others: Foundation[] = [
-      layFoundation({ ...parts, tools: parts.tools.toReversed() }),
-      layFoundation({ ...parts, tools: [] }),
-      layFoundation({ ...parts, system: parts.system.slice(0, 1) }),
-      layFoundation({ ...parts, system: parts.system.toReversed() }),
+      buildFoundation({ ...parts, tools: parts.tools.toReversed() }),
+      buildFoundation({ ...parts, tools: [] }),
+      buildFoundation({ ...parts, system: parts.system.slice(0, 1) }),
+      buildFoundation({ ...parts, system: parts.system.toReversed() }),
     ];
     expect(new Set([key, ...others.map((other) => other.key)]).size).toBe(5);
   });
 
   test("of nothing has no blocks, no tokens and the empty key", () => {
-    const { blocks, end, toolBytes, systemBytes } = layFoundation({
+    const { blocks, end, toolBytes, systemBytes } = buildFoundation({
       ...parts,
       tools: [],
       system: [],

@@ -35,7 +35,7 @@ export interface FoundationParts {
   readonly model: Pick<ModelFacts, "toolPromptTokens">;
 }
 
-export function layFoundation(parts: FoundationParts): Foundation {
+export function buildFoundation(parts: FoundationParts): Foundation {
   const { tools, system, spelling, counter, model } = parts;
   // The provider adds its own prompt before the first tool.
   const toolPrompt = tools.length === 0 ? 0 : (model.toolPromptTokens?.auto ?? 0);
@@ -46,14 +46,10 @@ export function layFoundation(parts: FoundationParts): Foundation {
 }
 
 /** The spelled and counted parts of a foundation. */
-export interface FoundationPieces {
-  readonly tools: readonly ToolDefinition[];
-  readonly system: readonly SystemBlock[];
+export interface FoundationPieces extends Omit<FoundationParts, "model"> {
   /** One block per tool, then one per system block. */
   readonly spelled: readonly SpelledBlock[];
   readonly counts: readonly number[];
-  readonly spelling: Spelling;
-  readonly counter: TokenCounter;
 }
 
 export function sealFoundation(pieces: FoundationPieces): Foundation {

@@ -49,7 +49,6 @@ export function appendMessages(thread: Thread, messages: readonly Message[]): Th
   );
 }
 
-/** Appends a spelled message. */
 export function appendSpelled(thread: Thread, message: Message, spelled: Spelled): Thread {
   const { counter } = thread.foundation;
   const sealed = sealBlocks(
@@ -84,6 +83,15 @@ export function countSpelled(
 
 export function messagesFrom({ messages }: Thread, from: number): readonly Message[] {
   return [...itemsOf({ length: messages.length - from, at: (index) => messages.at(from + index) })];
+}
+
+/** The messages from a place on, each with its tokens. */
+export function countedMessages(
+  thread: Thread,
+  from: number,
+): readonly { readonly message: Message; readonly tokens: number }[] {
+  const tokens = messageTokens(thread, from);
+  return messagesFrom(thread, from).map((message, at) => ({ message, tokens: tokens[at] ?? 0 }));
 }
 
 /** The tokens of each message from a place on. */

@@ -37,22 +37,26 @@ export type MarkerSlot =
   /** Was already in the request and stays. */
   | "present";
 
-export interface Expectation {
+export interface Expectation extends ExpectedBill {
   /** The last block that should be read. Null for none. */
   readonly hitBlock: number | null;
-  /** What should be found there, and how far back. */
+  /** The cost of the prompt alone. Null if the model has no price. */
+  readonly costPicoUsd: bigint | null;
+}
+
+/** What the provider should read, write and keep alive for a request. */
+export interface ExpectedBill {
+  /** What should be found, and how far back. Null for nothing. */
   readonly hit: Hit | null;
   /** For each written lifetime, the block at the end of its span. */
   readonly spanEnds: Readonly<Partial<Record<Lifetime, number>>>;
   /** Entries whose lifetime this call restarts. */
   readonly refreshed: readonly KnownEntry[];
-  /** New or restored entries after the call. */
+  /** New entries after the call. */
   readonly written: readonly KnownEntry[];
   readonly readTokens: number;
   readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
   readonly uncachedTokens: number;
-  /** The cost of the prompt alone. Null if the model has no price. */
-  readonly costPicoUsd: bigint | null;
 }
 
 export interface DroppedMarker {

@@ -21,12 +21,12 @@ describe("a ruler", () => {
     expect([0, 1, 3].map(createRuler(blocks, null))).toEqual([1000, 1500, 2100]);
   });
 
-  test("goes on from what a reply told, and shares the difference out before it", () => {
+  test("counts from the tokens in a reply, and spreads the difference before them", () => {
     const ruler = createRuler(blocks, { key: "k1", block: 1, tokens: 1800 });
     expect([0, 1, 2, 3].map(ruler)).toEqual([1200, 1800, 2300, 2400]);
   });
 
-  test("does not use what a reply told of another prompt", () => {
+  test("does not use the reply to another prompt", () => {
     const ruler = createRuler(blocks, { key: "other", block: 1, tokens: 1800 });
     expect([0, 1].map(ruler)).toEqual([1000, 1500]);
   });

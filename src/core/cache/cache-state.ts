@@ -4,11 +4,10 @@ import type { ContentHash } from "../hash.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import { noEvidence, type Evidence } from "./evidence.ts";
-import { noContents, type PromptContents } from "./prompt-contents.ts";
 
 /** A plain value, stored with the session, so that a restart or another node can continue from it. */
 export interface CacheState {
-  /** Bounded: live entries and some expired ones, which a marker can restore. */
+  /** Live entries and a few expired ones; a bounded number. */
   readonly entries: readonly KnownEntry[];
   /** Where the repeated part of the last call ended. Null before the first call. */
   readonly lastTail: { readonly key: ContentHash; readonly block: number } | null;
@@ -20,6 +19,24 @@ export interface CacheState {
   readonly contents: PromptContents;
   readonly evidence: Evidence;
 }
+
+/** What in a prompt decides which entries stay readable after a change. */
+export interface PromptContents {
+  /** How many blocks were examined. */
+  readonly blocks: number;
+  /** The first block of the messages. Null if there is none yet. */
+  readonly messagesFrom: number | null;
+  readonly hasImages: boolean;
+  /** The first thinking block since the last user message. Null for none. */
+  readonly thinkingFrom: number | null;
+}
+
+export const noContents: PromptContents = {
+  blocks: 0,
+  messagesFrom: null,
+  hasImages: false,
+  thinkingFrom: null,
+};
 
 /** A prefix the provider should have. */
 export interface KnownEntry {
@@ -87,4 +104,15 @@ export function createRuler(
     block >= measured.block || counted === 0
       ? measured.tokens + endOf(block) - counted
       : Math.round((endOf(block) * measured.tokens) / counted);
+}
+
+/** A share of the compared tokens. */
+export const toleranceShare = 0.05;
+
+/** A few odd blocks can be off by this much even in a short prompt. */
+const toleranceTokensMin = 200;
+
+/** How far our token count may differ from the provider's before the difference means something. */
+export function countTolerance(tokens: number): number {
+  return Math.max(toleranceTokensMin, tokens * toleranceShare);
 }

@@ -2,10 +2,12 @@
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
-import { isLive, keptMsOf, type KnownEntry, type Ruler } from "./cache-state.ts";
+import type { ExpectedBill } from "./cache-plan.ts";
+import { keptMsOf, type KnownEntry, type Ruler } from "./cache-state.ts";
 import {
   findHit,
   lastEndings,
+  liveAt,
   type EntriesByBlock,
   type Hit,
   type WireMarker,
@@ -25,40 +27,24 @@ export interface BillQuestion {
   readonly promptTokens?: number;
 }
 
-export interface ExpectedBill {
-  readonly hit: Hit | null;
-  readonly readTokens: number;
-  readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
-  readonly uncachedTokens: number;
-  readonly spanEnds: Readonly<Partial<Record<Lifetime, number>>>;
-  /** Live entries whose lifetime restarts. */
-  readonly refreshed: readonly KnownEntry[];
-  /** New or restored entries after the call. */
-  readonly written: readonly KnownEntry[];
-}
-
 export function expectBill(question: BillQuestion): ExpectedBill {
   const { blocks, rules, ruler, mode } = question;
   const total = question.promptTokens ?? ruler(blocks.length - 1);
   const usable = effectiveMarkers(question);
   const hit = findHit(question, usable, { rules, mode });
-  const readTokens = hit === null ? 0 : readableOf(tokensOf(hit, ruler), rules);
+  const foundTokens = hit === null ? 0 : tokensOf(hit, ruler);
+  const readTokens = keepsEveryPrefix(rules) ? wholeSteps(foundTokens, rules) : foundTokens;
   const written = usable.filter(({ block }) => block > (hit?.block ?? -1));
   const { writeTokens, spanEnds } = writtenSpans(written, readTokens, rules, ruler);
   const writtenTokens = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
-  const kept = keptBefore(usable, hit, question);
   return {
     hit: readTokens === 0 ? null : hit,
+    spanEnds,
+    refreshed: [...new Set([...(hit?.entries ?? []), ...keptBefore(usable, hit, question)])],
+    written: [...written.map((marker) => newEntry(marker, question)), ...ownSightings(question)],
     readTokens,
     writeTokens,
     uncachedTokens: total - readTokens - writtenTokens,
-    spanEnds,
-    refreshed: [...new Set([...(hit?.entries ?? []), ...kept.refreshed])],
-    written: [
-      ...written.map((marker) => newEntry(marker, question)),
-      ...kept.broughtBack.map((marker) => newEntry(marker, question)),
-      ...ownSightings(question),
-    ],
   };
 }
 
@@ -104,10 +90,14 @@ function effectiveMarkers({
     .toSorted((left, right) => left.block - right.block);
 }
 
+/** Whether a provider finds every prefix it was sent, marked or not. */
+export function keepsEveryPrefix({ markers, automatic }: CacheRules): boolean {
+  return markers === null && automatic !== null && !automatic.takesMarkerSlot;
+}
+
 /** The readable part of a prefix on a provider that keeps whole steps. */
-function readableOf(tokens: number, { automatic, markers, minimumTokens }: CacheRules): number {
-  if (markers !== null || automatic === null || automatic.takesMarkerSlot) return tokens;
-  const step = automatic.stepTokens ?? automatic.reportedInSteps ?? 1;
+export function wholeSteps(tokens: number, { automatic, minimumTokens }: CacheRules): number {
+  const step = automatic?.stepTokens ?? automatic?.reportedInSteps ?? 1;
   const kept = Math.floor(tokens / step) * step;
   return kept < (minimumTokens ?? 0) ? 0 : kept;
 }
@@ -142,24 +132,15 @@ function isLonger(left: Lifetime, right: Lifetime, rules: CacheRules): boolean {
   return keptMsOf(left, rules) > keptMsOf(right, rules);
 }
 
-/** A marker at or before the hit keeps existing entries alive and restores its own expired one. */
+/** Live entries at markers at or before the hit. Such a marker writes nothing: not a new entry, not an expired one. */
 function keptBefore(
   usable: readonly WireMarker[],
   hit: Hit | null,
-  { blocks, entries, nowMs }: BillQuestion,
-): { readonly refreshed: readonly KnownEntry[]; readonly broughtBack: readonly WireMarker[] } {
-  const refreshed: KnownEntry[] = [];
-  const broughtBack: WireMarker[] = [];
-  if (hit === null) return { refreshed, broughtBack };
-  for (const marker of usable) {
-    if (marker.block > hit.block) continue;
-    const key = blocks.at(marker.block)?.key;
-    const there = (entries.get(marker.block) ?? []).filter((entry) => entry.key === key);
-    refreshed.push(...there.filter((entry) => isLive(entry, nowMs)));
-    const own = there.find(({ lifetime }) => lifetime === marker.lifetime);
-    if (own !== undefined && !isLive(own, nowMs)) broughtBack.push(marker);
-  }
-  return { refreshed, broughtBack };
+  question: BillQuestion,
+): KnownEntry[] {
+  if (hit === null) return [];
+  const before = usable.filter(({ block }) => block <= hit.block);
+  return before.flatMap(({ block }) => liveAt(question, block) ?? []);
 }
 
 function newEntry(
@@ -180,8 +161,8 @@ function newEntry(
 
 /** For a provider that keeps everything it receives: the parts of this prompt that will be sent again. */
 function ownSightings({ blocks, rules, nowMs, requestMarker }: BillQuestion): KnownEntry[] {
-  const { automatic, markers } = rules;
-  if (markers !== null || automatic === null || automatic.takesMarkerSlot) return [];
+  const { automatic } = rules;
+  if (automatic === null || !keepsEveryPrefix(rules)) return [];
   const asked = requestMarker === null ? 0 : keptMsOf(requestMarker, rules);
   const keptMs = Math.max((automatic.keptSecondsMin ?? 0) * 1000, asked);
   // Changing text may stand between the foundation and the messages.

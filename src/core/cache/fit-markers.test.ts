@@ -49,7 +49,7 @@ describe("a candidate is dropped", () => {
     expect(dropped).toMatchObject([{ block: 1, reason: "no carrier at or before it" }]);
   });
 
-  test("where a block that could carry one is told not to", () => {
+  test("where a block that could carry one may not", () => {
     const blocks = blocksOf("static 2000").map((block) => ({ ...block, mayCarryMarker: false }));
     const ruler = createRuler(blocks, null);
     const { dropped } = fitMarkers([want(0)], {

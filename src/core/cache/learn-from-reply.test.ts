@@ -159,7 +159,11 @@ describe("a reply that read more", () => {
 test("a reply that does not tell of its cache teaches nothing about it (N-15)", () => {
   const state = stateWith(entryAt(1, "5m"));
   const lesson = learn({ state, usage: usageOf(6050, 0), tellsCache: false });
-  expect(lesson.verdict).toMatchObject({ kind: "not told", expectedTokens: 3000, promise: null });
+  expect(lesson.verdict).toMatchObject({
+    kind: "not told",
+    expectedTokens: 3000,
+    promise: null,
+  });
   expect(lesson.state.evidence).toEqual(state.evidence);
   expect(lesson.state.measured).toBeNull();
   expect(namesOf(lesson)).toEqual(["1 5m", "3 5m"]);
@@ -195,7 +199,7 @@ describe("what is kept of entries", () => {
     ]);
   });
 
-  test("some that expired, because a marker can bring them back, and no more than that", () => {
+  test("a few that expired, and no more than that", () => {
     const expired = Array.from({ length: 100 }, (_, block) => entryAt(block + 10, "5m", 400_000));
     const lesson = learn({ state: stateWith(...expired), usage: usageOf(50, 0, { "5m": 6000 }) });
     expect(lesson.state.entries).toHaveLength(33);
@@ -228,7 +232,7 @@ test("a prompt of which nothing is kept measures its own end", () => {
   });
 });
 
-test("a first image hides what was written of the messages, and speaks against nobody", () => {
+test("a first image hides the written messages, and counts against no promise", () => {
   const shorts = ["static 3000", "user 2000", "said 50", "image 1000", "user 100"];
   const state = {
     ...stateWith(entryAt(0, "5m"), entryAt(1, "5m")),

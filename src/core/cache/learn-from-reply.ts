@@ -1,10 +1,6 @@
 // Compares a reply with its plan: what is cached now, what the provider's counts show, and which promise failed.
-import { countTolerance } from "./count-tolerance.ts";
-import type { BlockList } from "../assembly/prompt-block.ts";
-import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
-import type { CacheRules } from "../models/cache-rules.ts";
-import type { CachePlan } from "./cache-plan.ts";
 import {
+  countTolerance,
   createRuler,
   isLive,
   type CacheState,
@@ -12,10 +8,14 @@ import {
   type Measured,
   type Ruler,
 } from "./cache-state.ts";
+import type { BlockList } from "../assembly/prompt-block.ts";
+import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
+import type { CacheRules } from "../models/cache-rules.ts";
+import type { CachePlan, ExpectedBill } from "./cache-plan.ts";
 import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
-import { entriesByBlock, expectBill, tailOf, type ExpectedBill } from "./expect-bill.ts";
+import { entriesByBlock, expectBill, tailOf } from "./expect-bill.ts";
 import type { Hit } from "./find-hit.ts";
-import { findReadable } from "./readable-entries.ts";
+import { findReadable } from "./prompt-contents.ts";
 
 export interface ReplyLesson {
   readonly state: CacheState;

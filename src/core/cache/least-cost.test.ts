@@ -59,7 +59,7 @@ describe("a first call", () => {
     expect(chosen({ shorts: cold })).toEqual(["tail 3 5m", "head 2 5m", "guard 2 5m"]);
   });
 
-  test("writes nothing that nobody will read again", () => {
+  test("writes nothing that no later call reads", () => {
     const oneShot = cheapest({ shorts: cold, pace: openPace("one-shot") });
     expect(oneShot).toEqual({ candidates: [], mode: "explicit" });
   });
@@ -177,7 +177,7 @@ describe("where the provider ends prefixes by itself", () => {
     });
   });
 
-  test("it is told not to for a call that nobody follows", () => {
+  test("it writes nothing for a call without a successor", () => {
     const pace = openPace("one-shot");
     expect(cheapest({ model: gpt, shorts: cold, pace })).toEqual({
       candidates: [],

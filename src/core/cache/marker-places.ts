@@ -1,9 +1,8 @@
 // The places in a prompt worth a marker: earlier entries, the end, and what lies between.
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
-import type { MarkerRules } from "../models/marker-rules.ts";
 import { isLive, type CacheState, type KnownEntry, type Ruler } from "./cache-state.ts";
-import { tailOf } from "./expect-bill.ts";
+import { foundationEnd, tailOf } from "./expect-bill.ts";
 import { lastEndings } from "./find-hit.ts";
 import { canCarry, carrierAt } from "./fit-markers.ts";
 import type { Pace } from "./pace.ts";
@@ -44,7 +43,7 @@ export function findPlaces({ blocks, rules, known, ruler, nowMs }: CostQuestion)
   const tail = own ?? carrierAt(blocks, last, markers);
   if (tail === -1) return null;
   const minimum = rules.minimumTokens ?? 0;
-  const head = headOf(blocks, markers);
+  const head = carrierAt(blocks, foundationEnd(blocks), markers);
   const hasHead = head !== -1 && head < tail && ruler(head) >= minimum;
   const longest = rules.lifetimes.at(-1)?.lifetime;
   let hit: KnownEntry | null = null;
@@ -57,7 +56,13 @@ export function findPlaces({ blocks, rules, known, ruler, nowMs }: CostQuestion)
     if (isFurther) hit = entry;
     if (isLonger) anchor = entry;
   }
-  const step = stepOf(blocks, hit?.block ?? -1, tail, { minimum, ruler, markers });
+  const canBeStep = (block: number): boolean => {
+    const at = blocks.at(block);
+    return at !== undefined && canCarry(at, markers) && ruler(block) >= minimum;
+  };
+  let step = (hit?.block ?? -1) + 1;
+  while (step < tail && !canBeStep(step)) step += 1;
+  const hasStep = step < tail;
   return {
     tail,
     tailTokens: ruler(tail),
@@ -65,37 +70,9 @@ export function findPlaces({ blocks, rules, known, ruler, nowMs }: CostQuestion)
     headTokens: hasHead ? ruler(head) : 0,
     hit,
     hitTokens: hit === null ? 0 : ruler(hit.block),
-    step: step === -1 ? null : step,
-    stepTokens: step === -1 ? 0 : ruler(step),
+    step: hasStep ? step : null,
+    stepTokens: hasStep ? ruler(step) : 0,
     anchor,
     anchorTokens: anchor === null ? 0 : ruler(anchor.block),
   };
-}
-
-/** The last block before the messages that can carry a marker, or -1. */
-function headOf(blocks: BlockList, markers: MarkerRules): number {
-  let head = -1;
-  for (let block = 0; block < blocks.length; block += 1) {
-    const at = blocks.at(block);
-    if (at === undefined || (at.tier !== "T0" && at.tier !== "T1" && at.tier !== "T2")) break;
-    if (canCarry(at, markers)) head = block;
-  }
-  return head;
-}
-
-function stepOf(
-  blocks: BlockList,
-  hit: number,
-  tail: number,
-  {
-    minimum,
-    ruler,
-    markers,
-  }: { readonly minimum: number; readonly ruler: Ruler; readonly markers: MarkerRules },
-): number {
-  for (let block = hit + 1; block < tail; block += 1) {
-    const at = blocks.at(block);
-    if (at !== undefined && canCarry(at, markers) && ruler(block) >= minimum) return block;
-  }
-  return -1;
 }

@@ -70,7 +70,7 @@ describe("a plan", () => {
     expect(plan({ promptTokens: 5000 }).expected.uncachedTokens).toBe(300);
   });
 
-  test("corrects its counts by what the last reply told", () => {
+  test("corrects its counts by the last reply", () => {
     const state = { ...stateWith(), measured: { key: "k2", block: 2, tokens: 9000 } };
     expect(plan({ state }).expected.writeTokens).toEqual({ "5m": 9200 });
   });
@@ -126,7 +126,7 @@ describe("where a provider ends prefixes by itself", () => {
     expect([planned.mode, planned.cacheKey]).toEqual(["implicit", "strata-k1"]);
   });
 
-  test("it may not for a call that nobody follows", () => {
+  test("it may not for a call without a successor", () => {
     const planned = plan({ rules: gpt, pace: openPace("one-shot") });
     expect([planned.mode, planned.markers]).toEqual(["explicit", []]);
     expect(planned.expected).toMatchObject({ writeTokens: {}, uncachedTokens: 4750 });

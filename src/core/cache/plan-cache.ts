@@ -4,7 +4,7 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import { findCost } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
-import type { CachePlan, DroppedMarker, DropReason } from "./cache-plan.ts";
+import type { CachePlan, DroppedMarker, DropReason, ExpectedBill } from "./cache-plan.ts";
 import {
   createRuler,
   isLive,
@@ -12,14 +12,14 @@ import {
   type KnownEntry,
   type Ruler,
 } from "./cache-state.ts";
-import { entriesByBlock, expectBill, type ExpectedBill } from "./expect-bill.ts";
+import { entriesByBlock, expectBill } from "./expect-bill.ts";
 import type { WireMarker } from "./find-hit.ts";
 import { carrierAt, fitMarkers, offeredLifetime } from "./fit-markers.ts";
 import { decideKeepWarm } from "./keep-warm.ts";
 import { cheapestMarkers } from "./least-cost.ts";
 import type { Pace } from "./pace.ts";
 import type { MarkerPart } from "./policy.ts";
-import { findReadable } from "./readable-entries.ts";
+import { findReadable } from "./prompt-contents.ts";
 import { ruleCandidates } from "./rule-candidates.ts";
 
 export interface PlanQuestion {
@@ -134,23 +134,16 @@ function cacheKeyOf({ rules, blocks, markers }: PlanQuestion): string | null {
 }
 
 function toExpectation(bill: ExpectedBill, { rules, now }: PlanQuestion): CachePlan["expected"] {
-  const { hit, spanEnds, refreshed, written, readTokens, writeTokens, uncachedTokens } = bill;
   const usage = {
-    uncachedTokens: Math.max(0, uncachedTokens),
-    cacheReadTokens: readTokens,
-    cacheWriteTokens: writeTokens,
+    uncachedTokens: Math.max(0, bill.uncachedTokens),
+    cacheReadTokens: bill.readTokens,
+    cacheWriteTokens: bill.writeTokens,
     outputTokens: 0,
     reasoningTokens: 0,
   };
   return withMoneyAsText({
-    hitBlock: hit?.block ?? null,
-    hit,
-    spanEnds,
-    refreshed,
-    written,
-    readTokens,
-    writeTokens,
-    uncachedTokens,
+    hitBlock: bill.hit?.block ?? null,
+    ...bill,
     costPicoUsd: findCost(usage, rules, { at: now }).cost?.totalPicoUsd ?? null,
   });
 }

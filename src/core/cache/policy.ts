@@ -1,7 +1,23 @@
 // Blocks + rules + policy → cache plan. A policy is data: the layout of a prompt and the places of markers.
 import type { Layout } from "../assembly/layout.ts";
-import type { PolicyName } from "./policy-names.ts";
 import type { Lifetime } from "../message/usage.ts";
+
+export const policyNames = [
+  "adaptive",
+  "metis",
+  "nexo",
+  "hermes",
+  "nexus",
+  "tail-5m",
+  "tail-1h",
+  "automatic",
+  "latest-user",
+  "last-n",
+  "system-only",
+  "none",
+] as const;
+
+export type PolicyName = (typeof policyNames)[number];
 
 export interface Policy {
   readonly name: PolicyName;
@@ -9,8 +25,6 @@ export interface Policy {
   readonly layout: Layout;
   readonly markers: MarkerPart;
 }
-
-export { policyNames, type PolicyName } from "./policy-names.ts";
 
 /** Fixed places by rank, or the least expected cost. */
 export type MarkerPart =

@@ -1,33 +1,40 @@
-// What in a prompt can make entries unreadable, and from which block on a new call loses them.
+// Which known entries a prompt can still read: what in it makes entries unreadable, and from which block on.
 import type { BlockList, PromptBlock } from "../assembly/prompt-block.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { RequestChange } from "../models/invalidation.ts";
+import type { CacheState, KnownEntry, PromptContents } from "./cache-state.ts";
+import { isRefuted } from "./evidence.ts";
+import { tailOf } from "./expect-bill.ts";
 
-export interface PromptContents {
-  /** How many blocks were examined. */
-  readonly blocks: number;
-  /** The first block of the messages. Null if there is none yet. */
-  readonly messagesFrom: number | null;
-  readonly hasImages: boolean;
-  /** The first thinking block since the last user message. Null for none. */
-  readonly thinkingFrom: number | null;
+export interface ReadableEntries {
+  /** Without entries lost to a change of the prompt, and without those that rely on a refuted promise. */
+  readonly entries: readonly KnownEntry[];
+  readonly contents: PromptContents;
 }
 
-export const noContents: PromptContents = {
-  blocks: 0,
-  messagesFrom: null,
-  hasImages: false,
-  thinkingFrom: null,
-};
+export function findReadable(
+  { entries, contents: before, evidence, lastStartMs }: CacheState,
+  blocks: BlockList,
+  rules: CacheRules,
+): ReadableEntries {
+  const { lostFrom, contents } = readContents(before, blocks, rules);
+  const doubtsRefresh = isRefuted(evidence, "markers refresh");
+  if (lostFrom === null && !doubtsRefresh) return { entries, contents };
+  const readable = entries.filter(({ block, key, writtenMs, keptMs }) => {
+    if (lostFrom !== null && block >= lostFrom && blocks.at(block)?.key === key) return false;
+    return !doubtsRefresh || lastStartMs === null || lastStartMs <= writtenMs + keptMs;
+  });
+  return { entries: readable, contents };
+}
 
-export interface ContentsReading {
+interface ContentsReading {
   readonly contents: PromptContents;
   /** This call cannot read entries that end here or later. Null if it can read all. */
   readonly lostFrom: number | null;
 }
 
 /** Examines only the blocks added since `before`. */
-export function readContents(
+function readContents(
   before: PromptContents,
   blocks: BlockList,
   rules: CacheRules,
@@ -53,8 +60,10 @@ export function readContents(
       thinkingFrom = null;
     }
   }
-  const length = tailLength(blocks);
-  return { contents: { blocks: length, messagesFrom, hasImages, thinkingFrom }, lostFrom };
+  return {
+    contents: { blocks: tailOf(blocks) + 1, messagesFrom, hasImages, thinkingFrom },
+    lostFrom,
+  };
 }
 
 function isMessage({ role, tier }: PromptBlock): boolean {
@@ -68,11 +77,4 @@ function isSaid({ role, kind, tier }: PromptBlock): boolean {
 function loses(change: RequestChange, { invalidation }: CacheRules): boolean {
   const rule = invalidation.find((each) => each.change === change);
   return rule !== undefined && !rule.survives.includes("messages");
-}
-
-/** The length without text that is sent once. */
-function tailLength(blocks: BlockList): number {
-  let length = blocks.length;
-  while (length > 0 && blocks.at(length - 1)?.tier === "T5") length -= 1;
-  return length;
 }

@@ -15,7 +15,7 @@ export function ruleCandidates(
     placesOf(place, blocks, state).map((block) => ({
       block,
       lifetime,
-      slot: slotOf(place),
+      slot: named[place.at][0],
       reason: describePlace(place),
     })),
   );
@@ -86,40 +86,20 @@ function lastMessages(blocks: BlockList, count: number): readonly number[] {
   return found;
 }
 
-function slotOf(place: MarkerPlace): Candidate["slot"] {
-  switch (place.at) {
-    case "tail":
-      return "tail";
-    case "previous tail":
-      return "previous tail";
-    case "last tool":
-    case "last stable system block":
-    case "system block":
-      return "head";
-    case "latest user":
-    case "last messages":
-    case "request":
-      return "rule";
-  }
-}
+/** The slot and the reason of a marker at each place. */
+const named: Readonly<Record<MarkerPlace["at"], readonly [Candidate["slot"], string]>> = {
+  "last tool": ["head", "end of the tools"],
+  "last stable system block": ["head", "end of the stable system prompt"],
+  "system block": ["head", "end of system block"],
+  tail: ["tail", "end of what will be sent again"],
+  "previous tail": ["previous tail", "where the last call ended"],
+  "latest user": ["rule", "end of the latest user message"],
+  "last messages": ["rule", "end of one of the last messages"],
+  request: ["rule", "the whole request"],
+};
 
 function describePlace(place: MarkerPlace): string {
-  switch (place.at) {
-    case "last tool":
-      return "end of the tools";
-    case "last stable system block":
-      return "end of the stable system prompt";
-    case "system block":
-      return `end of system block ${place.label}`;
-    case "tail":
-      return "end of what will be sent again";
-    case "previous tail":
-      return "where the last call ended";
-    case "latest user":
-      return "end of the latest user message";
-    case "last messages":
-      return `end of one of the last ${place.count} messages`;
-    case "request":
-      return "the whole request";
-  }
+  if (place.at === "last messages") return `end of one of the last ${place.count} messages`;
+  const [, reason] = named[place.at];
+  return place.at === "system block" ? `${reason} ${place.label}` : reason;
 }

@@ -5,7 +5,6 @@ import type { HistoryMessage } from "./history.ts";
 export interface CompactionHead {
   readonly noteCount: number;
   readonly requestCount: number;
-  /** In order. */
   readonly copied: readonly CopiedRun[];
 }
 
@@ -34,17 +33,17 @@ export interface HeadedHistory {
   readonly storedLength: number;
 }
 
-/** `lead` is the stored value. If it does not fit the messages, all of the compaction's messages are notes. */
+/** `head`: the head as it was recorded. If it does not fit the messages, all of the compaction's messages are notes. */
 export function placeHead(
   messages: readonly HistoryMessage[],
   compactionTurnId: string | null,
-  lead: unknown,
+  head: unknown,
 ): HeadedHistory {
   if (compactionTurnId === null) return { history: messages, storedLength: 0 };
   const end = messages.findIndex(({ turnId }) => turnId !== compactionTurnId);
   const storedLength = end === -1 ? messages.length : end;
   const stored = messages.slice(0, storedLength);
-  const placed = isCompactionHead(lead) ? place(stored, lead) : null;
+  const placed = isCompactionHead(head) ? place(stored, head) : null;
   const notes = stored.map((each) => ({ ...each, compactionPart: "notes" as const }));
   return { history: [...(placed ?? notes), ...messages.slice(storedLength)], storedLength };
 }

@@ -1,4 +1,4 @@
-// What can only be seen when everything is together: names that stand for nothing, limits that contradict each other.
+// Checks of the whole configuration: names without a model, limits that contradict each other.
 import {
   builtInCatalogue,
   createCatalogue,
@@ -10,22 +10,31 @@ import { StrataError } from "../strata-error.ts";
 import type { Origin } from "./config-node.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 import { maskText } from "./mask-secrets.ts";
+import { namedModels } from "./resolve-agent.ts";
 import type { StrataConfig } from "./schema.ts";
 import { joinPath } from "./spec.ts";
+import { checkFoundModels } from "./workspace-file.ts";
 
 type OriginAt = (path: readonly string[]) => Origin;
 
-export function checkWhole(config: StrataConfig, originAt: OriginAt): readonly ConfigProblem[] {
+export function checkWhole(
+  config: StrataConfig,
+  originAt: OriginAt,
+  own: StrataConfig | null,
+): readonly ConfigProblem[] {
   const { catalogue, problems } = checkCatalogue(config, originAt);
   return [
     ...problems,
     ...checkAliases(config, originAt),
     ...checkNames(config, originAt, catalogue),
     ...checkLimits(config, originAt),
+    ...(own === null || catalogue === null
+      ? []
+      : checkFoundModels({ all: config, own, catalogue, originAt })),
   ];
 }
 
-/** As `createCatalogue` takes it; null where nobody adds or changes anything. */
+/** As `createCatalogue` takes it; null if nothing is added or changed. */
 export function toCatalogueChanges(
   { models: { add, override } }: Pick<StrataConfig, "models">,
   origin = "the configuration",
@@ -57,7 +66,7 @@ function checkCatalogue(
   }
 }
 
-/** Complaints name the model and the field, as `models: mine.prices.0`: the nearest place that was written. */
+/** A complaint names model and field, as `models: mine.prices.0`. Finds the nearest place that was written. */
 function placeOf(
   complaint: string,
   { models: { add, override } }: StrataConfig,
@@ -79,7 +88,7 @@ function placeOf(
   return originAt(["models"]);
 }
 
-/** One step is enough: a name for a name would be hard to follow. */
+/** An alias of an alias would be hard to follow. */
 function checkAliases({ models: { aliases } }: StrataConfig, originAt: OriginAt): ConfigProblem[] {
   return [...aliases].flatMap(([name, model]) =>
     aliases.has(model)
@@ -100,47 +109,34 @@ function toEnd(aliases: ReadonlyMap<string, string>, alias: string): string {
   return aliases.has(end) ? "name a model" : `write ${maskText(end)}`;
 }
 
-/** A warning: a model may be served that nobody has facts about. */
+/** A warning: a provider may serve models without facts. */
 function checkNames(
   config: StrataConfig,
   originAt: OriginAt,
   catalogue: Catalogue | null,
 ): ConfigProblem[] {
   if (catalogue === null) return [];
-  const { models, routing, agents, providers, subAgents, compaction } = config;
-  const named: readonly (readonly [readonly string[], string | null])[] = [
-    [["models", "default"], models.default],
-    [["routing", "workspace_default"], routing.workspaceDefault],
-    [["llm", "context_optimization", "compaction", "summarizer_model"], compaction.summarizerModel],
-    [["sub_agents", "worker_model"], subAgents.workerModel],
-    ...[...models.aliases].map(([name, model]) => [["models", "aliases", name], model] as const),
-    ...[...agents].map(([id, { model }]) => [["agents", id, "model"], model] as const),
-    ...[...providers].flatMap(([name, { modelNames }]) =>
-      [...modelNames.keys()].map((id) => [["providers", name, "model_names", id], id] as const),
-    ),
-    ...routing.rules.map(({ model }) => [["routing", "rules"], model] as const),
-    ...routing.patterns.map(({ model }) => [["routing", "patterns"], model] as const),
-  ];
+  const { aliases } = config.models;
   const problems: ConfigProblem[] = [];
-  for (const [path, name] of named) {
+  for (const [path, name] of namedModels(config)) {
     if (problems.length >= unknownNamesMax) break;
-    // A provider's names are by model, not by what people call one.
-    const isAlias = path[0] !== "providers" && name !== null && models.aliases.has(name);
+    // The names in model_names are ids of models, not aliases.
+    const isAlias = path[0] !== "providers" && name !== null && aliases.has(name);
     if (name === null || name === "" || isAlias) continue;
     if (findModel(name, catalogue) !== null) continue;
-    const near = [...nearestIds(name, catalogue), ...models.aliases.keys()].slice(0, 1);
+    const near = [...nearestIds(name, catalogue), ...aliases.keys()].slice(0, 1);
     const hint = near[0] === undefined ? "" : `did you mean ${near[0]}? `;
     problems.push({
       severity: "warning",
       origin: originAt(path),
       message: `${path.reduce(joinPath, "")} names the model ${JSON.stringify(maskText(name.slice(0, 80)))}, which is unknown`,
-      hint: `${hint}A model of your own is described under models.add`,
+      hint: `${hint}Your own models are described under models.add`,
     });
   }
   return problems;
 }
 
-/** Each is compared with all that are known; nobody reads more of them. */
+/** Each name is compared with all known ones, and a longer list helps no reader. */
 const unknownNamesMax = 50;
 
 function checkLimits({ skills, tools }: StrataConfig, originAt: OriginAt): ConfigProblem[] {
@@ -159,8 +155,8 @@ function checkLimits({ skills, tools }: StrataConfig, originAt: OriginAt): Confi
     problems.push({
       severity: "error",
       origin: originAt(["tools", "confirm"]),
-      message: `tools.confirm has ${JSON.stringify(unknown.slice(0, 40))}, which is no side effect`,
-      hint: `choose of ${known.join(", ")}`,
+      message: `tools.confirm has ${JSON.stringify(maskText(unknown).slice(0, 40))}, which is not a side effect`,
+      hint: `choose from ${known.join(", ")}`,
     });
   }
   return problems;

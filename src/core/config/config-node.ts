@@ -1,4 +1,4 @@
-// Configuration: schema, defaults, and where each value came from. Whatever a file is written in, it arrives here as such a tree.
+// Configuration: schema, defaults, and where each value came from. A file of any format becomes this tree.
 
 export type ConfigNode = ConfigMap | ConfigList | ConfigScalar;
 
@@ -11,7 +11,7 @@ export interface ConfigMap {
 
 export interface ConfigEntry {
   readonly key: string;
-  /** Where the key stands; its value has an origin of its own. */
+  /** Where the key is; its value has its own origin. */
   readonly origin: Origin;
   readonly node: ConfigNode;
 }
@@ -25,7 +25,7 @@ export interface ConfigList {
 export interface ConfigScalar {
   readonly kind: "scalar";
   readonly origin: Origin;
-  /** Null is what nobody wrote: what holds without it holds. */
+  /** Null counts as not written. */
   readonly value: ScalarValue;
 }
 
@@ -40,7 +40,7 @@ export type Origin =
       /** From 1. */
       readonly line: number;
       readonly column: number;
-      /** It lay in a workspace, and may be somebody else's: it cannot say where keys and sessions go. */
+      /** Found in a workspace, so another person or the agent may have written it. */
       readonly isFound: boolean;
     }
   | { readonly kind: "environment"; readonly name: string }
@@ -68,7 +68,7 @@ export function entryOf(node: ConfigNode | undefined, key: string): ConfigEntry 
   return node?.kind === "map" ? node.entries.find((entry) => entry.key === key) : undefined;
 }
 
-/** What stands at the end of a path; undefined where nothing does. */
+/** The node at the end of a path; undefined if there is none. */
 export function nodeAt(
   node: ConfigNode | undefined,
   path: readonly string[],

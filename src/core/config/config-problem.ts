@@ -1,4 +1,4 @@
-// What is wrong with a configuration: all of it at once, each with its place and the next thing to try.
+// Problems of a configuration, each with its place and a hint.
 import { StrataError } from "../strata-error.ts";
 import type { Origin } from "./config-node.ts";
 
@@ -6,12 +6,12 @@ export interface ConfigProblem {
   /** A warning leaves the configuration usable. */
   readonly severity: "error" | "warning";
   readonly origin: Origin;
-  /** Never with a secret in it. */
+  /** Holds no secret. */
   readonly message: string;
   readonly hint: string;
 }
 
-/** `strata.yaml:12:5: … is no setting; did you mean …?` */
+/** `strata.yaml:12:5: … is not a setting; did you mean …?` */
 export function describeProblem({ origin, message, hint }: ConfigProblem): string {
   const place = describePlace(origin);
   return `${place === "" ? "" : `${place}: `}${message}; ${hint}`;
@@ -21,7 +21,7 @@ export function hasErrors(problems: readonly ConfigProblem[]): boolean {
   return problems.some(({ severity }) => severity === "error");
 }
 
-/** The same complaint is told once, wherever it was found twice; file by file, from top to bottom. */
+/** Each problem once; file by file, from top to bottom. */
 export function distinctProblems(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   const known = new Map(problems.map((problem) => [describeProblem(problem), problem]));
   const files = [...new Set(problems.map(({ origin }) => fileOf(origin)))];
@@ -46,7 +46,7 @@ export function toConfigError(problems: readonly ConfigProblem[]): StrataError {
   return new StrataError(
     "config-invalid",
     [`the configuration has ${problems.length} problems:`, ...lines, ...rest].join("\n"),
-    "mend them; strata config check shows what is left",
+    "fix them; strata config check lists what is left",
   );
 }
 

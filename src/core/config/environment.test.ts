@@ -59,18 +59,18 @@ describe("a variable for every setting", () => {
       STRATA_DATA_DIR: "/srv",
     };
     expect(problemsOf("", { env })).toEqual([
-      "STRATA_LLM__CONTEXT_OPTIMISATION__COMPACTION__ENABLED: names no setting; did you mean STRATA_LLM__CONTEXT_OPTIMIZATION?",
-      "STRATA_LLM__CONTEXT_OPTIMIZATION__COMPACTION: names no setting; name one of enabled, compact_at_pct, timing, early, tail_keep_tokens, tool_result_max_pct, summarizer_model, summary_shape, lock_ttl_seconds, use_provider, micro, auto after it",
-      "STRATA_MODELS__ADD: names no setting; models.add can only be set in a file",
-      "STRATA_MODELS__DEFAULT__X: names no setting; STRATA_MODELS__DEFAULT is as far as it goes",
-      "STRATA_LEDGER_STORE: names no setting; did you mean STRATA_LEDGER__STORE?",
-      "STRATA_QQQQQQQQQQQQ: names no setting; known: STRATA_CONFIG, STRATA_DATA_DIR, STRATA_STORE, and paths",
+      "STRATA_LLM__CONTEXT_OPTIMISATION__COMPACTION__ENABLED: is not a setting; did you mean STRATA_LLM__CONTEXT_OPTIMIZATION?",
+      "STRATA_LLM__CONTEXT_OPTIMIZATION__COMPACTION: is not a setting; name one of enabled, compact_at_pct, timing, early, tail_keep_tokens, tool_result_max_pct, summarizer_model, summary_shape, lock_ttl_seconds, use_provider, micro, auto after it",
+      "STRATA_MODELS__ADD: is not a setting; models.add can only be set in a file",
+      "STRATA_MODELS__DEFAULT__X: is not a setting; STRATA_MODELS__DEFAULT is as far as it goes",
+      "STRATA_LEDGER_STORE: is not a setting; did you mean STRATA_LEDGER__STORE?",
+      "STRATA_QQQQQQQQQQQQ: is not a setting; known: STRATA_CONFIG, STRATA_DATA_DIR, STRATA_STORE, and paths",
     ]);
   });
 
-  test("a wrong value is told with the variable's name", () => {
+  test("a wrong value is reported with the variable's name", () => {
     expect(problemsOf("", { env: { STRATA_TOOLS__BASH: "yes" } })).toEqual([
-      'STRATA_TOOLS__BASH: tools.bash is "yes", but must be true or false; mend it, or remove it for false',
+      'STRATA_TOOLS__BASH: tools.bash is "yes", but must be true or false; correct it, or remove it for false',
     ]);
   });
 });

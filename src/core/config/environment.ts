@@ -1,4 +1,4 @@
-// Variables of the environment as settings: STRATA_ and a path, and a few that others know, too.
+// Environment variables as settings: STRATA_ and a path, and a few that other programs share.
 import { vendors } from "../wire/protocols.ts";
 import { nearestNames } from "../nearest-names.ts";
 import {
@@ -20,9 +20,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface KnownVariable {
   readonly name: string;
   readonly path: readonly string[];
-  /** Variables that other programs share fill in what no file says; ours come before files. */
+  /** Shared variables are weaker than files, our own are stronger. */
   readonly rank: "before files" | "after files";
-  /** To set it to nothing means something. */
+  /** Whether an empty value counts as set. */
   readonly mayBeEmpty: boolean;
 }
 
@@ -36,14 +36,14 @@ export const knownVariables: readonly KnownVariable[] = [
 ];
 
 export interface ReadEnvironment {
-  /** What files come before. */
+  /** Weaker than files. */
   readonly afterFiles: ConfigNode;
-  /** What comes before files. */
+  /** Stronger than files. */
   readonly beforeFiles: ConfigNode;
   readonly problems: readonly ConfigProblem[];
 }
 
-/** `files` says which names there are: a variable cannot be spelled with a dash or in lower case. */
+/** `files` has the names that a variable may mean: variables have no dashes and no lower case. */
 export function readEnvironment(env: Environment, files: ConfigNode): ReadEnvironment {
   const problems: ConfigProblem[] = [];
   const beforeFiles: ConfigNode[] = [];
@@ -54,27 +54,27 @@ export function readEnvironment(env: Environment, files: ConfigNode): ReadEnviro
     const origin: Origin = { kind: "environment", name };
     const found = path.length < 2 ? { hint: guessName(name) } : findPath(path, files);
     if ("hint" in found) {
-      problems.push({ severity: "error", origin, message: "names no setting", hint: found.hint });
+      problems.push({ severity: "error", origin, message: "is not a setting", hint: found.hint });
     } else {
       beforeFiles.push(nodeWith(found.path, toNode(found.fromText(given), origin)));
     }
   }
   return {
     afterFiles: mergeNodes(pick(env, "after files")),
-    // Of two for the same setting, the one with a name of its own holds.
+    // If two variables set the same setting, the one with its own name wins.
     beforeFiles: mergeNodes([...beforeFiles, ...pick(env, "before files")]),
     problems,
   };
 }
 
-/** Ours that are no path: some name a setting, others where things are. */
+/** Our variables that are not paths of settings. */
 const shortNames: ReadonlySet<string> = new Set([
   "STRATA_CONFIG",
   "STRATA_DATA_DIR",
   ...knownVariables.map(({ name }) => name),
 ]);
 
-/** One underscore where there should be two is the likeliest mistake. */
+/** The likeliest mistake is one underscore instead of two. */
 function guessName(name: string): string {
   const paths = describeSettings().filter(({ isInEnvironment }) => isInEnvironment);
   const short = [...shortNames].filter((each) => each.startsWith(prefix));
@@ -86,7 +86,7 @@ function guessName(name: string): string {
     : `did you mean ${prefix}${near}?`;
 }
 
-/** Keys that a variable holds take the place of those that nobody wrote. */
+/** Fills in provider keys from the variables that `api_key_env` names, unless `api_key` is set. */
 export function fillKeys(root: ConfigNode, env: Environment): ConfigNode {
   const providers = nodeAt(root, ["providers"]);
   const filled = (providers?.kind === "map" ? providers.entries : []).flatMap(({ key, node }) => {

@@ -7,7 +7,7 @@ interface Leaf<Value> {
   readonly meaning: string;
   readonly allowed: string;
   readonly usual: Value;
-  /** Undefined for what is not allowed. */
+  /** Undefined for a value that is not allowed. */
   readonly accept: (
     value: ScalarValue,
     node: ConfigNode,
@@ -16,7 +16,7 @@ interface Leaf<Value> {
   readonly shape: Omit<LeafShape, "kind" | "allowed">;
 }
 
-/** Any single value; the others here are made of it. */
+/** Any single value; the other specs here use it. */
 export function leaf<Value>({ meaning, allowed, usual, accept, shape }: Leaf<Value>): Spec<Value> {
   return {
     meaning,
@@ -32,16 +32,11 @@ export function leaf<Value>({ meaning, allowed, usual, accept, shape }: Leaf<Val
 }
 
 export function flag(usual: boolean, meaning: string): Spec<boolean> {
-  return leaf({
-    meaning,
-    allowed: "true or false",
-    usual,
-    accept: toFlag,
-    shape: { usual, fromText: flagFromText },
-  });
+  const shape = { usual, fromText: flagFromText };
+  return leaf({ meaning, allowed: "true or false", usual, accept: toFlag, shape });
 }
 
-/** Null where nobody decided. */
+/** Null if it is not set. */
 export function optionalFlag(meaning: string): Spec<boolean | null> {
   const allowed = "true or false, or nothing to inherit";
   const shape = { usual: null, fromText: flagFromText };
@@ -65,7 +60,7 @@ export function whole({ usual, min, max }: WholeRange, meaning: string): Spec<nu
   return leaf({ meaning, allowed, usual, accept, shape: { usual, fromText: numberFromText } });
 }
 
-/** A part of a whole: more than 0, at most 1. */
+/** More than 0, at most 1. */
 export function share(usual: number, meaning: string): Spec<number> {
   return leaf({
     meaning,
@@ -81,22 +76,29 @@ export function choice<const Choice extends string>(
   usual: Choice,
   meaning: string,
 ): Spec<Choice> {
-  const allowed = `one of ${choices.join(", ")}`;
-  const accept = (value: ScalarValue): Choice | undefined => choices.find((each) => each === value);
-  return leaf({ meaning, allowed, usual, accept, shape: { usual, fromText: sameText } });
+  return oneOf(choices, usual, meaning);
 }
 
+/** Null if it is not set. */
 export function optionalChoice<const Choice extends string>(
   choices: readonly Choice[],
   meaning: string,
 ): Spec<Choice | null> {
-  const allowed = `one of ${choices.join(", ")}`;
-  const accept = (value: ScalarValue): Choice | undefined => choices.find((each) => each === value);
-  const shape = { usual: null, fromText: sameText };
-  return leaf<Choice | null>({ meaning, allowed, usual: null, accept, shape });
+  return oneOf<Choice, null>(choices, null, meaning);
 }
 
-/** Null where it is missing or empty. */
+function oneOf<Choice extends string, Usual extends Choice | null>(
+  choices: readonly Choice[],
+  usual: Usual,
+  meaning: string,
+): Spec<Choice | Usual> {
+  const accept = (value: ScalarValue): Choice | undefined => choices.find((each) => each === value);
+  const allowed = `one of ${choices.join(", ")}`;
+  const shape = { usual, fromText: sameText };
+  return leaf<Choice | Usual>({ meaning, allowed, usual, accept, shape });
+}
+
+/** Null if it is missing or empty. */
 export function text(meaning: string, limits: TextLimits = {}): Spec<string | null> {
   const { allowed = "text", isFit = () => true, show } = limits;
   return leaf<string | null>({
@@ -136,7 +138,7 @@ export function texts(usual: readonly string[], meaning: string): Spec<readonly 
   };
 }
 
-/** Whatever stands there; somebody else checks it. */
+/** Any content; the caller checks it. */
 export function anything(meaning: string): Spec<unknown> {
   return {
     meaning,
@@ -147,7 +149,7 @@ export function anything(meaning: string): Spec<unknown> {
 
 const textLengthMax = 4096;
 
-/** What was written is shown short, and never where it is a secret or may hold one. */
+/** Shows the beginning of the value, unless it is or may hold a secret. */
 export function reportUnfit(
   node: ConfigNode,
   context: ReadContext,
@@ -155,7 +157,7 @@ export function reportUnfit(
 ): void {
   const isUnquoted =
     node.kind === "scalar" && typeof node.value !== "string" && allowed.startsWith("text");
-  // Its name may be that of a secret, as in tail_keep_tokens; where a number is wanted none stands.
+  // A number is never a secret, even if its name looks like one, as tail_keep_tokens does.
   const isCount = /number|true/.test(allowed);
   const otherwise =
     usual === null || Array.isArray(usual) ? "remove it" : `remove it for ${String(usual)}`;
@@ -167,7 +169,7 @@ export function reportUnfit(
     context,
     node.origin,
     `${context.path} ${found} ${allowed}`,
-    `${isUnquoted ? "put quotes around it" : "mend it"}, or ${otherwise}`,
+    `${isUnquoted ? "put quotes around it" : "correct it"}, or ${otherwise}`,
   );
 }
 

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { read } from "../../edge/config/test-kit.ts";
 import { describeProblem } from "./config-problem.ts";
-import { isSecretName, maskSecrets, maskText } from "./mask-secrets.ts";
+import { isSecretName, maskAddress, maskSecrets, maskText } from "./mask-secrets.ts";
 
 describe("secrets are masked", () => {
   test.each([
@@ -50,14 +50,14 @@ describe("secrets are masked", () => {
   });
 
   test.each([
-    ["postgres://ana:hunter2@db:5432/x", "postgres://ana:***@db:5432/x"],
-    ["postgres://ana:hun/ter@2@db/x", "postgres://ana:***@db/x"],
+    ["postgres://ana:hunter2@db:5432/x", "postgres://***@db:5432/x"],
+    ["postgres://ana:hun/ter@2@db/x", "postgres://***@db/x"],
     ["https://hunter2@host/x", "https://***@host/x"],
     ["postgres://ana@db/x?sslpassword=hunter2&a=b", "postgres://***@db/x?sslpassword=***"],
     ["https://host/x?api_key=hunter2", "https://host/x?api_key=***"],
     ["Bearer hunter2hunter2", "Bearer ***"],
     ["the key sk-ant-api03-abcdefgh is wrong", "the key *** is wrong"],
-    ["postgres://ana:hun ter2@db/x", "postgres://ana:***@db/x"],
+    ["postgres://ana:hun ter2@db/x", "postgres://***@db/x"],
     ["host=db password='hunter2 xyz' user=ana", "host=db password='***' user=ana"],
     ['{"password": "hunter2 xyz"}', '{"password": "***"}'],
     ["https://host/x?code=hunter2", "https://host/x?code=***"],
@@ -99,6 +99,12 @@ describe("secrets are masked", () => {
       `ledger: { store: "postgres://user:pa planted@host/db" }`,
       `ledger: { store: "host=db password='planted xyz'" }`,
       `ledger: { store: "ana:planted@db/x" }`,
+      `ledger: { store: "planted%40@db:5432/x" }`,
+      `ledger: { store: "//ana:planted@db:5432/x" }`,
+      `ledger: { store: "postgres://ana:planted%40b:5432/x" }`,
+      `ledger: { store: "postgres://ana/planted@db:5432/x" }`,
+      `providers: { a: { kind: anthropic, base_url: "https://ana:planted%40h/v1" } }`,
+      `tools: { confirm: ["postgres://ana:planted%2F"] }`,
       `ledger: { store: "postgres://u:${"x".repeat(5000)}planted@h/d" }`,
       `providers: { a: { kind: anthropic, base_url: "https://u:pw planted@h" } }`,
       `providers: { a: { kind: anthropic, base_url: "https://h/x?code=planted&b=planted" } }`,
@@ -125,7 +131,7 @@ describe("secrets are masked", () => {
     },
   );
 
-  test("of headers only those are shown that are nobody's secret", () => {
+  test("of headers only harmless ones are shown", () => {
     const yaml =
       "providers: { a: { kind: anthropic, headers: { Anthropic-Beta: some, X-Team: blue } } }";
     const { settings } = read(yaml);
@@ -133,11 +139,19 @@ describe("secrets are masked", () => {
     expect(shown).toEqual(["some", "***"]);
   });
 
+  test("the user's name in an address is masked with the password", () => {
+    const addresses = ["postgres://ana:hunter2@db/x", "postgres://ana@db/x", "http://ana:p@h/y"];
+    for (const address of addresses) {
+      expect(maskAddress(address)).not.toContain("ana");
+      expect(maskText(`cannot connect to ${address}`)).not.toContain("ana");
+    }
+  });
+
   test("whatever the address, its password is gone", () => {
     const password = fc.stringMatching(/^[A-Za-z0-9!$%^&*()_+=-]{6,20}$/);
     fc.assert(
       fc.property(password, (secret) => {
-        expect(maskText(`postgres://ana:${secret}@db/x`)).toBe("postgres://ana:***@db/x");
+        expect(maskText(`postgres://ana:${secret}@db/x`)).toBe("postgres://***@db/x");
       }),
     );
   });

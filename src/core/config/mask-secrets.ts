@@ -1,9 +1,9 @@
-// What may be printed of a configuration. Rather too much is masked than too little; no character of a secret is shown.
+// Masks secrets before a configuration is printed. In doubt a value is masked; no character of a secret is shown.
 import { credentialPatterns, takeRandom, type Replacement } from "../events/credential-patterns.ts";
 
 export const masked = "***";
 
-/** The same value with keys, tokens and passwords masked, by their names and by what they look like. */
+/** Masks keys, tokens and passwords, by their names and by their form. */
 export function maskSecrets(value: unknown, name = ""): unknown {
   if (typeof value === "string") return maskNamed(value, name);
   if (typeof value === "number" || typeof value === "bigint") {
@@ -23,7 +23,7 @@ export function maskSecrets(value: unknown, name = ""): unknown {
   return Object.fromEntries(fields);
 }
 
-/** For text whose name is not known: addresses with a password, and keys that say what they are. */
+/** For text without a name: addresses with a password, and keys of a known form. */
 export function maskText(text: string): string {
   const seen = text.slice(0, lengthMax);
   const named = patterns.reduce((rest, [pattern, by]) => rest.replace(pattern, by), seen);
@@ -31,12 +31,13 @@ export function maskText(text: string): string {
   return `${takeRandom(named, masked)}${rest}`.toWellFormed();
 }
 
-/** More is neither looked at nor shown: patterns take their time. */
+/** Longer text is cut first: the patterns are slow. */
 const lengthMax = 10_000;
 
-/** For an address: of what follows its question mark only the names are shown. */
+/** For an address: masks the whole user part, and every value after the question mark. */
 export function maskAddress(address: string): string {
-  const nameless = address.replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/?#@]*):.*@/is, `$1:${masked}@`);
+  // Up to the last sign: a part that should have been escaped may hold others.
+  const nameless = address.replace(/^([a-z][a-z0-9+.-]*:\/\/).*@/is, `$1${masked}@`);
   return maskText(nameless).replace(/([?&][^=&#]{0,128}=)[^&#]+/g, `$1${masked}`);
 }
 
@@ -44,10 +45,10 @@ export function maskAddress(address: string): string {
 export function isSecretName(name: string): boolean {
   const words = wordsOf(name);
   const last = words.at(-1) ?? "";
-  // The name of a variable or of a file is no secret; what is in it is.
+  // The name of a variable or a file is not a secret; its content is.
   if (pointers.has(last)) return false;
   if (secretEnds.has(last.replace(/s$/, "")) || words.some(isSecretWord)) return true;
-  // As access_key_id and private-key-pem: what a key is made of, or kept as.
+  // As access_key_id and private-key-pem.
   return words.some((word, at) => word === "key" && keyParts.has(words[at + 1] ?? ""));
 }
 
@@ -55,7 +56,7 @@ const pointers: ReadonlySet<string> = new Set(["env", "file", "path", "name"]);
 
 const keyParts: ReadonlySet<string> = new Set(["id", "pem", "value", "data", "material"]);
 
-/** Written together, too: `authtoken`, `dbpassword`, `apikey`. */
+/** Also as one word: `authtoken`, `dbpassword`, `apikey`. */
 function isSecretWord(word: string): boolean {
   return secretWords.has(word) || /.(?:token|secret|password|passwd|apikey)$/.test(word);
 }
@@ -95,11 +96,20 @@ function wordsOf(name: string): readonly string[] {
 }
 
 const patterns: readonly Replacement[] = [
-  // scheme://user:secret@host; a secret may hold what should have been escaped.
-  [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\s]{0,1024}@/gi, `$1$2:${masked}@`],
+  // scheme://user:secret@host, with the user's name; the secret may have characters that should have been escaped.
+  [/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s:/?#@]{0,128}:[^\s]{0,1024}@/gi, `$1${masked}@`],
   // The same with spaces in it.
-  [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\r\n@/]{0,1024}@/gi, `$1$2:${masked}@`],
+  [/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s:/?#@]{0,128}:[^\r\n@/]{0,1024}@/gi, `$1${masked}@`],
   [/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s:/?#@]{1,1024}@/gi, `$1${masked}@`],
+  // The same where the host is missing: what follows the colon is no port.
+  [
+    /([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@[]{0,128}):(?!\*\*\*|\d{1,5}(?:[^\w%]|$))[^\s"'@]{1,1024}/gi,
+    `$1$2:${masked}`,
+  ],
+  // The same where the scheme is missing.
+  [/(\w{1,128}):(?!\*\*\*@)[^\s:/@"']{1,1024}@(?=[\w[])/g, `$1:${masked}@`],
+  // Escapes before the sign are those of a password.
+  [/[^\s"'@/]{0,1024}%[0-9a-f]{2}[^\s"'@/]{0,1024}@/gi, `${masked}@`],
   [
     /([?&][\w.-]{0,64}(?:key|token|password|passwd|pass|secret|signature|sig|auth|code)=)[^&#\s]{1,1024}/gi,
     `$1${masked}`,

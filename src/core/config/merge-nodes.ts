@@ -1,4 +1,4 @@
-// Several files, variables and options as one tree: the later one wins, key by key.
+// Merges files, variables and options into one tree: the later one wins, key by key.
 import { isNothing, type ConfigEntry, type ConfigMap, type ConfigNode } from "./config-node.ts";
 
 /** Maps are merged; lists and single values are replaced as a whole. Weakest first. */

@@ -1,4 +1,4 @@
-// The spellings a file may use, brought to one: context_optimization below llm, agents as a map.
+// Brings the spellings of a file to one: context_optimization below llm, agents as a map.
 import {
   entryOf,
   isNothing,
@@ -15,7 +15,7 @@ export interface Spelled {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Of one file, before it is merged with others. What is wrong in other ways is left for the schema. */
+/** For one file, before it is merged with others. The schema reports all other problems. */
 export function toNormalSpelling(node: ConfigNode): Spelled {
   if (node.kind !== "map") return { node, problems: [] };
   const moved = moveBelowLlm(node);
@@ -38,7 +38,7 @@ function moveBelowLlm(map: ConfigMap): Changed {
     const message = `${name} is written both by itself and below llm`;
     return { map: without(map, name), problems: [error(both.origin, message, hint)] };
   }
-  // What stands at llm and is no group is told by the schema, in its own place.
+  // The schema reports an llm that is not a group.
   const before = isNothing(llm?.node) ? emptyAt(entry.origin) : llm.node;
   if (before.kind !== "map") return { map: without(map, name), problems: [] };
   const node: ConfigMap = { ...before, entries: [...before.entries, entry] };
@@ -60,7 +60,7 @@ function nameAgents(map: ConfigMap): Changed {
     if (typeof entry === "string") {
       problems.push(error(item.origin, entry, "begin the item with - id: NAME"));
     } else if (twice) {
-      const message = `the agent ${JSON.stringify(maskText(entry.key))} is there twice`;
+      const message = `the agent ${JSON.stringify(maskText(entry.key))} is written twice`;
       problems.push(error(item.origin, message, "write its settings together"));
     } else entries.set(entry.key, entry);
   }
@@ -73,9 +73,9 @@ function nameAgents(map: ConfigMap): Changed {
   return { map: { ...map, entries: changed }, problems };
 }
 
-/** What is wrong with an item, else the item under its id. */
+/** The item under its id; a text if something is wrong with it. */
 function toNamed(item: ConfigNode): ConfigEntry | string {
-  if (item.kind !== "map") return "an item of agents is no group of settings";
+  if (item.kind !== "map") return "an item of agents is not a group of settings";
   const id = entryOf(item, "id");
   if (id === undefined) return "an item of agents has no id";
   const key = id.node.kind === "scalar" ? id.node.value : null;

@@ -4,7 +4,7 @@ import { describeProblem, toConfigError } from "./config-problem.ts";
 import { readConfig } from "./read-config.ts";
 import { originOf } from "./settings.ts";
 
-describe("what holds where nobody wrote anything", () => {
+describe("the defaults", () => {
   const config = configOf("");
 
   test("is what the documents Strata began with say (N-01 to N-04)", () => {
@@ -83,8 +83,8 @@ describe("spellings of one thing", () => {
     expect(problemsOf("agents:\n- id: ana\n- model: x\n- id: 7\n- id: ana\n- 5\n")).toEqual([
       "3:3: an item of agents has no id; begin the item with - id: NAME",
       "4:3: the id of an agent must be text; begin the item with - id: NAME",
-      '5:3: the agent "ana" is there twice; write its settings together',
-      "6:3: an item of agents is no group of settings; begin the item with - id: NAME",
+      '5:3: the agent "ana" is written twice; write its settings together',
+      "6:3: an item of agents is not a group of settings; begin the item with - id: NAME",
     ]);
   });
 
@@ -101,7 +101,7 @@ describe("spellings of one thing", () => {
 });
 
 describe("mistakes", () => {
-  test("all of a file are told at once, each with line, column and what to try", () => {
+  test("of a file are all reported together, each with line, column and a hint", () => {
     const yaml = [
       "llm:",
       "  context_optimization:",
@@ -116,13 +116,13 @@ describe("mistakes", () => {
       "tools: [bash]",
     ].join("\n");
     expect(problemsOf(yaml)).toEqual([
-      "3:5: llm.context_optimization.prompt_cach is no setting; did you mean prompt_cache?",
-      '5:16: llm.context_optimization.compaction.enabled is "yes", but must be true or false; mend it, or remove it for false',
-      "6:23: llm.context_optimization.compaction.compact_at_pct is 1.5, but must be a number above 0, at most 1; mend it, or remove it for 0.75",
-      '7:25: llm.context_optimization.compaction.tail_keep_tokens is "2e4.1", but must be a whole number from 0; mend it, or remove it for 20000',
-      "8:5: llm.context_optimization.compact_at_pct is no setting; did you mean llm.context_optimization.compaction.compact_at_pct?",
-      "9:54: agents.ana.context_optimization.compaction is a group of settings, but must be true or false, or nothing to inherit; mend it, or remove it",
-      '10:22: policies.default is "adaptve", but must be one of adaptive, metis, nexo, hermes, nexus, tail-5m, tail-1h, automatic, latest-user, last-n, system-only, none; mend it, or remove it for adaptive',
+      "3:5: llm.context_optimization.prompt_cach is not a setting; did you mean prompt_cache?",
+      '5:16: llm.context_optimization.compaction.enabled is "yes", but must be true or false; correct it, or remove it for false',
+      "6:23: llm.context_optimization.compaction.compact_at_pct is 1.5, but must be a number above 0, at most 1; correct it, or remove it for 0.75",
+      '7:25: llm.context_optimization.compaction.tail_keep_tokens is "2e4.1", but must be a whole number from 0; correct it, or remove it for 20000',
+      "8:5: llm.context_optimization.compact_at_pct is not a setting; did you mean llm.context_optimization.compaction.compact_at_pct?",
+      "9:54: agents.ana.context_optimization.compaction is a group of settings, but must be true or false, or nothing to inherit; correct it, or remove it",
+      '10:22: policies.default is "adaptve", but must be one of adaptive, metis, nexo, hermes, nexus, tail-5m, tail-1h, automatic, latest-user, last-n, system-only, none; correct it, or remove it for adaptive',
       "11:8: tools is a list, but must be a group of settings; write its settings below it, indented, as name: value",
     ]);
   });
@@ -134,44 +134,44 @@ describe("mistakes", () => {
     expect(code).toBe("config-invalid");
     expect(message).toBe(
       "the configuration has 2 problems:\n" +
-        "  /srv/ana/strata.yaml:1:1: tols is no setting; did you mean tools?\n" +
-        "  /srv/ana/strata.yaml:2:1: modls is no setting; did you mean models?",
+        "  /srv/ana/strata.yaml:1:1: tols is not a setting; did you mean tools?\n" +
+        "  /srv/ana/strata.yaml:2:1: modls is not a setting; did you mean models?",
     );
   });
 
   test.each(["NaN", ".nan", ".inf", "-1", "1.5", "'5'", "true", "[]", "9007199254740993"])(
-    "%s is no count",
+    "%s is not a count",
     (value) => {
       expect(problemsOf(`ledger: { lease_seconds: ${value} }`)).toHaveLength(1);
     },
   );
 
-  test("a mistake counts where another file hides it", () => {
+  test("a mistake counts even if another file hides it", () => {
     const files = [
       treeOf("tools: { bash: maybe }", "/srv/ana/strata.yaml"),
       treeOf("tools: { bash: true }", "/srv/strata.yaml"),
     ];
     expect(readConfig({ files }).problems.map(describeProblem)).toEqual([
-      '/srv/ana/strata.yaml:1:16: tools.bash is "maybe", but must be true or false; mend it, or remove it for false',
+      '/srv/ana/strata.yaml:1:16: tools.bash is "maybe", but must be true or false; correct it, or remove it for false',
     ]);
   });
 
-  test("an unknown counter is warned of, and tiktoken counts (N-03)", () => {
+  test("an unknown counter is a warning, and tiktoken counts (N-03)", () => {
     const { config, problems } = read(
       "context_optimization: { token_counter: { backend: llama } }",
     );
     expect(config?.tokenCounter.backend).toBe("tiktoken");
     expect(problems.map(({ severity, hint }) => [severity, hint])).toEqual([
-      ["warning", "tiktoken is taken instead"],
+      ["warning", "tiktoken is used instead"],
     ]);
   });
 
-  test("a model nobody knows is warned of with the nearest one", () => {
+  test("an unknown model is a warning with the nearest known one", () => {
     const { config, problems } = read("models: { default: claude-sonnet-5-6 }");
     expect(config).not.toBeNull();
     expect(problems.map(describeProblem)).toEqual([
       '/srv/ana/strata.yaml:1:20: models.default names the model "claude-sonnet-5-6", which is unknown; ' +
-        "did you mean claude-sonnet-5-5? A model of your own is described under models.add",
+        "did you mean claude-sonnet-5-5? Your own models are described under models.add",
     ]);
   });
 
@@ -206,7 +206,21 @@ describe("mistakes", () => {
       "routing:\n  rules:\n  - model: claude-opus-5-5\n  patterns:\n  - model: claude-opus-5-5\n    match: '('\n";
     expect(problemsOf(yaml)).toEqual([
       "3:5: routing.rules.0.when is missing; add when",
-      '6:12: routing.patterns.0.match is "(", but must be text that is a regular expression of at most 500 characters, without repetitions inside a repetition; mend it, or remove it',
+      '6:12: routing.patterns.0.match is "(", but must be text that is a regular expression of RE2, of at most 500 characters: no lookahead, lookbehind or backreferences, and no huge repetitions; correct it, or remove it',
+    ]);
+  });
+
+  test.each([
+    "(?=a)b",
+    "(?<=a)b",
+    "(a)\\1",
+    "((a{30}){30}){30}",
+    `${"(.{0,31}){0,31}".repeat(5)}x`,
+    "x".repeat(501),
+  ])("the pattern %s is refused, as it cannot be matched in linear time", (match) => {
+    const pattern = { model: "claude-opus-5-5", match };
+    expect(problemsOf(`routing: { patterns: [${JSON.stringify(pattern)}] }`)).toEqual([
+      expect.stringContaining("must be text that is a regular expression of RE2"),
     ]);
   });
 });
@@ -216,15 +230,14 @@ describe("several sources", () => {
     "models: { default: claude-opus-5-5 }\ntools: { confirm: [write] }\nagents: { ana: { policy: nexo } }",
     "/srv/ana/.config/strata/strata.yaml",
   );
-  const found = treeOf(
+  const second = treeOf(
     "models: { default: claude-sonnet-5-5 }\nagents: { ana: { model: claude-haiku-4-5 }, bob: {} }\nskills: { skills_max: 9 }",
     "/repo/strata.yaml",
-    true,
   );
 
-  test("are merged setting by setting; the later one wins, and each value says whose it is", () => {
+  test("are merged setting by setting; the later one wins, and each value has its origin", () => {
     const { config, settings } = readConfig({
-      files: [user, found],
+      files: [user, second],
       env: { STRATA_SKILLS__SKILLS_MAX: "7", STRATA_POLICIES__DEFAULT: "tail-1h" },
       options: [{ name: "--policy", path: ["policies", "default"], value: "none" }],
     });
@@ -240,7 +253,7 @@ describe("several sources", () => {
     ]);
   });
 
-  test("null leaves what holds without it", () => {
+  test("null counts as not written", () => {
     const nothing = treeOf(
       "models: { default: ~ }\nagents: { ana: { policy: null } }",
       "/x/strata.yaml",
@@ -250,19 +263,6 @@ describe("several sources", () => {
     expect(config?.agents.get("ana")?.policy).toBe("nexo");
   });
 
-  test.each([
-    "providers: { anthropic: { base_url: 'https://evil.example' } }",
-    "ledger: { store: 'postgres://u@evil.example/x' }",
-    "tools: { bash: true }",
-    "agents: { ana: { toolset: full } }",
-    "skills: { global_root: /etc }",
-  ])("a file that lies in a workspace cannot say %s", (yaml) => {
-    const { config, problems } = readConfig({ files: [treeOf(yaml, "/repo/strata.yaml", true)] });
-    expect(config).toBeNull();
-    expect(problems[0]?.message).toMatch(/cannot be set in a file that lies in a workspace/);
-    expect(readConfig({ files: [treeOf(yaml)] }).config).not.toBeNull();
-  });
-
   test("a name such as __proto__ is a name like any other", () => {
     const config = configOf("agents: { __proto__: { policy: none }, constructor: {} }");
     expect([...config.agents.keys()]).toEqual(["__proto__", "constructor"]);
@@ -270,8 +270,8 @@ describe("several sources", () => {
   });
 });
 
-describe("models of one's own", () => {
-  test("a mistake has the line of what is wrong", () => {
+describe("models that the user describes", () => {
+  test("a mistake has its line", () => {
     const yaml = `models:
   add:
     mine:
@@ -285,7 +285,7 @@ describe("models of one's own", () => {
     expect(problemsOf(odd)).toEqual([expect.stringMatching(/^4:15: models: claude-haiku-4-5\./)]);
   });
 
-  test("an alias for itself, or for one that comes back to it, is told to name a model", () => {
+  test("an alias for itself or in a circle is an error", () => {
     expect(problemsOf("models: { aliases: { fast: fast } }")).toEqual([
       "1:28: models.aliases.fast stands for fast, which is itself; name a model",
     ]);
@@ -297,28 +297,28 @@ describe("models of one's own", () => {
 });
 
 describe("headers", () => {
-  test.each(["béta☃", "a b", "a\nb", "x;y", "a, b c"])("%j is no list of betas", (beta) => {
+  test.each(["béta☃", "a b", "a\nb", "x;y", "a, b c"])("%j is not a list of betas", (beta) => {
     for (const key of ["beta_header", "long_ttl_beta_header"]) {
       const yaml = `context_optimization: { prompt_cache: { ${key}: ${JSON.stringify(beta)} } }`;
       expect(problemsOf(yaml)).toEqual([
-        expect.stringContaining("must be text of names with commas between them"),
+        expect.stringContaining("must be beta names of letters, digits, dashes, dots and colons"),
       ]);
     }
   });
 
   test.each(["transfer-encoding", "Upgrade", "keep-alive", "Connection", "content-length", "host"])(
-    "%s is not for a setting to say",
+    "%s cannot be set",
     (name) => {
       const yaml = `providers: { a: { kind: anthropic, headers: { ${name}: x } } }`;
       expect(problemsOf(yaml)).toEqual([
-        expect.stringContaining(`providers.a.headers.${name} is about the connection`),
+        expect.stringContaining(`providers.a.headers.${name} is a header of the connection`),
       ]);
     },
   );
 });
 
 describe("paths", () => {
-  test("begin at the file's folder, or at home", () => {
+  test("are relative to the file's folder, or to home", () => {
     const more = { homeFolder: "/srv/ana" };
     expect(configOf("ledger: { store: ./x/ledger.db }").ledger.store).toBe("/srv/ana/x/ledger.db");
     expect(configOf("ledger: { store: ~/l.db }", more).ledger.store).toBe("/srv/ana/l.db");
@@ -328,7 +328,7 @@ describe("paths", () => {
   });
 
   test.each(["mysql://u:secret-word@h/d", ":memory:", "host=h password=secret-word"])(
-    "%s is no place for a ledger, and its password is not repeated",
+    "%s is not a place for a ledger, and its password is not repeated",
     (store) => {
       const [problem = ""] = problemsOf(`ledger: { store: '${store}' }`);
       expect(problem).toMatch(/must be a path or a PostgreSQL connection string/);
@@ -336,10 +336,10 @@ describe("paths", () => {
     },
   );
 
-  test("in a variable are absolute: it is read from every folder", () => {
+  test("in a variable are absolute: it is read in every folder", () => {
     expect(configOf("", { env: { STRATA_STORE: "/l.db" } }).ledger.store).toBe("/l.db");
     expect(problemsOf("", { env: { STRATA_STORE: "l.db" } })).toEqual([
-      "STRATA_STORE: ledger.store must be a path or a PostgreSQL connection string; mend it, or remove it",
+      "STRATA_STORE: ledger.store must be a path or a PostgreSQL connection string; correct it, or remove it",
     ]);
   });
 });

@@ -1,4 +1,4 @@
-// Files, variables and options → one configuration with origins, or everything that is wrong with them.
+// Files, variables and options → one configuration with origins, or all of their problems.
 import { vendors } from "../wire/protocols.ts";
 import { isNothing, nodeAt, nodeWith, type ConfigNode, type Origin } from "./config-node.ts";
 import { checkWhole } from "./check-whole.ts";
@@ -9,12 +9,13 @@ import { toNormalSpelling } from "./normal-spelling.ts";
 import { schema, type StrataConfig } from "./schema.ts";
 import { findElsewhere, listSettings, type Setting } from "./settings.ts";
 import type { ReadContext } from "./spec.ts";
+import { checkWorkspaceFile } from "./workspace-file.ts";
 
 export interface ConfigSources {
-  /** What files say, the weakest first. */
+  /** The contents of files, the weakest first. */
   readonly files: readonly ConfigNode[];
   readonly env?: Environment;
-  /** What was typed; stronger than everything else. */
+  /** Typed by the user; stronger than everything else. */
   readonly options?: readonly ConfigOption[];
   /** What `~` stands for in paths. */
   readonly homeFolder?: string;
@@ -28,32 +29,35 @@ export interface ConfigOption {
 }
 
 export interface ReadConfig {
-  /** Null where there is an error among the problems. */
+  /** Null if a problem is an error. */
   readonly config: StrataConfig | null;
   readonly settings: readonly Setting[];
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Default < variables that others share < files < our variables < options; key by key. */
+/** Default < variables that other programs share < files < our variables < options; key by key. */
 export function readConfig(sources: ConfigSources): ReadConfig {
-  const { files, env = {}, options = [], homeFolder = null } = sources;
-  const problems: ConfigProblem[] = [];
+  const { files, homeFolder = null } = sources;
+  // An error in a file counts even if another file overrides it.
+  const problems = files.flatMap((file) => checkFile(file, homeFolder));
   const report = (problem: ConfigProblem): void => void problems.push(problem);
-  // A mistake counts also where another file hides it.
-  for (const file of files) checkFile(file, homeFolder).forEach(report);
   const spelled = files.map((file) => toNormalSpelling(file).node);
-  const written = mergeNodes([builtInProviders, ...spelled]);
-  const { afterFiles, beforeFiles, problems: misnamed } = readEnvironment(env, written);
-  for (const problem of misnamed) report(problem);
-  const typed = options.map(toNode);
-  const layers = [builtInProviders, afterFiles, ...spelled, beforeFiles, ...typed];
-  const root = fillKeys(mergeNodes(layers), env);
-  const config = readWhole(root, { path: "", report, findElsewhere, homeFolder, isWhole: true });
+  const context: ReadContext = { path: "", report, findElsewhere, homeFolder, isWhole: true };
+  const root = mergeAll(sources, spelled, report);
+  const config = schema.read(root, context);
+  const ownFiles = spelled.filter(({ origin }) => origin.kind !== "file" || !origin.isFound);
+  const ownRoot = ownFiles.length === files.length ? null : mergeAll(sources, ownFiles, () => {});
+  const own = ownRoot === null ? null : schema.read(ownRoot, { ...context, report: () => {} });
+  const originAt = (path: readonly string[]): Origin => {
+    const node = nodeAt(root, path);
+    return isNothing(node) ? { kind: "default" } : node.origin;
+  };
+  checkWhole(config, originAt, own).forEach(report);
   const distinct = distinctProblems(problems);
   let settings: readonly Setting[] | null = null;
   return {
     config: hasErrors(distinct) ? null : config,
-    // Masked one by one, which most callers have no use for.
+    // Masking every value takes time, and few callers need it.
     get settings() {
       settings ??= listSettings(root);
       return settings;
@@ -62,26 +66,25 @@ export function readConfig(sources: ConfigSources): ReadConfig {
   };
 }
 
-/** What is wrong with one file, whatever others say. */
-export function checkFile(
-  root: ConfigNode,
-  homeFolder: string | null = null,
-): readonly ConfigProblem[] {
+function mergeAll(
+  { env = {}, options = [] }: ConfigSources,
+  files: readonly ConfigNode[],
+  report: (problem: ConfigProblem) => void,
+): ConfigNode {
+  const known = mergeNodes([builtInProviders, ...files]);
+  const { afterFiles, beforeFiles, problems } = readEnvironment(env, known);
+  problems.forEach(report);
+  const typed = options.map(toNode);
+  return fillKeys(mergeNodes([builtInProviders, afterFiles, ...files, beforeFiles, ...typed]), env);
+}
+
+/** The problems of one file by itself. */
+export function checkFile(root: ConfigNode, homeFolder: string | null = null): ConfigProblem[] {
   const { node, problems } = toNormalSpelling(root);
-  const found = [...problems];
+  const found = [...problems, ...checkWorkspaceFile(node)];
   const report = (problem: ConfigProblem): void => void found.push(problem);
   schema.read(node, { path: "", report, findElsewhere, homeFolder, isWhole: false });
   return found;
-}
-
-function readWhole(root: ConfigNode, context: ReadContext): StrataConfig {
-  const config = schema.read(root, context);
-  const originAt = (path: readonly string[]): Origin => {
-    const node = nodeAt(root, path);
-    return isNothing(node) ? { kind: "default" } : node.origin;
-  };
-  for (const problem of checkWhole(config, originAt)) context.report(problem);
-  return config;
 }
 
 const builtInProviders: ConfigNode = mergeNodes(

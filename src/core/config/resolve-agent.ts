@@ -1,7 +1,7 @@
-// What holds for one agent in this turn: the global settings with its own in their place.
+// The settings of one agent: the global ones, replaced by its own; and the models that are named anywhere.
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { StrataConfig } from "./schema.ts";
-import type { PolicyName } from "../cache/policy-names.ts";
+import type { PolicyName } from "../cache/policy.ts";
 import type { ToolsetName } from "./schema/tools.ts";
 
 export interface ResolvedAgent {
@@ -11,15 +11,15 @@ export interface ResolvedAgent {
   readonly workspaceCache: boolean;
   readonly policy: PolicyName;
   readonly toolset: ToolsetName;
-  /** Null where none was asked for. */
+  /** Null for none. */
   readonly role: AgentRole | null;
-  /** As providers and the catalogue know it; null where nobody chose one. */
+  /** As providers and the catalogue know it; null if none is chosen. */
   readonly model: string | null;
-  /** Whose choice that is; null with the model. */
+  /** Which setting chose it; null with the model. */
   readonly modelFrom: "agent" | "workspace default" | "global default" | null;
 }
 
-/** Asked on every turn, so that a change holds from the next one on. An agent nobody named has what all have. */
+/** Called on every turn, so that a change holds from the next one on. An agent that is not configured has the global settings. */
 export function resolveAgent(config: StrataConfig, agentId: string): ResolvedAgent {
   const own = config.agents.get(agentId);
   return {
@@ -34,12 +34,12 @@ export function resolveAgent(config: StrataConfig, agentId: string): ResolvedAge
   };
 }
 
-/** What an alias stands for; any other name as it is. */
+/** Resolves an alias; any other name stays as it is. */
 export function modelOf({ models }: Pick<StrataConfig, "models">, name: string): string {
   return models.aliases.get(name) ?? name;
 }
 
-/** The nearest one to the agent that somebody chose. */
+/** The choice nearest to the agent. */
 function findModel(
   config: StrataConfig,
   own: string | null,
@@ -51,4 +51,24 @@ function findModel(
   }
   if (models.default === null) return { model: null, modelFrom: null };
   return { model: modelOf(config, models.default), modelFrom: "global default" };
+}
+
+/** Every model that the configuration names, with the path where it does. */
+export function namedModels(
+  config: StrataConfig,
+): readonly (readonly [path: readonly string[], name: string | null])[] {
+  const { models, routing, agents, providers, subAgents, compaction } = config;
+  return [
+    [["models", "default"], models.default],
+    [["routing", "workspace_default"], routing.workspaceDefault],
+    [["llm", "context_optimization", "compaction", "summarizer_model"], compaction.summarizerModel],
+    [["sub_agents", "worker_model"], subAgents.workerModel],
+    ...[...models.aliases].map(([name, model]) => [["models", "aliases", name], model] as const),
+    ...[...agents].map(([id, { model }]) => [["agents", id, "model"], model] as const),
+    ...[...providers].flatMap(([name, { modelNames }]) =>
+      [...modelNames.keys()].map((id) => [["providers", name, "model_names", id], id] as const),
+    ),
+    ...routing.rules.map(({ model }) => [["routing", "rules"], model] as const),
+    ...routing.patterns.map(({ model }) => [["routing", "patterns"], model] as const),
+  ];
 }

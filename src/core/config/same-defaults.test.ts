@@ -11,7 +11,7 @@ import { defaultJournalLimits } from "../memory/memory-journal.ts";
 import { defaultActivationLimits } from "../skills/activation.ts";
 import { indexLengthMax } from "../skills/fit-index.ts";
 import { toolsets } from "../tools/toolsets.ts";
-import { policyNames } from "../cache/policy-names.ts";
+import { policyNames } from "../cache/policy.ts";
 import { toolsetNames } from "./schema/tools.ts";
 
 const config = configOf("");
@@ -22,7 +22,7 @@ test("policies and toolsets have the same names", () => {
 });
 
 test("compaction is configured in its own words", () => {
-  // Who writes summaries is the application's to find; the ledger has its own lease, and what was cleared is told in fixed words.
+  // The application finds the summariser, the ledger has its own lease, and a cleared result becomes a fixed line.
   const { clearing, auto, summarizerModel: _, lockSeconds: __, ...rest } = config.compaction;
   const { thresholdBytes } = clearing;
   const settings: CompactionSettings = {

@@ -1,5 +1,5 @@
-// Everything strata.yaml can say, and the one form it is given on in.
-import { section } from "./sections.ts";
+// All settings of strata.yaml, and the form in which the program gets them.
+import { converted, group, section } from "./sections.ts";
 import { agents, type AgentConfig } from "./schema/agents.ts";
 import { contextOptimization, type ContextOptimization } from "./schema/context-optimization.ts";
 import { models, routing, type ModelsConfig, type RoutingConfig } from "./schema/models.ts";
@@ -17,7 +17,7 @@ import {
 } from "./schema/tools.ts";
 import type { Spec } from "./spec.ts";
 
-/** A configuration in its normal form. Plain values; nobody changes them. */
+/** A configuration in its normal form. */
 export interface StrataConfig extends ContextOptimization {
   readonly agents: ReadonlyMap<string, AgentConfig>;
   readonly providers: ReadonlyMap<string, ProviderConfig>;
@@ -37,32 +37,16 @@ const llm: Spec<ContextOptimization> = section(
   (get) => get("context_optimization"),
 );
 
-export const schema: Spec<StrataConfig> = section(
+const parts: Spec<Omit<StrataConfig, keyof ContextOptimization> & Llm> = group(
   "the configuration",
-  {
-    llm,
-    agents,
-    providers,
-    models,
-    routing,
-    policies,
-    ledger,
-    memory,
-    skills,
-    tools,
-    sub_agents: subAgents,
-  },
-  (get) => ({
-    ...get("llm"),
-    agents: get("agents"),
-    providers: get("providers"),
-    models: get("models"),
-    routing: get("routing"),
-    policies: get("policies"),
-    ledger: get("ledger"),
-    memory: get("memory"),
-    skills: get("skills"),
-    tools: get("tools"),
-    subAgents: get("sub_agents"),
-  }),
+  { llm, agents, providers, models, routing, policies, ledger, memory, skills, tools, subAgents },
 );
+
+interface Llm {
+  readonly llm: ContextOptimization;
+}
+
+export const schema: Spec<StrataConfig> = converted(parts, ({ llm: optimization, ...rest }) => ({
+  ...optimization,
+  ...rest,
+}));

@@ -1,4 +1,4 @@
-// Specs made of specs: groups of settings, names that the writer chooses, and lists.
+// Specs made of specs: groups of settings, maps with free names, and lists.
 import { nearestNames } from "../nearest-names.ts";
 import {
   entryOf,
@@ -12,16 +12,48 @@ import { below, belowKnown, joinPath, reportError, type ReadContext, type Spec }
 
 type Specs<Values> = { readonly [Key in keyof Values]: Spec<Values[Key]> };
 
-/** Gives the value of a key; to be asked once for each. */
+/**
+ * A closed list of keys. Each field is written under its own name in snake case, as `connect_ms` for `connectMs`; one that
+ * is written otherwise is made with `written`.
+ */
+export function group<Value extends object>(meaning: string, fields: Specs<Value>): Spec<Value> {
+  const entries = Object.entries<Spec<unknown>>(fields);
+  const keyed = entries.map(([field, spec]) => ({ field, key: spec.key ?? toKey(field), spec }));
+  const specs = Object.fromEntries(keyed.map(({ key, spec }) => [key, spec]));
+  return section<Record<string, unknown>, Value>(meaning, specs, (get) => {
+    const values = Object.fromEntries(keyed.map(({ field, key }) => [field, get(key)]));
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was read by the spec of that field
+    return values as Value;
+  });
+}
+
+function toKey(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Written under another key than the field's name. */
+export function written<Value>(key: string, spec: Spec<Value>): Spec<Value> {
+  return { ...spec, key };
+}
+
+/** Read as the spec says, and then kept in another form. */
+export function converted<Written, Value>(
+  spec: Spec<Written>,
+  convert: (value: Written) => Value,
+): Spec<Value> {
+  return { ...spec, read: (node, context) => convert(spec.read(node, context)) };
+}
+
+/** Gives the value of a key; to be called once for each. */
 type Get<Values> = <Key extends string & keyof Values>(key: Key) => Values[Key];
 
 export interface Surroundings {
-  /** Undefined where nobody wrote the section. */
+  /** Undefined if the section is not written. */
   readonly node: ConfigNode | undefined;
   readonly context: ReadContext;
 }
 
-/** A closed list of keys; what is read from them becomes a value of our own form. */
+/** A closed list of keys, from whose values `build` makes another one. */
 export function section<Values, Value>(
   meaning: string,
   specs: Specs<Values>,
@@ -46,7 +78,7 @@ export function section<Values, Value>(
   };
 }
 
-/** Any names, in the order in which they were written. */
+/** A map with free names, in the order of the file. */
 export function named<Value>(meaning: string, of: Spec<Value>): Spec<ReadonlyMap<string, Value>> {
   return {
     meaning,
@@ -74,30 +106,10 @@ export function listOf<Value>(meaning: string, of: Spec<Value>): Spec<readonly V
       reportError(
         context,
         node.origin,
-        `${context.path} is no list`,
-        "begin each item on a line of its own with a dash",
+        `${context.path} is not a list`,
+        "write each item on its own line, with a dash before it",
       );
       return [];
-    },
-  };
-}
-
-export const inWorkspace = "cannot be set in a file that lies in a workspace";
-
-/** Not in a file that came with a workspace: it may be somebody else's. */
-export function ownOnly<Value>(spec: Spec<Value>): Spec<Value> {
-  return {
-    ...spec,
-    read: (node, context) => {
-      if (node?.origin.kind === "file" && node.origin.isFound) {
-        reportError(
-          context,
-          node.origin,
-          `${context.path} ${inWorkspace}, which may be somebody else's`,
-          "set it in your own file (strata config path names it), or name this file with --config or STRATA_CONFIG",
-        );
-      }
-      return spec.read(node, context);
     },
   };
 }
@@ -122,14 +134,14 @@ function reportUnknown(
   const short =
     key.length <= nameLengthMax ? key : `${key.slice(0, nameLengthMax).toWellFormed()}…`;
   const [near] = nearestNames(short, known, 1);
-  // The very name in another place is a better guess than another name in this one.
+  // The same name in another section is a better guess than a similar name here.
   const guess = context.findElsewhere(key) ?? near;
   const shown = guess === undefined && looksLikeKey(key) ? masked : short;
   const hint = guess === undefined ? `known here: ${known.join(", ")}` : `did you mean ${guess}?`;
-  reportError(context, origin, `${joinPath(context.path, shown)} is no setting`, hint);
+  reportError(context, origin, `${joinPath(context.path, shown)} is not a setting`, hint);
 }
 
-/** Nobody names a setting so; a key in the place of a name may be a real one. */
+/** No setting is named like this, so it may be a real key in the wrong place. */
 function looksLikeKey(name: string): boolean {
   return name.length >= 16 && /\d/.test(name) && /[a-z]/i.test(name);
 }

@@ -1,4 +1,4 @@
-// Every setting by its path: for printing with its origin, for documents, and for finding one that was misplaced.
+// All settings by path: to print them with their origins, for the docs, and to find misplaced ones.
 import {
   describeOrigin,
   entryOf,
@@ -14,13 +14,13 @@ import { joinKnown, joinPath, type LeafShape, type Spec } from "./spec.ts";
 export interface Setting {
   /** As `llm.context_optimization.compaction.enabled`. */
   readonly path: string;
-  /** As it is written in a file, with secrets masked. */
+  /** As in a file, with secrets masked. */
   readonly value: unknown;
   readonly origin: Origin;
   readonly meaning: string;
 }
 
-/** Everything that holds, whether it was written or not. */
+/** All settings in effect, written or default. */
 export function listSettings(root: ConfigNode | undefined): readonly Setting[] {
   return settingsOf(schema, root, "", "");
 }
@@ -31,21 +31,21 @@ export function originOf({ origin }: Setting): string {
 }
 
 export interface DescribedSetting {
-  /** With `NAME` for a name that the writer chooses, and `N` for a place in a list. */
+  /** With `NAME` for a free name, and `N` for a place in a list. */
   readonly path: string;
   readonly meaning: string;
   readonly allowed: string;
   readonly usual: LeafShape["usual"];
-  /** Whether a variable of the environment can say it. */
+  /** Whether an environment variable can set it. */
   readonly isInEnvironment: boolean;
 }
 
-/** What can be written, whether anybody did or not. */
+/** All settings of the schema. */
 export function describeSettings(): readonly DescribedSetting[] {
   return describe(schema, "");
 }
 
-/** The path of the one setting that ends with this key; undefined where none or several do. */
+/** The path of the only setting with this last key; undefined if there are none or several. */
 export function findElsewhere(key: string): string | undefined {
   const found = pathsByKey.get(key) ?? [];
   return found.length === 1 ? found[0] : undefined;
@@ -88,7 +88,7 @@ function describe({ shape, meaning }: Spec<unknown>, path: string): readonly Des
   switch (shape.kind) {
     case "leaf": {
       const { allowed, usual, fromText } = shape;
-      // A variable names no place in a list.
+      // A variable cannot name a place in a list.
       const isInEnvironment = fromText !== undefined && !/\.N(?:\.|$)/.test(path);
       return [{ path, meaning, allowed, usual, isInEnvironment }];
     }
@@ -101,7 +101,7 @@ function describe({ shape, meaning }: Spec<unknown>, path: string): readonly Des
   }
 }
 
-/** Paths of sections and settings alike, without those below names. */
+/** Paths of sections and settings, without those below free names. */
 function describeSections({ shape }: Spec<unknown>, path: string): readonly string[] {
   if (shape.kind !== "section") return [path];
   const below = [...shape.keys].flatMap(([key, spec]) =>

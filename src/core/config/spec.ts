@@ -1,4 +1,4 @@
-// What a setting is: its meaning, what may be written, and how it is read. Docs, variables and checks all read the same spec.
+// A setting: its meaning, its allowed values, and how it is read. Docs, variables and checks use the same spec.
 import type { ConfigNode, Origin, ScalarValue } from "./config-node.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 import { maskText } from "./mask-secrets.ts";
@@ -7,7 +7,9 @@ export interface Spec<Value> {
   /** One line for people. */
   readonly meaning: string;
   readonly shape: Shape;
-  /** What is wrong is reported, and the default taken; nothing is thrown. */
+  /** Under which key it is written, where that is not the name of its field. */
+  readonly key?: string;
+  /** Reports a wrong value and returns the default; never throws. */
   read(node: ConfigNode | undefined, context: ReadContext): Value;
 }
 
@@ -15,24 +17,24 @@ export type Shape = LeafShape | SectionShape | NamedShape | ListShape;
 
 export interface LeafShape {
   readonly kind: "leaf";
-  /** As `true or false`, to stand after "must be". */
+  /** Completes "must be", as `true or false`. */
   readonly allowed: string;
-  /** What holds where nobody wrote anything; null for none. */
+  /** The default; null for none. */
   readonly usual: ScalarValue | readonly string[];
-  /** From a variable of the environment. Absent where a variable cannot say it. */
+  /** From an environment variable. Absent if a variable cannot set it. */
   readonly fromText?: (text: string) => ScalarValue | readonly string[];
-  /** What may be printed of a fit text that can hold a secret; of an unfit one nothing is. By its name otherwise. */
+  /** What to print of a valid text that may hold a secret. An invalid one is not printed. Without it, the name decides. */
   readonly show?: (text: string, name: string) => string;
 }
 
 export interface SectionShape {
   readonly kind: "section";
   readonly keys: ReadonlyMap<string, Spec<unknown>>;
-  /** To write it, even without anything in it, means something. */
+  /** Whether an empty section counts as set. */
   readonly isSwitch: boolean;
 }
 
-/** Names that the writer chooses, each with the same things below it. */
+/** Free names, each with the same settings below it. */
 export interface NamedShape {
   readonly kind: "named";
   readonly of: Spec<unknown>;
@@ -49,9 +51,9 @@ export interface ReadContext {
   readonly report: (problem: ConfigProblem) => void;
   /** The path of a setting of this name in another place. */
   readonly findElsewhere: (key: string) => string | undefined;
-  /** What `~` stands for in a path; null where it is not known. */
+  /** Replaces `~` in a path; null if unknown. */
   readonly homeFolder: string | null;
-  /** The tree is everything there is, not one file of several: what is missing is missing. */
+  /** Whether the tree is the whole configuration, so that a missing value is really missing. */
   readonly isWhole: boolean;
 }
 
@@ -59,7 +61,7 @@ export function below(context: ReadContext, key: string): ReadContext {
   return { ...context, path: joinPath(context.path, key) };
 }
 
-/** The same for a key of the schema, which needs no care. */
+/** The same for a key of the schema, which needs no masking. */
 export function belowKnown(context: ReadContext, key: string): ReadContext {
   return { ...context, path: joinKnown(context.path, key) };
 }
@@ -68,7 +70,7 @@ export function joinKnown(path: string, key: string): string {
   return path === "" ? key : `${path}.${key}`;
 }
 
-/** For people. A name with a dot in it is quoted, so that a path can be read; a key in its place is not shown. */
+/** For people: quotes a name with a dot in it, and masks a secret in place of a name. */
 export function joinPath(path: string, key: string): string {
   const shown = maskText(key);
   const spelled = /^[\w-]+$/.test(shown) ? shown : JSON.stringify(shown);

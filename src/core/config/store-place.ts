@@ -1,16 +1,18 @@
-// Where a ledger is, as somebody wrote it. One rule for files, variables and options.
+// Reads the place of a ledger: one rule for files, variables and options.
 
 export type StorePlace =
-  /** A path as it was written: absolute, from the home folder with `~/`, or from some folder. */
+  /** A path as written: absolute, with `~/`, or relative. */
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "server"; readonly address: string }
-  /** Never with what was written: a mistyped connection string holds a password, too. */
+  /** Does not repeat the text: a mistyped connection string may hold a password. */
   | { readonly kind: "refused"; readonly why: string };
 
 export function readStorePlace(text: string): StorePlace {
-  if (/^postgres(?:ql)?:\/\/\S+$/.test(text)) return { kind: "server", address: text };
+  if (/^postgres(?:ql)?:\/\/\S+$/.test(text) && !hasBrokenPort(text)) {
+    return { kind: "server", address: text };
+  }
   if (text === "" || text.startsWith(":")) {
-    return { kind: "refused", why: "is no place that lasts" };
+    return { kind: "refused", why: "is not a lasting place" };
   }
   if (looksLikeServer(text) || text.includes("\0")) {
     return { kind: "refused", why: "is neither a file nor a PostgreSQL connection string" };
@@ -18,11 +20,19 @@ export function readStorePlace(text: string): StorePlace {
   return { kind: "file", path: text };
 }
 
-/** What somebody would write who thinks of a server: an address, its parts, or a name and a password. */
+/** An address, its parts, or a name and a password: meant as a server, not as a file. */
 function looksLikeServer(text: string): boolean {
   return (
     /^[a-z][a-z0-9+.-]*:/i.test(text) ||
     /\b(?:host|user|password|dbname)\s*=/.test(text) ||
-    /^[^/]*:[^/]*@/.test(text)
+    /^(?:\/\/)?[^/]*@/.test(text)
   );
+}
+
+/** Without a host, a password stands where the port should be. */
+function hasBrokenPort(address: string): boolean {
+  const [, place = ""] = /^[^:]*:\/\/([^/?#]*)/.exec(address) ?? [];
+  const [, port] = /^(?:.*@)?(?:\[[^\]]*\]|[^:]*)(?::(.*))?$/.exec(place) ?? [];
+  // Several hosts have several ports.
+  return port !== undefined && !place.includes(",") && !/^\d{0,5}$/.test(port);
 }

@@ -1,12 +1,14 @@
 // How much of the repeated prompt the cache could have served.
-import { toleranceShare } from "../cache/count-tolerance.ts";
-import type { Ruler } from "../cache/cache-state.ts";
-import type { ModelFacts } from "../models/model-facts.ts";
+import { toleranceShare } from "../cache/cache-state.ts";
 import { branchesOff, isEdited, type TextOfHash } from "./find-divergence.ts";
-import type { KeptPrefix } from "./told-tokens.ts";
-import type { PromptView } from "./prompt-view.ts";
-import { isAsSimulated, stepOf, toleranceOf, type SimulatedRead } from "./read-ladder.ts";
-import type { RememberedCall } from "./remember-call.ts";
+import type { KeptPrefix } from "./reported-tokens.ts";
+import {
+  isAsSimulated,
+  stepOf,
+  toleranceOf,
+  type Comparison,
+  type SimulatedRead,
+} from "./read-ladder.ts";
 
 export interface ExpectedRead {
   readonly tokens: number;
@@ -14,16 +16,9 @@ export interface ExpectedRead {
   readonly toleranceTokens: number;
 }
 
-export interface ReadQuestion {
-  readonly before: RememberedCall;
+export interface ReadQuestion extends Comparison {
   readonly kept: KeptPrefix;
-  readonly view: PromptView;
-  readonly rules: ModelFacts;
-  /** Number of equal blocks at the beginning. */
-  readonly shared: number;
-  readonly ruler: Ruler;
   readonly textBefore: TextOfHash;
-  readonly reported: number;
   /** What this request reads by the rules. */
   readonly simulated: SimulatedRead;
 }

@@ -16,7 +16,8 @@ import { lossOf } from "./price-loss.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { changedSetting, type ChangedSetting } from "./changed-setting.ts";
 import { descend, simulateRead, type LostStep } from "./read-ladder.ts";
-import { keepsEveryPrefix, type PromptView } from "./prompt-view.ts";
+import type { PromptView } from "./prompt-view.ts";
+import { keepsEveryPrefix } from "../cache/expect-bill.ts";
 import type { UnkeptPrefix } from "./kept-prefixes.ts";
 import { scaledRuler, type RememberedCall } from "./remember-call.ts";
 
@@ -123,7 +124,7 @@ function toDescribed(
   };
 }
 
-/** Thinking that is still in the body but that the model no longer sees after a new user message. */
+/** Thinking that is still in the body but that the model no longer sees: the user spoke again, or thinking was switched off. */
 function droppedThinking(
   before: RememberedCall,
   { request, blocks }: PromptView,
@@ -134,9 +135,10 @@ function droppedThinking(
   if (request.blocks.length === blocks.length) return null;
   if (!request.blocks.some(({ hash }) => hash === old.hash)) return null;
   const { path, tier, section } = old;
+  const isSwitched = before.settings.thinking !== request.settings.thinking;
   return {
     cause: "parameter changed",
-    detail: "user turn after thinking: kept → dropped",
+    detail: `${isSwitched ? "thinking" : "user turn after thinking"}: kept → dropped`,
     block: { index: at, path, tier, section, byteOffset: null, before: null, after: null },
   };
 }

@@ -240,7 +240,7 @@ describe("causes", () => {
     });
   });
 
-  test("beyond lookback: more than 20 blocks were added at once", () => {
+  test("beyond lookback: one call added more than 20 blocks", () => {
     expect(explain(grown(18)).cause).toBe("no miss");
     expect(explain(grown(19))).toMatchObject({
       cause: "beyond lookback",
@@ -331,7 +331,7 @@ describe("figures", () => {
     expect(lostPicoUsd).toBe(BigInt(lostTokens) * 3_450_000n);
   });
 
-  test("N-16: reads that halve are told even where less was sent again", () => {
+  test("N-16: reads that halve are reported even if less was sent again", () => {
     const summary = messagesBody((body) => {
       body.tools = [];
       body.system = [{ type: "text", text: "Summarise.", ...marker }];

@@ -1,7 +1,6 @@
 // Why a call read less from the cache than it could have: one cause, the block, the tokens and the dollars.
-import type { Usage } from "../message/usage.ts";
+import { promptTokens, type Usage } from "../message/usage.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
-import { promptTokens } from "../message/usage.ts";
 import { explainCall } from "./explain-call.ts";
 import type { Explanation } from "./explanation.ts";
 import type { ForeignRequest } from "../wire/foreign/foreign-request.ts";

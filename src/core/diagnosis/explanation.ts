@@ -1,25 +1,15 @@
 // The explanation of a call that read less from the cache than it could have.
+import { eventCatalogue } from "../events/event-catalogue.ts";
+import type { PayloadOf } from "../events/event.ts";
 import type { BlockPlace } from "./find-divergence.ts";
 
-/** Why a prefix was not read. The list is closed: a new cause is a decision. */
-export const missCauses = [
-  "first call",
-  "model changed",
-  "tools changed",
-  "tools reordered",
-  "system changed",
-  "history rewritten",
-  "parameter changed",
-  "lifetime expired",
-  "below the minimum",
-  "beyond lookback",
-  "written concurrently",
-  "provider lost it",
-  "nothing was marked",
-  "no miss",
-] as const;
+/** Why a prefix was not read. */
+export type MissCause = PayloadOf<"cache.miss">["cause"] | "no miss";
 
-export type MissCause = (typeof missCauses)[number];
+export const missCauses: readonly MissCause[] = [
+  ...eventCatalogue["cache.miss"].payload.cause,
+  "no miss",
+];
 
 export interface Explanation {
   /** What this request would have read if it had kept the earlier prompt unchanged. */

@@ -1,13 +1,11 @@
 // Which prefixes a provider has after a call, by its rules and its report.
-import { countTolerance } from "../cache/count-tolerance.ts";
-import { keptMsOf, type KnownEntry, type Ruler } from "../cache/cache-state.ts";
-import { entriesByBlock, expectBill } from "../cache/expect-bill.ts";
+import { countTolerance, keptMsOf, type KnownEntry, type Ruler } from "../cache/cache-state.ts";
+import { entriesByBlock, expectBill, keepsEveryPrefix, wholeSteps } from "../cache/expect-bill.ts";
 import type { ContentHash } from "../hash.ts";
 import { writtenTokens, type Usage } from "../message/usage.ts";
-import type { CacheRules } from "../models/cache-rules.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
-import { between, keptAt, toldBy, type KeptPrefix } from "./told-tokens.ts";
-import { keepsEveryPrefix, seeMarkers, type PromptView, type SeenMarkers } from "./prompt-view.ts";
+import { between, keptAt, readUpTo, type KeptPrefix } from "./reported-tokens.ts";
+import { seeMarkers, type PromptView, type SeenMarkers } from "./prompt-view.ts";
 
 export interface KeptPrefixes {
   /** What the provider should have, and some expired ones; a bounded number. */
@@ -53,13 +51,6 @@ export function keepPrefixes(answered: AnsweredRequest, ruler: Ruler): KeptPrefi
   return withUnexpectedRead(byRules, answered, ruler);
 }
 
-/** The readable part of a prefix if the provider caches in whole steps. */
-export function readableTokens(tokens: number, { automatic, minimumTokens }: CacheRules): number {
-  const step = automatic?.stepTokens ?? automatic?.reportedInSteps ?? 1;
-  const whole = Math.floor(tokens / step) * step;
-  return whole < (minimumTokens ?? 0) ? 0 : whole;
-}
-
 /** Beyond this, the longest unused entries are dropped. */
 const entriesMax = 128;
 
@@ -74,12 +65,12 @@ function keepAll(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
   );
   const common = { lifetime: null, keptMs, writtenMs: startMs, touchedMs: startMs, readableMs };
   const entries = view.blocks.map(({ key, contentKey }, block): TrackedEntry => {
-    const tokens = readableTokens(ruler(block), rules.cache);
+    const tokens = wholeSteps(ruler(block), rules.cache);
     return { key, contentKey, block, model: view.model, tokens, ...common };
   });
   const block = view.blocks.length - 1;
   const tokens = ruler(block);
-  const readable = readableTokens(tokens, rules.cache);
+  const readable = wholeSteps(tokens, rules.cache);
   return readable === 0
     ? { entries, kept: null, unkept: { cause: "below the minimum", block, tokens } }
     : { entries, kept: { block, tokens: readable, isExact: usage !== null }, unkept: null };
@@ -109,7 +100,7 @@ function keepMarked(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
     nowMs: startMs,
   });
   const kept = keptAt(last.block, usage, ruler);
-  const read = usage === null || bill.hit === null ? null : toldBy(bill.hit.block, usage, ruler);
+  const read = usage === null || bill.hit === null ? null : readUpTo(bill.hit.block, usage, ruler);
   const tokensAt = (block: number): number => between(read, kept, block, ruler);
   const touched = new Set<KnownEntry>(bill.refreshed);
   const written = bill.written.map((entry) => toTracked(entry, answered, tokensAt(entry.block)));

@@ -123,7 +123,7 @@ describe("other providers", () => {
     expect(lintRequest(readRequest(body), gpt)).toEqual([]);
   });
 
-  test("one that takes no markers is told", () => {
+  test("a model that takes no markers is reported", () => {
     const content = [{ type: "text", text: textOf(3000), prompt_cache_breakpoint: {} }];
     const body = { model: "gpt-4.1", messages: [{ role: "user", content }] };
     expect(lintRequest(JSON.stringify(body))).toMatchObject([
@@ -131,7 +131,7 @@ describe("other providers", () => {
     ]);
   });
 
-  test("a model nobody knows is checked for text only, and that is said", () => {
+  test("an unknown model is checked for text only, and that is reported", () => {
     const body = {
       model: "brandnew-1",
       messages: [

@@ -1,17 +1,14 @@
 // The extra cost of lost tokens over a cache read.
-import type { Ruler } from "../cache/cache-state.ts";
 import { lifetimes, noUsage, type Lifetime, type Usage } from "../message/usage.ts";
 import { findCost } from "../models/cost.ts";
-import type { ModelFacts } from "../models/model-facts.ts";
-import { seeMarkers, type PromptView } from "./prompt-view.ts";
+import { seeMarkers } from "./prompt-view.ts";
+import type { Comparison } from "./read-ladder.ts";
 
-export interface PricedLoss {
-  readonly view: PromptView;
-  readonly rules: ModelFacts;
+export interface PricedLoss extends Pick<
+  Comparison,
+  "view" | "rules" | "ruler" | "startMs" | "reported"
+> {
   readonly usage: Usage | null;
-  readonly startMs: number;
-  readonly ruler: Ruler;
-  readonly reported: number;
 }
 
 /** Null if the model has no price. */

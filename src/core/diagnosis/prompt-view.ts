@@ -32,7 +32,7 @@ export interface ViewBlock extends ForeignBlock {
 export function viewPrompt(request: ForeignRequest, rules: ModelFacts): PromptView {
   const model = findModel(request.model)?.facts.id ?? detach(request.model);
   const salts = tierSalts(request.settings, rules.cache.invalidation);
-  const shown = withoutPriorThinking(request, rules);
+  const shown = withoutUnseenThinking(request, rules);
   const isWhole = shown.length === request.blocks.length;
   let contentKey = emptyPrefixKey;
   let endTokens = 0;
@@ -77,11 +77,6 @@ export function seeMarkers(view: PromptView, rules: CacheRules, ruler: Ruler): S
   return { placed, usable: placed.filter(({ block }) => ruler(block) >= minimum) };
 }
 
-/** Whether a provider finds every sent prefix, marked or not. */
-export function keepsEveryPrefix({ markers, automatic }: CacheRules): boolean {
-  return markers === null && automatic !== null && !automatic.takesMarkerSlot;
-}
-
 /** The first tier that a change invalidates; null if none. */
 export function firstLostTier({ survives }: InvalidationRule): CachedTier | null {
   return (
@@ -122,18 +117,25 @@ function saltsByTier(salts: Readonly<Record<string, string>>): readonly string[]
   return [tools, system, `${system}\n${salts["messages"] ?? ""}`];
 }
 
-/** Older models drop earlier thinking after a new user message. */
-function withoutPriorThinking(
-  { blocks, keepsThinking }: ForeignRequest,
+/**
+ * Older models drop earlier thinking after a new user message. A request without thinking drops that of the current
+ * tool turn.
+ */
+function withoutUnseenThinking(
+  { blocks, keepsThinking, settings }: ForeignRequest,
   { capabilities }: ModelFacts,
 ): readonly ForeignBlock[] {
-  if (!capabilities.stripsPriorThinking || keepsThinking) return blocks;
+  const dropsEarlier = capabilities.stripsPriorThinking && !keepsThinking;
+  // Transcripts do not record the setting, so only an explicit change of the model's default counts.
+  const dropsCurrent = settings.thinking === "off";
+  if (!dropsEarlier && !dropsCurrent) return blocks;
   const lastSaid = blocks.findLastIndex(
     ({ role, kind }) => role === "user" && kind !== "tool_result",
   );
-  return blocks.filter(
-    ({ kind }, index) => index > lastSaid || (kind !== "thinking" && kind !== "redacted_thinking"),
-  );
+  return blocks.filter(({ kind }, index) => {
+    const isThought = kind === "thinking" || kind === "redacted_thinking";
+    return !isThought || !(index > lastSaid ? dropsCurrent : dropsEarlier);
+  });
 }
 
 /** The client's markers on blocks that can carry one, by their place in the view. */

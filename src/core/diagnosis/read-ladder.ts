@@ -1,25 +1,29 @@
 // From the possible read down to the actual read: each step drops entries for one reason.
-import { countTolerance } from "../cache/count-tolerance.ts";
-import { isLive, type Ruler } from "../cache/cache-state.ts";
-import { entriesByBlock } from "../cache/expect-bill.ts";
+import { countTolerance, isLive, type Ruler } from "../cache/cache-state.ts";
+import { entriesByBlock, keepsEveryPrefix } from "../cache/expect-bill.ts";
 import { findHit } from "../cache/find-hit.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { MissCause } from "./explanation.ts";
-import { keepsEveryPrefix, seeMarkers, type PromptView } from "./prompt-view.ts";
+import { seeMarkers, type PromptView } from "./prompt-view.ts";
 import type { TrackedEntry } from "./kept-prefixes.ts";
 import type { RememberedCall } from "./remember-call.ts";
 
-export interface Descent {
+/** A call and the one before it on the same thread. */
+export interface Comparison {
   readonly before: RememberedCall;
   readonly view: PromptView;
   readonly rules: ModelFacts;
   readonly ruler: Ruler;
   readonly startMs: number;
+  /** Number of equal blocks at the beginning. */
   readonly shared: number;
-  /** What could have been read. */
-  readonly topTokens: number;
   /** What was read. */
   readonly reported: number;
+}
+
+interface Descent extends Comparison {
+  /** What could have been read. */
+  readonly topTokens: number;
 }
 
 /** Why a step is lower than the one above it. */
@@ -70,8 +74,8 @@ function allRungs(descent: Descent): readonly Rung[] {
   const simulated = simulateRead(descent, before);
   const { kept } = before;
   // If an earlier reply gave the tokens, this count is only a difference from them, not a better one.
-  const isTold = kept !== null && kept.isExact && simulated.tokens >= kept.tokens;
-  const isKnown = !isTold && isAsSimulated(reported, simulated, rules);
+  const isReported = kept !== null && kept.isExact && simulated.tokens >= kept.tokens;
+  const isKnown = !isReported && isAsSimulated(reported, simulated, rules);
   const { rungs, best } = entryRungs(descent);
   const all: readonly Rung[] = [
     ...rungs,

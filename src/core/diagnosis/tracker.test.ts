@@ -21,7 +21,7 @@ import { createTracker, type Tracker } from "./tracker.ts";
 const tail = 3568;
 
 describe("a tracked session", () => {
-  test("tells nothing of its first call, nor of one that reads what was written", () => {
+  test("reports nothing for its first call, nor for one that reads what was written", () => {
     const tracker = createTracker();
     expect(observe(tracker, messagesBody(), usageOf(0, tail, 0))).toBeNull();
     expect(observe(tracker, messagesBody(goOn), usageOf(tail, 1000, 0), 30_000)).toBeNull();
@@ -75,7 +75,7 @@ describe("a tracked session", () => {
     expect(observe(tracker, worker, usageOf(0, 1540, 0), 31_000)?.cause).toBe("provider lost it");
   });
 
-  test("tells of calls that were sent side by side", () => {
+  test("reports calls that were sent side by side", () => {
     const tracker = createTracker();
     observe(tracker, messagesBody(), usageOf(0, tail, 0));
     expect(observe(tracker, messagesBody(), usageOf(0, tail, 0), 100)?.cause).toBe(
@@ -92,7 +92,7 @@ describe("a tracked session", () => {
     expect(observe(tracker, other, usageOf(tail, 800, 0), 60_000)).toBeNull();
   });
 
-  test("does not blame the model for the little that is missing of what a reply told", () => {
+  test("does not blame the model for a few tokens that are missing from a reply's count", () => {
     const tracker = createTracker();
     observe(tracker, messagesBody(), usageOf(0, tail, 0));
     const next = observe(tracker, messagesBody(goOn), usageOf(tail - 100, 1100, 0), 30_000);

@@ -5,11 +5,11 @@ import type { ModelFacts } from "../models/model-facts.ts";
 import { explainCall } from "./explain-call.ts";
 import type { Explanation } from "./explanation.ts";
 import type { TextOfHash } from "./find-divergence.ts";
-import { findThread } from "./find-thread.ts";
-import type { ForeignRequest } from "../wire/foreign/foreign-request.ts";
-import { viewPrompt } from "./prompt-view.ts";
-import { rememberCall, type RememberedCall } from "./remember-call.ts";
-import { createTextPool } from "./text-pool.ts";
+import type { ForeignBlock, ForeignRequest } from "../wire/foreign/foreign-request.ts";
+import { viewPrompt, type PromptView } from "./prompt-view.ts";
+import { rememberCall, type RememberedBlock, type RememberedCall } from "./remember-call.ts";
+import type { ContentHash } from "../hash.ts";
+import { detach } from "./excerpt.ts";
 
 export interface TrackerLimits {
   readonly sessionsMax: number;
@@ -113,4 +113,80 @@ export function createTracker(limits: Partial<TrackerLimits> = {}): Tracker {
 
 function sizeOf(threads: readonly RememberedCall[]): number {
   return threads.reduce((sum, thread) => sum + thread.blocks.length, 0);
+}
+
+/** The conversation it shares most with; null if it begins a new one: a sub-agent, a title. */
+function findThread(
+  threads: readonly RememberedCall[],
+  { blocks }: PromptView,
+): RememberedCall | null {
+  const now = describe(blocks);
+  let best: RememberedCall | null = null;
+  let mostShared = -1;
+  // The latest wins if several share as much.
+  for (const thread of threads.toReversed()) {
+    const before = describe(thread.blocks);
+    let sharedTokens = 0;
+    for (const [hash, tokens] of before.tokens) if (now.tokens.has(hash)) sharedTokens += tokens;
+    const least = Math.min(before.total, now.total);
+    const isSame =
+      (now.opening !== null && now.opening === before.opening) || sharedTokens * 2 >= least;
+    if (isSame && sharedTokens > mostShared) {
+      best = thread;
+      mostShared = sharedTokens;
+    }
+  }
+  return best;
+}
+
+interface Described {
+  /** Tokens by hash, without tools: sub-agents share many of them. */
+  readonly tokens: ReadonlyMap<string, number>;
+  readonly total: number;
+  /** The first user message; null for none. */
+  readonly opening: string | null;
+}
+
+function describe(blocks: readonly (RememberedBlock | ForeignBlock)[]): Described {
+  const tokens = new Map<string, number>();
+  let total = 0;
+  let opening: string | null = null;
+  for (const block of blocks) {
+    if (block.tier === "T0") continue;
+    tokens.set(block.hash, block.tokens);
+    total += block.tokens;
+    if (opening === null && block.role === "user") opening = block.hash;
+  }
+  return { tokens, total, opening };
+}
+
+interface TextPool {
+  find(hash: ContentHash): string | undefined;
+  put(hash: ContentHash, text: string): void;
+  readonly characters: number;
+}
+
+/** Drops the texts that were not added for the longest time. */
+function createTextPool(charactersMax: number): TextPool {
+  const texts = new Map<ContentHash, string>();
+  let characters = 0;
+  return {
+    get characters() {
+      return characters;
+    },
+    find: (hash) => texts.get(hash),
+    put: (hash, text) => {
+      // One text may not push out all the others.
+      if (text.length * 4 > charactersMax) return;
+      const known = texts.get(hash);
+      if (known === undefined) characters += text.length;
+      else texts.delete(hash);
+      texts.set(hash, known ?? detach(text));
+      for (const [oldest, { length }] of texts) {
+        if (characters <= charactersMax) break;
+        texts.delete(oldest);
+        characters -= length;
+      }
+    },
+  };
 }

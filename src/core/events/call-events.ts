@@ -5,7 +5,6 @@ export const callEvents = {
     when: "a request is about to be sent",
     actor: "agent",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       model: "name",
       provider: "name",
@@ -18,7 +17,6 @@ export const callEvents = {
     when: "a reply arrived, whole or in part",
     actor: "agent",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       model: "name",
       provider: "name",
@@ -42,6 +40,7 @@ export const callEvents = {
       ],
       produced_tool_calls: "count",
       produced_thinking_blocks: "count",
+      usage_refused: "flag?",
       parent_session_id: "name?",
     },
   },
@@ -49,7 +48,6 @@ export const callEvents = {
     when: "no reply arrived, after all attempts",
     actor: "agent",
     sensitivity: "pseudonymous",
-    audit: false,
     payload: {
       model: "name",
       provider: "name",
@@ -73,7 +71,6 @@ export const callEvents = {
     when: "a reply read less from the cache than its request could have",
     actor: "system",
     sensitivity: "pseudonymous",
-    audit: false,
     payload: {
       cause: [
         "first call",

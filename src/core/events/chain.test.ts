@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { extendChain, openChain, parentIn, type Chain } from "./chain.ts";
-import { checkTrace } from "./check-trace.ts";
+import { checkTrace } from "../../../harness/check-trace.ts";
 import { createEventIds } from "./event-ids.ts";
 import { completeEvent, type EventDraft, type StrataEvent } from "./event.ts";
 
 /** A turn's events emitted through its chain, as an engine does. */
 function createTurn(): {
   readonly events: StrataEvent[];
-  tell(draft: EventDraft, toolUseId?: string): void;
+  emit(draft: EventDraft, toolUseId?: string): void;
   story(): string[];
 } {
   const ids = createEventIds();
@@ -16,7 +16,7 @@ function createTurn(): {
   let chain: Chain | null = null;
   return {
     events,
-    tell: (draft, toolUseId) => {
+    emit: (draft, toolUseId) => {
       const parentEventId = chain === null ? null : parentIn(chain, draft.type, toolUseId);
       const id = ids.next(events.length, new Uint8Array(10));
       const event = completeEvent({ ...draft, parentEventId }, { id, timestampUs: 0 });
@@ -197,19 +197,19 @@ function failed(use: string): EventDraft {
 describe("the chain of a turn (D-09)", () => {
   test("goes from the beginning over calls and tools to the next call; the end belongs to the beginning", () => {
     const turn = createTurn();
-    turn.tell(drafts.started);
-    turn.tell(drafts.callStarted);
-    turn.tell(drafts.callCompleted);
-    turn.tell(drafts.miss);
-    turn.tell(called("a"), "a");
-    turn.tell(called("b"), "b");
-    turn.tell(drafts.updated, "a");
-    turn.tell(drafts.evicted, "a");
-    turn.tell(returned("b"), "b");
-    turn.tell(returned("a"), "a");
-    turn.tell(drafts.callStarted);
-    turn.tell(drafts.callCompleted);
-    turn.tell(drafts.completed);
+    turn.emit(drafts.started);
+    turn.emit(drafts.callStarted);
+    turn.emit(drafts.callCompleted);
+    turn.emit(drafts.miss);
+    turn.emit(called("a"), "a");
+    turn.emit(called("b"), "b");
+    turn.emit(drafts.updated, "a");
+    turn.emit(drafts.evicted, "a");
+    turn.emit(returned("b"), "b");
+    turn.emit(returned("a"), "a");
+    turn.emit(drafts.callStarted);
+    turn.emit(drafts.callCompleted);
+    turn.emit(drafts.completed);
     expect(turn.story()).toEqual([
       "turn.started ← nothing",
       "llm.call_started ← 0 turn.started",
@@ -230,13 +230,13 @@ describe("the chain of a turn (D-09)", () => {
 
   test("goes over a question to the user, and what was denied", () => {
     const turn = createTurn();
-    turn.tell(drafts.started);
-    turn.tell(drafts.callStarted);
-    turn.tell(drafts.callCompleted);
-    turn.tell(asked("a"), "a");
-    turn.tell(resolved("a"), "a");
-    turn.tell(failed("a"), "a");
-    turn.tell(drafts.callStarted);
+    turn.emit(drafts.started);
+    turn.emit(drafts.callStarted);
+    turn.emit(drafts.callCompleted);
+    turn.emit(asked("a"), "a");
+    turn.emit(resolved("a"), "a");
+    turn.emit(failed("a"), "a");
+    turn.emit(drafts.callStarted);
     expect(turn.story().slice(3)).toEqual([
       "tool.confirmation_requested ← 2 llm.call_completed",
       "tool.confirmation_resolved ← 3 tool.confirmation_requested",
@@ -245,14 +245,14 @@ describe("the chain of a turn (D-09)", () => {
     ]);
   });
 
-  test("goes through a fold with a call of its own, and on from there", () => {
+  test("goes through a compaction with a call of its own, and on from there", () => {
     const turn = createTurn();
-    turn.tell(drafts.started);
-    turn.tell(drafts.compactionStarted);
-    turn.tell(drafts.callStarted);
-    turn.tell(drafts.callFailed);
-    turn.tell(drafts.compactionFailed);
-    turn.tell(drafts.callStarted);
+    turn.emit(drafts.started);
+    turn.emit(drafts.compactionStarted);
+    turn.emit(drafts.callStarted);
+    turn.emit(drafts.callFailed);
+    turn.emit(drafts.compactionFailed);
+    turn.emit(drafts.callStarted);
     expect(turn.story().slice(1)).toEqual([
       "compaction.started ← 0 turn.started",
       "llm.call_started ← 1 compaction.started",
@@ -270,7 +270,7 @@ describe("the chain of a turn (D-09)", () => {
   });
 });
 
-test("whatever is told in whatever order, every parent exists, comes before, and leads to the beginning", () => {
+test("for any events in any order, every parent exists, comes before, and leads to the beginning", () => {
   const any = fc.constantFrom<EventDraft>(
     ...Object.values(drafts).slice(1),
     ...["a", "b"].flatMap((use) => [
@@ -285,8 +285,8 @@ test("whatever is told in whatever order, every parent exists, comes before, and
   fc.assert(
     fc.property(fc.array(fc.tuple(any, use), { maxLength: 40 }), (steps) => {
       const turn = createTurn();
-      turn.tell(drafts.started);
-      for (const [draft, toolUseId] of steps) turn.tell(draft, toolUseId);
+      turn.emit(drafts.started);
+      for (const [draft, toolUseId] of steps) turn.emit(draft, toolUseId);
       expect(checkTrace(turn.events)).toEqual([]);
       expect(turn.events.slice(1).every(({ parentEventId }) => parentEventId !== null)).toBe(true);
     }),

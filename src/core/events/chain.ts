@@ -72,6 +72,7 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
     case "session.forked":
     case "session.archived":
     case "session.deleted":
+    case "memory.unreadable":
       return started;
   }
 }
@@ -121,6 +122,7 @@ export function extendChain(chain: Chain, event: StrataEvent): Chain {
     case "skill.loaded":
     case "skill.modified":
     case "memory.eviction":
+    case "memory.unreadable":
       return chain;
   }
 }

@@ -10,7 +10,6 @@ import {
   type EventType,
 } from "./event-catalogue.ts";
 import { isUlid } from "../message/validate-message.ts";
-import type { StrataEvent } from "./event.ts";
 import { isName, type Field } from "./field-kinds.ts";
 
 export interface EventViolation {
@@ -48,10 +47,6 @@ export function checkEvent(event: unknown): readonly EventViolation[] {
     checkPayload(payload, type, violations);
   }
   return violations;
-}
-
-export function isStrataEvent(value: unknown): value is StrataEvent {
-  return checkEvent(value).length === 0;
 }
 
 function checkEnvelope(event: Readonly<Record<string, unknown>>): EventViolation[] {

@@ -25,7 +25,7 @@ export function credentialPatterns(taken: string): readonly Replacement[] {
   ];
 }
 
-/** The text without long runs that nobody would write by hand. */
+/** The text without long random runs. */
 export function takeRandom(text: string, taken: string): string {
   return text.replace(/[A-Za-z0-9_-]{32,}/g, (run) => (isRandom(run) ? taken : run));
 }

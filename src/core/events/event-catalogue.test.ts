@@ -1,14 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { missCauses } from "../diagnosis/explanation.ts";
-import type { CompactionSummary, TurnFailure } from "../message/turn-result.ts";
 import { tiers } from "../tokens/budget.ts";
-import type { ProviderFailure } from "../wire/failure.ts";
+import { toErrorClass, type ProviderFailure } from "../wire/failure.ts";
 import type { ReplyStop } from "../wire/reply.ts";
-import { describeEvents } from "./describe-events.ts";
+import { describeEvents } from "../../../scripts/api/describe-events.ts";
 import { eventCatalogue, eventTypes, isAudit, isEventType, specOf } from "./event-catalogue.ts";
 import type { PayloadOf } from "./event.ts";
-import { toErrorClass, toUsd, type FailureKind } from "./payload-spelling.ts";
+import { toUsd } from "./payload-spelling.ts";
 
 describe("the catalogue", () => {
   test("holds these types and no other", () => {
@@ -42,6 +41,7 @@ describe("the catalogue", () => {
       "skill.modified",
       "memory.updated",
       "memory.eviction",
+      "memory.unreadable",
       "compaction.started",
       "compaction.completed",
       "compaction.failed",
@@ -90,16 +90,22 @@ describe("closed lists agree with those they repeat", () => {
   });
 
   // The types do the work: a line fails to compile if its list has more or fewer words.
-  test("stop reasons, triggers of folds, kinds of failures", () => {
+  test("stop reasons, triggers of compactions, kinds of failed turns", () => {
     type Same<Left, Right> = [Left, Right] extends [Right, Left] ? true : false;
-    type Hyphened<Text> = Text extends `${infer Start}-${infer End}` ? `${Start}_${End}` : Text;
+    type CompactionTrigger = "context_limit" | "overflow_recovery" | "manual" | "periodic";
+    type TurnFailure =
+      | "context_overflow"
+      | "auth_failure"
+      | "rate_limit"
+      | "model_error"
+      | "timeout"
+      | "compaction_failure"
+      | "unknown";
     const stops: Same<ReplyStop, PayloadOf<"llm.call_completed">["stop_reason"]> = true;
     const ends: Same<ReplyStop, PayloadOf<"turn.completed">["stop_reason"]> = true;
-    const folds: Same<CompactionSummary["trigger"], PayloadOf<"compaction.completed">["trigger"]> =
-      true;
-    const turns: Same<Hyphened<TurnFailure["kind"]>, PayloadOf<"turn.failed">["error_kind"]> = true;
-    const failures: Same<ProviderFailure["kind"], FailureKind> = true;
-    expect([stops, ends, folds, turns, failures]).toEqual([true, true, true, true, true]);
+    const compactions: Same<CompactionTrigger, PayloadOf<"compaction.completed">["trigger"]> = true;
+    const turns: Same<TurnFailure, PayloadOf<"turn.failed">["error_kind"]> = true;
+    expect([stops, ends, compactions, turns]).toEqual([true, true, true, true]);
   });
 });
 
@@ -119,7 +125,7 @@ describe("spelling for payloads", () => {
     expect(toUsd(null)).toBe(null);
   });
 
-  test.each<[FailureKind, string]>([
+  test.each<[ProviderFailure["kind"], string]>([
     ["rate-limited", "rate_limit"],
     ["overloaded", "server_error"],
     ["context-overflow", "context_overflow"],

@@ -17,10 +17,7 @@ export const sensitivities = [
   "aggregatable",
 ] as const;
 
-/**
- * Who may see an event, most guarded first: stays with its owner; leaves with the owner's consent; may
- * leave without names; may be aggregated with others.
- */
+/** Most guarded first: stays with its owner; leaves with consent; may leave without names; may be aggregated. */
 export type Sensitivity = (typeof sensitivities)[number];
 
 export interface EventSpec {
@@ -30,7 +27,7 @@ export interface EventSpec {
   readonly actor: Actor;
   readonly sensitivity: Sensitivity;
   /** Retention sweeps keep it: it records a removal, a permission or a permanent change. */
-  readonly audit: boolean;
+  readonly audit?: true;
   readonly payload: Readonly<Record<string, FieldSpec>>;
 }
 
@@ -61,7 +58,7 @@ export function specOf(type: EventType): EventSpec {
 }
 
 export function isAudit(type: EventType): boolean {
-  return eventCatalogue[type].audit;
+  return specOf(type).audit === true;
 }
 
 /** The fields of a type by name. Read once, because every emitted event is checked. */

@@ -5,7 +5,6 @@ export const memoryEvents = {
     when: "a write changed a memory file",
     actor: "agent",
     sensitivity: "private",
-    audit: false,
     payload: {
       file: ["MEMORY.md", "USER.md"],
       operation: ["add", "replace", "consolidate"],
@@ -28,11 +27,20 @@ export const memoryEvents = {
       size_after_bytes: "count",
     },
   },
+  "memory.unreadable": {
+    when: "a memory file cannot be read; the last good text is used in its place",
+    actor: "system",
+    sensitivity: "private",
+    payload: {
+      file: ["MEMORY.md", "USER.md", "global USER.md"],
+      reason: "free text",
+      kept_size_bytes: "count",
+    },
+  },
   "compaction.started": {
     when: "a compaction holds its lock and begins",
     actor: "system",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       trigger: ["context_limit", "overflow_recovery", "manual", "periodic"],
       turns_to_fold: "count",
@@ -65,7 +73,6 @@ export const memoryEvents = {
     when: "a compaction or its summary failed",
     actor: "system",
     sensitivity: "pseudonymous",
-    audit: false,
     payload: {
       trigger: ["context_limit", "overflow_recovery", "manual", "periodic"],
       outcome: ["failed"],
@@ -79,7 +86,6 @@ export const memoryEvents = {
     when: "a due compaction did not begin",
     actor: "system",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       trigger: ["context_limit", "overflow_recovery", "manual", "periodic"],
       outcome: ["lock_held", "no_boundary", "too_soon", "breaker_open"],

@@ -5,7 +5,6 @@ export const sessionEvents = {
     when: "a session was opened for the first time",
     actor: "system",
     sensitivity: "private",
-    audit: false,
     payload: {
       agent: "name?",
       parent_session_id: "name?",
@@ -19,14 +18,12 @@ export const sessionEvents = {
     when: "a session was opened again, here or on another node",
     actor: "system",
     sensitivity: "pseudonymous",
-    audit: false,
     payload: { workspace_hash: "hash", last_event_id_at_resume: "event id or null" },
   },
   "session.ended": {
     when: "a session was closed",
     actor: "system",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       disposition: ["completed", "abandoned", "error"],
       turn_count: "count",

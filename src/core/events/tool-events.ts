@@ -5,7 +5,6 @@ export const toolEvents = {
     when: "a tool is about to run",
     actor: "agent",
     sensitivity: "pseudonymous",
-    audit: false,
     payload: {
       tool_use_id: "name",
       tool_name: "name",
@@ -18,7 +17,6 @@ export const toolEvents = {
     when: "a tool returned",
     actor: "tool",
     sensitivity: "private",
-    audit: false,
     payload: {
       tool_use_id: "name",
       tool_name: "name?",
@@ -33,7 +31,6 @@ export const toolEvents = {
     when: "a tool could not run or did not finish",
     actor: "tool",
     sensitivity: "private",
-    audit: false,
     payload: {
       tool_use_id: "name",
       tool_name: "name?",
@@ -55,7 +52,6 @@ export const toolEvents = {
     when: "the model's input does not fit the tool's schema",
     actor: "system",
     sensitivity: "private",
-    audit: false,
     payload: { tool_name: "name", validation_errors: "free texts" },
   },
   "tool.confirmation_requested": {
@@ -85,14 +81,12 @@ export const toolEvents = {
     when: "the agent looked for a skill",
     actor: "agent",
     sensitivity: "private",
-    audit: false,
     payload: { query: "free text", results_count: "count", result_skill_ids: "names" },
   },
   "skill.loaded": {
     when: "the body of a skill became part of the context",
     actor: "system",
     sensitivity: "pseudonymous",
-    audit: false,
     payload: {
       skill_id: "name",
       skill_version: "short hash",

@@ -5,7 +5,6 @@ export const turnEvents = {
     when: "an event for the agent arrived and is being handled",
     actor: "user",
     sensitivity: "private",
-    audit: false,
     payload: {
       user_message_hash: "hash",
       user_message_text_redacted: "free text?",
@@ -18,10 +17,10 @@ export const turnEvents = {
     when: "the model of a turn is known: exactly once per turn",
     actor: "system",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       model: "name",
       provider: "name",
+      // In order of precedence.
       reason: [
         "message",
         "sticky",
@@ -44,7 +43,6 @@ export const turnEvents = {
     when: "the model gave its final reply",
     actor: "agent",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       stop_reason: [
         "end_turn",
@@ -69,7 +67,6 @@ export const turnEvents = {
     when: "the turn was stopped or timed out",
     actor: "user",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       reason: ["user_cancel", "client_disconnect", "timeout"],
       partial_llm_calls: "count",
@@ -80,7 +77,6 @@ export const turnEvents = {
     when: "the turn ended without an answer",
     actor: "system",
     sensitivity: "pseudonymous",
-    audit: false,
     payload: {
       error_kind: [
         "context_overflow",
@@ -104,7 +100,6 @@ export const turnEvents = {
     when: "an open turn was found whose process is gone",
     actor: "system",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       found_by: ["lease_expired", "startup"],
       llm_call_count: "count",
@@ -116,14 +111,12 @@ export const turnEvents = {
     when: "an interrupted turn continues after its last recorded call",
     actor: "system",
     sensitivity: "aggregatable",
-    audit: false,
     payload: { llm_call_count: "count", tool_call_count: "count" },
   },
   "turn.abandoned": {
     when: "an interrupted turn was abandoned; its calls stay in the bill",
     actor: "system",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       llm_call_count: "count",
       tool_call_count: "count",

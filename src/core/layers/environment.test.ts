@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { describeEnvironment, scopeCapabilities, type Capability } from "./environment.ts";
+import { describeEnvironment, type Capability } from "./environment.ts";
 
 const capabilities: readonly Capability[] = [
   { category: "Social", name: "news", status: "setup" },
@@ -42,12 +42,4 @@ test("the order in which capabilities are found does not show", () => {
       expect(describeEnvironment(given, notes)).toBe(describeEnvironment(capabilities, notes));
     }),
   );
-});
-
-test("a scope names categories or capabilities", () => {
-  const names = scopeCapabilities(capabilities, ["Social", "chat", "unknown"]).map(
-    ({ name }) => name,
-  );
-  expect(names).toEqual(["news", "chat"]);
-  expect(scopeCapabilities(capabilities, [])).toEqual([]);
 });

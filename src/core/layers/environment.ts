@@ -29,15 +29,6 @@ export function describeEnvironment(
   return paragraphs.length === 0 ? null : ["## Environment", ...paragraphs].join("\n\n");
 }
 
-/** The capabilities in a task's scope, by category or name. */
-export function scopeCapabilities(
-  capabilities: readonly Capability[],
-  scope: readonly string[],
-): Capability[] {
-  const wanted = new Set(scope);
-  return capabilities.filter(({ category, name }) => wanted.has(category) || wanted.has(name));
-}
-
 const glyphs: Readonly<Record<CapabilityStatus, string>> = {
   ready: "✅",
   setup: "🔧",

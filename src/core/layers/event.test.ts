@@ -33,7 +33,7 @@ describe("an event", () => {
     expect(validateMessage(current)).toEqual([]);
   });
 
-  test("what holds for this call only is told in the lines and the order of seed 003 (X-04)", () => {
+  test("what holds for this call only is written in the lines and the order of seed 003 (X-04)", () => {
     expect(readEvent(event, "manager", now).volatile).toEqual([
       {
         name: "event",
@@ -50,13 +50,13 @@ describe("an event", () => {
     ]);
   });
 
-  test("a worker is not told the platform", () => {
+  test("a worker does not learn the platform", () => {
     expect(readEvent(event, "worker", now).volatile[0]?.text).toBe(
       "Current time: 2026-11-15T10:00:00.000Z\nTimezone: Europe/Berlin\nBranch: main",
     );
   });
 
-  test("the timezone is UTC where none is given, and actions without a platform are not told", () => {
+  test("the timezone is UTC where none is given, and actions without a platform are left out", () => {
     const bare: AgentEvent = {
       content: "Hi",
       source: "cli",
@@ -77,7 +77,7 @@ describe("an event", () => {
     expect(current.content).toEqual([image]);
   });
 
-  test("source, platform and hooks are kept for the ledger, also where a worker is not told (X-22)", () => {
+  test("source, platform and hooks are kept for the ledger, also where a worker does not see them (X-22)", () => {
     const context = { source: "slack:C1", platform: "Slack", hookCount: 2 };
     expect(readEvent(event, "worker", now).context).toEqual(context);
     expect(readEvent({ content: "Hi", source: "cli" }, "worker", now).context).toEqual({

@@ -5,7 +5,7 @@ import { describeMemoryChange } from "./memory-delta.ts";
 const snapshot = { user: "Name: Ada\nLikes tea.\n", workspace: "Uses npm.\nTests with vitest.\n" };
 
 describe("memory that changed since the snapshot", () => {
-  test("nothing is said when nothing changed, nor for white space", () => {
+  test("there is no text when nothing changed, nor for white space", () => {
     expect(describeMemoryChange(snapshot, snapshot)).toBeNull();
     const spaced = { user: "Name: Ada  \r\n\nLikes tea.", workspace: snapshot.workspace };
     expect(describeMemoryChange(snapshot, spaced)).toBeNull();
@@ -69,7 +69,7 @@ describe("memory that changed since the snapshot", () => {
     ]);
   });
 
-  test("a change of what is known everywhere is told apart from the workspace's own", () => {
+  test("a change of the global file is reported apart from the workspace's own", () => {
     const [before, now] = ["Speaks French.\n", "Speaks Greek.\n"].map((globalUser) => ({
       ...snapshot,
       globalUser,

@@ -1,6 +1,6 @@
 // The table of role differences, row by row. The ledger handles history per role.
 import { describe, expect, test } from "vitest";
-import { describeEnvironment, scopeCapabilities, type Capability } from "./environment.ts";
+import { describeEnvironment, type Capability } from "./environment.ts";
 import { readEvent } from "./event.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
 import { roleRules, workerTask } from "./roles.ts";
@@ -23,7 +23,8 @@ function textOf(role: AgentRole, name: string): string | undefined {
 }
 
 function scoped(scope: string): string | null {
-  return describeEnvironment(scopeCapabilities(capabilities, [scope]), notes);
+  const isAsked = ({ category, name }: Capability): boolean => [category, name].includes(scope);
+  return describeEnvironment(capabilities.filter(isAsked), notes);
 }
 
 describe("manager and worker", () => {
@@ -55,7 +56,7 @@ describe("manager and worker", () => {
     );
   });
 
-  test("a manager is told the platform and its actions, a worker is not", () => {
+  test("a manager learns the platform and its actions, a worker does not", () => {
     const event = { content: "Hi", source: "chat", platform: "Slack", platformActions: ["reply"] };
     const now = { iso: "2026-11-15T10:00:00.000Z" };
     const volatileOf = (role: AgentRole): string =>

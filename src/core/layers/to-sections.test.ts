@@ -78,7 +78,7 @@ describe("sections", () => {
     expect(toSections(blank)).toEqual([]);
   });
 
-  test("a role has rules in the prompt only where somebody asked for it", () => {
+  test("a role has rules in the prompt only where it was asked for", () => {
     expect(toSections({ role: "unified" }).map(({ name }) => name)).toEqual(["role rules"]);
     expect(toSections({ workspaceRules: "Be brief." }).map(({ name }) => name)).toEqual([
       "workspace rules",

@@ -44,7 +44,7 @@ describe("cutting a text", () => {
     expect(text).toContain("bytes of a?b.md are");
   });
 
-  test("no character is split, no limit is passed, and what is said to be missing is missing", () => {
+  test("no character is split, no limit is passed, and what is reported as missing is missing", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme", minLength: 300, maxLength: 900 }),

@@ -47,8 +47,8 @@ export interface CallEntry extends CallRecord {
   readonly reply: Message | null;
 }
 
-/** A correction of the reply's counts, or a change the provider made to the request. */
+/** A correction of the reply's counts, counts that cannot be true, or a change the provider made to the request. */
 export interface ReplyNote {
-  readonly kind: "usage" | "transformed";
+  readonly kind: "usage" | "usage-refused" | "transformed";
   readonly detail: string;
 }

@@ -7,18 +7,12 @@ export interface NewCompaction {
   /** The id of the compaction turn. */
   readonly id: string;
   readonly sessionId: string;
-  /**
-   * The head that is compacted. Another head in the ledger is a conflict. Null if the first turn of a session
-   * compacts itself while it runs.
-   */
+  /** The compacted head. Another head is a conflict. Null if the first turn of a session compacts itself. */
   readonly parentTurnId: string | null;
   /** Replaces the compacted turns, before the kept ones. */
   readonly messages: readonly NewMessage[];
   readonly details: NewCompactionDetails;
-  /**
-   * T0 to T2 from this compaction on, stored once by hash. Default: those of the compaction before, or of the
-   * session.
-   */
+  /** T0 to T2 from here on, stored once by hash. Default: those of the compaction before, or of the session. */
   readonly foundation?: string;
   /** The session's state after the compaction. */
   readonly stateJson?: JsonText;

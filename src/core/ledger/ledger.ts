@@ -83,10 +83,7 @@ export interface Ledger {
   /** The latest first. */
   readCompactions(sessionId: string, limit?: number): Promise<readonly CompactionRecord[]>;
 
-  /**
-   * Searches what compactions hide in a session's thread. Best passages first, one per message. The first
-   * search after a compaction takes longer: it indexes the newly hidden part.
-   */
+  /** Searches what compactions hide. Best passages first, one per message. The first search indexes the hidden part. */
   searchHistory(query: HistoryQuery): Promise<FoundHistory>;
   /** Turns of a session's thread as plain text, hidden or not, within the range. */
   readHistory(range: HistoryRange): Promise<HistoryPage>;
@@ -105,9 +102,9 @@ export interface Ledger {
   sweepEvents(beforeMs: number): Promise<number>;
   /** Every broken invariant, in words. Empty if there are none. */
   check(onProgress?: (checked: number) => void): AsyncIterable<string>;
+  /** Repairs what can be repaired without guessing, in one transaction. Every change, in words. */
+  repair(): AsyncIterable<string>;
   stats(): Promise<LedgerStats>;
-  /** Calls the handler when a session's pointer moved, here or elsewhere. Returns a function that stops it. */
-  onAdvance(handler: (sessionId: string) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -186,10 +183,7 @@ export interface Deletion {
   readonly turns: number;
   /** Turns that stay because other sessions build on them. */
   readonly turnsKept: number;
-  /**
-   * Null if the content is gone from the database files, as far as the store can tell. Otherwise why not, and
-   * what to do.
-   */
+  /** Null if the content is gone from the files, as far as the store can tell. Otherwise why not, and what to do. */
   readonly notYetScrubbed: string | null;
 }
 

@@ -45,10 +45,7 @@ export interface NewMessage {
   readonly contextJson?: JsonText;
   /** False for messages that are stored but never sent again, such as a reply that was cut off. */
   readonly isReplayed?: boolean;
-  /**
-   * The full text of a tool result if the message holds only a part. Stored once by hash. Characters a database
-   * cannot store (NUL, half of a surrogate pair) become U+FFFD.
-   */
+  /** The full text of a tool result if the message holds a part. NUL and half surrogate pairs become U+FFFD. */
   readonly whole?: string;
 }
 

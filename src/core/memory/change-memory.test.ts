@@ -93,7 +93,7 @@ describe("consolidating", () => {
     expect(describeRefusal("MEMORY.md", question)).toContain("from 11 to 5 bytes");
   });
 
-  test("CF-D CAS conflict: a text that was not seen is not replaced, and its hash is told", () => {
+  test("CF-D CAS conflict: a text that was not seen is not replaced, and its hash is given", () => {
     const text = "somebody else's\n";
     const operation = { kind: "consolidate", content: "mine\n" } as const;
     const refusal = {

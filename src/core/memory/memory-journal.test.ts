@@ -62,7 +62,7 @@ describe("which change an undo takes back", () => {
     expect(undoOf([loop, change(2, "b", "a", { operation: "undo", undoes: 2 })], "a")).toBeNull();
   });
 
-  test("none where somebody else changed the file since", () => {
+  test("none where the file was changed outside since", () => {
     expect(undoOf(history, "edited by hand")).toBeNull();
   });
 

@@ -50,7 +50,7 @@ export function describeRefusal(file: MemoryFile, refusal: MemoryRefusal): strin
       );
     case "changed-meanwhile":
       return (
-        `${file} was changed by somebody else and is left as it is; ` +
+        `${file} was changed elsewhere and is left as it is; ` +
         `the hash of what it holds now is ${refusal.currentHash}. ` +
         "Read it, take what is new into the consolidated text, and try again"
       );

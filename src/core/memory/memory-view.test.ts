@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { composeSystemPrompt, toMemoryTexts, viewMemory } from "./memory-view.ts";
+import { toMemoryTexts, viewMemory } from "./memory-view.ts";
 
 const start = { user: "Likes tea.\n", workspace: "Uses npm.\n" };
 const now = { user: "Likes tea.\n", workspace: "Uses npm.\nNode 24.\n" };
@@ -11,7 +11,7 @@ describe("modes (C-3)", () => {
       ["session", "## User context (USER.md)\n\nLikes tea."],
       ["session", "## Workspace memory (MEMORY.md)\n\nUses npm."],
     ]);
-    expect(quiet).toMatchObject({ volatile: [], volatilePlace: null, isWhole: true });
+    expect(quiet).toMatchObject({ volatile: [], isWhole: true });
     const later = viewMemory("snapshot-delta", start, now);
     expect(later.session).toEqual(quiet.session);
     expect(later.volatile).toEqual([
@@ -40,11 +40,7 @@ describe("modes (C-3)", () => {
       ["turn", "## User context (USER.md)\n\nLikes tea."],
       ["turn", "## Workspace memory (MEMORY.md)\n\nUses npm.\nNode 24."],
     ]);
-    expect(tail.volatilePlace).toBeNull();
-    expect(viewMemory("live-system", start, now)).toEqual({
-      ...tail,
-      volatilePlace: "system-tail",
-    });
+    expect(viewMemory("live-system", start, now)).toEqual(tail);
   });
 });
 
@@ -78,20 +74,5 @@ describe("what may be shown", () => {
       texts: { workspace: full.workspace },
       cut: [],
     });
-  });
-});
-
-describe("the prompt (S-11)", () => {
-  test("S-15 both sections: the base, USER.md, MEMORY.md, blank lines between them", () => {
-    expect(composeSystemPrompt("You help.", start)).toBe(
-      "You help.\n\n## User context (USER.md)\n\nLikes tea.\n\n## Workspace memory (MEMORY.md)\n\nUses npm.",
-    );
-  });
-
-  test("S-15 omit empty sections", () => {
-    expect(composeSystemPrompt("You help.", { user: " \n", workspace: "" })).toBe("You help.");
-    expect(composeSystemPrompt("", { user: "", workspace: "x" })).toBe(
-      "## Workspace memory (MEMORY.md)\n\nx",
-    );
   });
 });

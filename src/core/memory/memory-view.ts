@@ -21,8 +21,6 @@ export interface MemoryView {
   readonly session: readonly Section[];
   /** For the next call. */
   readonly volatile: readonly Section[];
-  /** Where the layout must put volatile text. Null if it may choose. */
-  readonly volatilePlace: "system-tail" | null;
   /** Whether the model sees all of the current texts. */
   readonly isWhole: boolean;
 }
@@ -38,7 +36,6 @@ export function viewMemory(
       return {
         session: memorySections(snapshot, "session"),
         volatile: change === null ? [] : [toDelta(change)],
-        volatilePlace: null,
         isWhole: change === describeMemoryChange(snapshot, current, unlimited),
       };
     }
@@ -47,7 +44,6 @@ export function viewMemory(
       return {
         session: [],
         volatile: memorySections(current, "turn"),
-        volatilePlace: mode === "live-system" ? "system-tail" : null,
         isWhole: true,
       };
   }
@@ -90,12 +86,6 @@ function showFile(
   const because = `it is over its hard cap of ${hardBytes} bytes`;
   const { text, bytesLeftOut } = cutText(whole, { bytesMax: hardBytes, name: file, because });
   return { text, cut: bytesLeftOut === 0 ? [] : [file] };
-}
-
-/** For callers that build a prompt without sections: the base, then the memory files that have text. */
-export function composeSystemPrompt(base: string, texts: MemoryTexts): string {
-  const sections = memorySections(texts, "session").map(({ text }) => text);
-  return [base, ...sections].filter((text) => text.trim() !== "").join("\n\n");
 }
 
 const unlimited: DeltaLimits = {

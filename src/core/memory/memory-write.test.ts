@@ -36,7 +36,7 @@ test("S-02: over the soft cap is larger than it", () => {
   expect(caps).toEqual([false, true]);
 });
 
-describe("what the model is told (S-08)", () => {
+describe("what the model reads (S-08)", () => {
   test("new total bytes, and S-15 soft hint in tool text", () => {
     expect(describeWrite(plain)).toBe("Added to MEMORY.md; it has 4 bytes now.");
     expect(describeWrite(over)).toBe(
@@ -58,12 +58,12 @@ describe("what the model is told (S-08)", () => {
     expect(describeWrite(same)).toBe("MEMORY.md holds exactly this already; 1 bytes, unchanged.");
   });
 
-  test("that somebody else's words were kept, and what is odd about the new ones", () => {
+  test("that changes made elsewhere were kept, and what is odd about the new words", () => {
     const operation: MemoryOperation = { kind: "replace", old: "a", new: "\u200bb" };
     const texts = { before: "a", after: "\u200bb", isMerged: true };
     expect(describeWrite(toMemoryWrite("USER.md", operation, texts))).toBe(
       "Replaced in USER.md; it has 4 bytes now. " +
-        "Somebody else had changed USER.md meanwhile; what they wrote is kept. " +
+        "USER.md was changed elsewhere meanwhile; those changes are kept. " +
         "Warning: this text has 1 invisible character (U+200B). Make sure that it is meant to be remembered.",
     );
   });
@@ -100,7 +100,7 @@ describe("events", () => {
     expect(toMemoryEvents(toMemoryWrite("USER.md", adding, same))).toBeNull();
   });
 
-  test("S-10: over the soft cap nothing is evicted, and that is said", () => {
+  test("S-10: over the soft cap nothing is evicted, and the event says so", () => {
     expect(toMemoryEvents(over)?.eviction).toEqual({
       file: "MEMORY.md",
       trigger: "size_cap_exceeded",

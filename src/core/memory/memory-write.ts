@@ -1,4 +1,5 @@
 // The result of a memory write, as a sentence, as events and as metadata.
+import type { PayloadOf } from "../events/event.ts";
 import { hashContent, type ContentHash } from "../hash.ts";
 import { countBytes } from "../layers/cut-middle.ts";
 import { memoryCaps, type MemoryFile } from "./memory-file.ts";
@@ -66,7 +67,7 @@ export function describeWrite(write: MemoryWrite): string {
     sentences.push(`${what}; it has ${afterSizeBytes} bytes now${hint}.`);
   }
   if (write.isMerged) {
-    sentences.push(`Somebody else had changed ${file} meanwhile; what they wrote is kept.`);
+    sentences.push(`${file} was changed elsewhere meanwhile; those changes are kept.`);
   }
   if (write.warnings.length > 0) sentences.push(describeWarnings(write.warnings));
   return sentences.join(" ");
@@ -88,22 +89,9 @@ export function metadataOf(write: MemoryWrite): Readonly<Record<string, unknown>
 }
 
 export interface MemoryEvents {
-  readonly updated: {
-    readonly file: MemoryFile;
-    readonly operation: MemoryOperation["kind"];
-    readonly before_hash: ContentHash;
-    readonly after_hash: ContentHash;
-    readonly before_size_bytes: number;
-    readonly after_size_bytes: number;
-  };
+  readonly updated: PayloadOf<"memory.updated">;
   /** A child event of `updated`. */
-  readonly eviction: {
-    readonly file: MemoryFile;
-    readonly trigger: "size_cap_exceeded" | "manual";
-    readonly entries_evicted: number;
-    readonly size_before_bytes: number;
-    readonly size_after_bytes: number;
-  } | null;
+  readonly eviction: PayloadOf<"memory.eviction"> | null;
 }
 
 /** The payloads of a write's events. Null if it changed nothing. */

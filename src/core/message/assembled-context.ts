@@ -6,10 +6,24 @@ export const agentRoles = ["manager", "worker", "unified"] as const;
 
 export type AgentRole = (typeof agentRoles)[number];
 
+/** One named piece of what a call sends. */
+export interface ContextPiece {
+  readonly name: string;
+  /** Where it stands: T0 tools, T1 and T2 system text, T3 conversation, T5 text for one call only. */
+  readonly tier: "T0" | "T1" | "T2" | "T3" | "T5";
+  readonly tokens: number;
+  /** `user`: the application, its files and its people. */
+  readonly from: "user" | "strata";
+  /** What Strata adds to a piece of the user's. */
+  readonly added?: string;
+}
+
 export interface AssembledContext<Budget> {
   readonly runId: string;
   readonly role: AgentRole;
   readonly systemPrompt: string;
+  /** Every tool, every section of the system prompt, and everything else that is not the user's. */
+  readonly pieces: readonly ContextPiece[];
   readonly history: readonly Message[];
   readonly currentMessage: Message;
   /** The tools the role may use, sorted. */

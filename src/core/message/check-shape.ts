@@ -7,13 +7,10 @@ export type Shape =
   | "optional text"
   | "text or null"
   | "number"
-  | "number or null"
   | "flag"
   | "object"
   | "optional object"
-  /** A list of anything; its items are checked elsewhere. */
-  | "list"
-  | { readonly listOf: ObjectShape | "text" }
+  | { readonly listOf: ObjectShape }
   | { readonly oneOf: readonly unknown[] };
 
 export type Fields = Readonly<Record<string, Shape>>;
@@ -47,11 +44,8 @@ function checkFields(
 function checkField(value: unknown, shape: Shape, path: string): Violation[] {
   if (typeof shape === "object" && "listOf" in shape) {
     if (!Array.isArray(value)) return [wrong(path, "a list")];
-    const { listOf } = shape;
     return value.flatMap((item: unknown, index) =>
-      listOf === "text"
-        ? checkField(item, "text", `${path}.${index}`)
-        : checkShape(item, listOf, `${path}.${index}`),
+      checkShape(item, shape.listOf, `${path}.${index}`),
     );
   }
   if (typeof shape === "object") {
@@ -71,8 +65,6 @@ function isA(value: unknown, expected: string): boolean {
       return typeof value === "number";
     case "flag":
       return typeof value === "boolean";
-    case "list":
-      return Array.isArray(value);
     default:
       return isObject(value);
   }

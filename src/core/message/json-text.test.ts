@@ -1,12 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  arrayItems,
-  canonicalJsonOf,
-  objectMembers,
-  parseJsonText,
-  rootSpan,
-  toCanonicalJson,
-} from "./json-text.ts";
+import { arrayItems, objectMembers, parseJsonText, rootSpan } from "./json-text.ts";
+import { canonicalJsonOf, toCanonicalJson } from "./json-tree.ts";
 
 describe("canonical JSON", () => {
   test("has one spelling for one schema, whatever the order and white space", () => {

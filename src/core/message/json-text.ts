@@ -1,4 +1,4 @@
-// JSON as text: finds parts without changing a byte, and gives one canonical spelling where order has no meaning.
+// JSON as text: finds parts without changing a byte.
 import { StrataError, messageOf } from "../strata-error.ts";
 import type { JsonText } from "./message.ts";
 
@@ -12,9 +12,6 @@ export interface Member {
   readonly key: string;
   readonly value: Span;
 }
-
-/** Where we walk JSON, deeper nesting is refused. A verbatim value may be nested to any depth. */
-const depthMax = 500;
 
 /**
  * Accepts text that is exactly one JSON value. Escapes lone surrogates, which UTF-8 cannot carry bare;
@@ -41,9 +38,10 @@ export function rootSpan(json: JsonText): Span {
   return { start, end: endOfValue(json, start) };
 }
 
-/** The members of the object at `span`, in the order written, duplicates included. */
+/** The members of the object at `span`, in the order written, duplicates included; none if it is no object. */
 export function objectMembers(json: JsonText, span: Span): Member[] {
   const members: Member[] = [];
+  if (json[span.start] !== "{") return members;
   let at = skipSpace(json, span.start + 1);
   while (json[at] !== "}") {
     const keyEnd = endOfString(json, at);
@@ -56,9 +54,10 @@ export function objectMembers(json: JsonText, span: Span): Member[] {
   return members;
 }
 
-/** The items of the array at `span`. */
+/** The items of the array at `span`; none if it is no array. */
 export function arrayItems(json: JsonText, span: Span): Span[] {
   const items: Span[] = [];
+  if (json[span.start] !== "[") return items;
   let start = skipSpace(json, span.start + 1);
   while (json[start] !== "]") {
     const end = endOfValue(json, start);
@@ -68,79 +67,15 @@ export function arrayItems(json: JsonText, span: Span): Span[] {
   return items;
 }
 
-/**
- * The canonical spelling of a JSON text: keys sorted by code unit, no white space, strings escaped one
- * way, the last of duplicate keys. Numbers stay as written: rewriting would change 1.0 and long
- * integers.
- */
-export function toCanonicalJson(text: string): JsonText {
-  const json = parseJsonText(text, "the text");
-  return canonicalAt(json, skipSpace(json, 0), 0).text;
+/** The exact text of each member of an object; the last of duplicates, as in every JSON parser. None for other JSON. */
+export function memberTexts(json: JsonText): Map<string, JsonText> {
+  const members = objectMembers(json, rootSpan(json));
+  return new Map(members.map(({ key, value }) => [key, json.slice(value.start, value.end)]));
 }
 
-/** The canonical JSON of a plain value. Leaves out undefined members. */
-export function canonicalJsonOf(value: unknown): JsonText {
-  const json = JSON.stringify(value);
-  if (json === undefined) {
-    throw new StrataError("input-invalid", "the value has no JSON form", "pass plain data");
-  }
-  return toCanonicalJson(json);
-}
-
-/** A value in canonical spelling and its end in the source, from one pass over the text. */
-interface Spelled {
-  readonly text: JsonText;
-  readonly end: number;
-}
-
-function canonicalAt(json: JsonText, start: number, depth: number): Spelled {
-  if (depth > depthMax) {
-    throw new StrataError(
-      "input-invalid",
-      `JSON is nested deeper than ${depthMax} levels`,
-      "flatten the value",
-    );
-  }
-  switch (json.charAt(start)) {
-    case "{":
-      return canonicalObject(json, start, depth);
-    case "[":
-      return canonicalArray(json, start, depth);
-    case '"': {
-      const end = endOfString(json, start);
-      return { text: JSON.stringify(stringAt(json, { start, end })), end };
-    }
-    default: {
-      const end = endOfScalar(json, start);
-      return { text: json.slice(start, end), end };
-    }
-  }
-}
-
-function canonicalObject(json: JsonText, start: number, depth: number): Spelled {
-  const members = new Map<string, JsonText>();
-  let at = skipSpace(json, start + 1);
-  while (json[at] !== "}") {
-    const keyEnd = endOfString(json, at);
-    const key = stringAt(json, { start: at, end: keyEnd });
-    const value = canonicalAt(json, skipSpace(json, skipSpace(json, keyEnd) + 1), depth + 1);
-    members.set(key, value.text);
-    at = skipSeparator(json, value.end);
-  }
-  const sorted = [...members].toSorted(([left], [right]) => (left < right ? -1 : 1));
-  const texts = sorted.map(([key, value]) => `${JSON.stringify(key)}:${value}`);
-  return { text: `{${texts.join(",")}}`, end: at + 1 };
-}
-
-function canonicalArray(json: JsonText, start: number, depth: number): Spelled {
-  const items: JsonText[] = [];
-  let at = skipSpace(json, start + 1);
-  while (json[at] !== "]") {
-    const item = canonicalAt(json, at, depth + 1);
-    items.push(item.text);
-    at = skipSeparator(json, item.end);
-  }
-  return { text: `[${items.join(",")}]`, end: at + 1 };
+/** The exact text of each item; none if the text is not an array. */
+export function itemTexts(json: JsonText): JsonText[] {
+  return arrayItems(json, rootSpan(json)).map(({ start, end }) => json.slice(start, end));
 }
 
 /** The decoded string at `span`, which must be a JSON string. */

@@ -1,4 +1,4 @@
-// JSON as it was written: order of keys and spelling of numbers kept, white space and escapes not.
+// JSON as it was written: order of keys and spelling of numbers kept, white space and escapes not. One canonical spelling where order has no meaning.
 import {
   endOfScalar,
   endOfString,
@@ -8,6 +8,7 @@ import {
   stringAt,
 } from "./json-text.ts";
 import { isObject, type Fields } from "./fields.ts";
+import type { JsonText } from "./message.ts";
 import { StrataError } from "../strata-error.ts";
 
 export type JsonNode = JsonObject | JsonList | JsonString | JsonScalar;
@@ -61,6 +62,31 @@ export function compactJson(node: JsonNode, without: ReadonlySet<string> = nothi
   }
 }
 
+/**
+ * The canonical spelling of a JSON text: keys sorted by code unit, no white space, strings escaped one
+ * way, the last of duplicate keys. Numbers stay as written: rewriting would change 1.0 and long
+ * integers.
+ */
+export function toCanonicalJson(text: string): JsonText {
+  return canonicalText(parseJsonTree(text, "the text"));
+}
+
+/** The canonical JSON of a plain value. Leaves out undefined members. */
+export function canonicalJsonOf(value: unknown): JsonText {
+  const json = JSON.stringify(value);
+  if (json === undefined) {
+    throw new StrataError("input-invalid", "the value has no JSON form", "pass plain data");
+  }
+  return toCanonicalJson(json);
+}
+
+function canonicalText(node: JsonNode): JsonText {
+  if (node.kind === "list") return `[${node.items.map(canonicalText).join(",")}]`;
+  if (node.kind !== "object") return compactJson(node);
+  const sorted = [...node.members].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return objectText(sorted.map(([key, value]) => [key, canonicalText(value)]));
+}
+
 export function objectText(members: Iterable<readonly [string, string]>): string {
   return `{${[...members].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
 }
@@ -95,7 +121,7 @@ export function isScalar(node: JsonNode | undefined, key: string, source: string
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** Deeper JSON is refused: no client nests a request like this. */
+/** Where we walk JSON, deeper nesting is refused. A verbatim value may be nested to any depth. */
 const depthMax = 500;
 
 interface Parsed {

@@ -1,4 +1,4 @@
-// The shapes of messages, records, usage, tools and requests, for untyped callers.
+// The shapes of messages, records and usage, for untyped callers.
 import type { Fields, ObjectShape } from "./check-shape.ts";
 
 const exactText: Fields = { json: "optional text" };
@@ -51,24 +51,4 @@ export const recordShape: ObjectShape = {
   createdAtUs: "number",
   schemaVersion: { oneOf: [1] },
   metadata: "object",
-};
-
-export const toolShape: ObjectShape = {
-  name: "text",
-  description: "text",
-  inputSchemaJson: "text",
-};
-
-export const requestShape: ObjectShape = {
-  requestId: "text",
-  model: "text",
-  messages: "list",
-  tools: "list",
-  systemPrompt: "text or null",
-  systemPromptVolatile: "text or null",
-  maxOutputTokens: "number",
-  stopSequences: { listOf: "text" },
-  temperature: "number or null",
-  outputSchemaJson: "text or null",
-  stream: "flag",
 };

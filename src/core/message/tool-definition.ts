@@ -1,6 +1,7 @@
 // Tools as models see them, and the part of JSON Schema that every provider understands.
 import { StrataError } from "../strata-error.ts";
-import { canonicalJsonOf, parseJsonText, toCanonicalJson } from "./json-text.ts";
+import { parseJsonText } from "./json-text.ts";
+import { canonicalJsonOf, toCanonicalJson } from "./json-tree.ts";
 import type { JsonText } from "./message.ts";
 
 export interface ToolDefinition {

@@ -3,7 +3,6 @@ import type { Block, Message, MessageRecord } from "./message.ts";
 import { noUsage } from "./usage.ts";
 import { validateConversation } from "./validate-conversation.ts";
 import { validateMessage, validateRecord, validateUsage } from "./validate-message.ts";
-import { validateRequest, validateTool } from "./validate-request.ts";
 
 const text = (words: string): Block => ({ type: "text", text: words });
 const user = (words: string): Message => ({ role: "user", content: [text(words)] });
@@ -55,7 +54,7 @@ describe("a message (D-02)", () => {
       },
       ["message.content.0 tool-input"],
     ],
-    ["a result for nobody", result(""), ["message.content.0 tool-result-id"]],
+    ["a result without an id", result(""), ["message.content.0 tool-result-id"]],
     [
       "two results in one tool message",
       { role: "tool", content: [...result("a").content, ...result("b").content] },
@@ -106,7 +105,7 @@ describe("a conversation (D-02)", () => {
   test.each<[string, Message[], string[]]>([
     ["an assistant beginning", [calls("a")], ["messages.0.role role-first"]],
     [
-      "a tool use nobody answered",
+      "a tool use without an answer",
       [user("go"), calls("a"), user("and?")],
       ["messages.1.content.0 tool-use-unanswered"],
     ],
@@ -254,8 +253,6 @@ describe("values that break the types", () => {
     validateMessage,
     validateRecord,
     validateUsage,
-    validateRequest,
-    validateTool,
     "validateConversation of one": (value: never) => validateConversation([value]),
     validateConversation,
   };

@@ -32,11 +32,7 @@ export type Rule =
   | "record-repeated"
   | "session-mixed"
   | "record-incomplete"
-  | "usage-invalid"
-  | "schema-invalid"
-  | "schema-forbidden"
-  | "tool-repeated"
-  | "request-invalid";
+  | "usage-invalid";
 
 export function violation(path: string, rule: Rule, message: string): Violation {
   return { path, rule, message };

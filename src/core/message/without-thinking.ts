@@ -1,5 +1,6 @@
 // Removes a model's thinking: another model cannot read it, and some providers refuse it after the
 // messages before it have changed.
+import { parseFields, textIn } from "./fields.ts";
 import type { Block, Message } from "./message.ts";
 
 /** Returns the same message if it has no thinking. The result may be empty. */
@@ -14,16 +15,5 @@ function isThinking(block: Block): boolean {
   if (block.type !== "opaque") {
     return block.type === "thinking" || block.type === "redacted_thinking";
   }
-  return /thinking|^reasoning$/.test(typeOf(block.json));
-}
-
-/** The provider's name for the type, or empty. */
-function typeOf(json: string): string {
-  try {
-    const value: unknown = JSON.parse(json);
-    const type = typeof value === "object" && value !== null && "type" in value ? value.type : null;
-    return typeof type === "string" ? type : "";
-  } catch {
-    return "";
-  }
+  return /thinking|^reasoning$/.test(textIn(parseFields(block.json) ?? {}, "type") ?? "");
 }

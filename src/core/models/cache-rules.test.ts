@@ -85,7 +85,7 @@ test("Claude Platform on AWS is the Claude API without diagnostics", () => {
   });
 });
 
-test("the conflict over Vertex's read prices is told", () => {
+test("the conflict over Vertex's read prices is noted", () => {
   expect(resolveModel("vertex:claude-opus-5-5").facts.notes.join(" ")).toMatch(
     /Google's page says 90 % off for all.*lower prices, which are taken/,
   );

@@ -16,7 +16,17 @@ export const capabilityNames = [
   /** Whether the model accepts temperature and similar settings. */
   "samplingControls",
   "thinking",
+  /** Thinks if the request does not say. An explicit default equals leaving it out. */
+  "thinkingByDefault",
+  /** Cannot be switched off. */
   "thinkingAlwaysOn",
+  /** Cannot be switched off at the highest efforts, xhigh and max. */
+  "thinkingAtHighestEffort",
+  /** The model decides how much to think. */
+  "adaptiveThinking",
+  /** The request may set how many tokens to think. */
+  "budgetedThinking",
+  "thinkingBetweenTools",
   /** Nothing before a kept thinking block may change. */
   "thinkingBoundToPrefix",
   /** A user turn without tool results removes earlier thinking. */

@@ -40,7 +40,7 @@ export interface ListedName {
 
 const shared = parseSharedParts(sharedFile, "shared.json");
 
-/** The built-in facts with a user's changes. Throws at once if the changes are invalid, not on first use. */
+/** The built-in facts with a user's changes. Throws immediately if the changes are invalid, not on first use. */
 export function createCatalogue(changes?: CatalogueChanges): Catalogue {
   const routes = parseRoutes(routesFile, "routes.json");
   const builtIn = builtInFiles.map(([file, value]) => parseOurFile(value, file));

@@ -98,16 +98,6 @@ export function savingsOverNoCache(usage: Usage, model: PricedModel, options: Co
   return costOf(plain, model, options).totalPicoUsd - costOf(usage, model, options).totalPicoUsd;
 }
 
-/** What this model saved over a baseline with the same tokens in the same buckets. May be negative. */
-export function savingsOverModel(
-  usage: Usage,
-  model: PricedModel,
-  baseline: PricedModel,
-  options: CostOptions,
-): bigint {
-  return costOf(usage, baseline, options).totalPicoUsd - costOf(usage, model, options).totalPicoUsd;
-}
-
 /** The first non-empty bucket without a price. */
 function unpricedBucket(usage: Usage, { rates }: AppliedRates): string | null {
   if (usage.cacheReadTokens > 0 && rates.readPicoUsd === null) return "cache reads";

@@ -47,7 +47,7 @@ test.each(["2026-11-15T08:00:00+02:00", "2026-11-15T23:00:00-05:00", "2026-11-15
   },
 );
 
-test("the last moments of the calendar still have a day", () => {
+test("the last times of the calendar still have a day", () => {
   expect(toDay(253_402_300_799_999)).toBe("9999-12-31");
   expect(toDay(-62_167_219_200_000)).toBe("0000-01-01");
 });

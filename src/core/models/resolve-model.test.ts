@@ -189,7 +189,7 @@ test.each([
   "claude-opus-5" + "-20250101".repeat(10_000),
   "[1m]".repeat(10_000),
   "-v1".repeat(100_000),
-])("a huge id made of %.20s… is unknown, and told in one short line", (id) => {
+])("a huge id made of %.20s… is unknown, and shown in one short line", (id) => {
   expect(findModel(id)).toBeNull();
   expect(nearestIds(id)).toEqual([]);
   expect(() => resolveModel(id)).toThrowError(

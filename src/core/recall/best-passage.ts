@@ -1,4 +1,5 @@
 // Finds the stretch of a text where most of a query stands together.
+import type { Ranking } from "./pick-varied.ts";
 
 export interface TermHit {
   readonly term: string;
@@ -13,17 +14,11 @@ export interface Passage {
   readonly hasPhrase: boolean;
 }
 
-export interface PassageOptions {
-  readonly passageCharacters: number;
-  /** The exact phrase to look for, or null. */
-  readonly phrase: string | null;
-}
-
 /** Expects hits in text order. A repeated term counts again, less each time. */
 export function findBestPassage(
   text: string,
   hits: readonly TermHit[],
-  { passageCharacters, phrase }: PassageOptions,
+  { passageCharacters, phrase }: Pick<Ranking, "passageCharacters" | "phrase">,
 ): Passage {
   const phraseAt = phrase === null ? -1 : findPhrase(text, phrase);
   if (phrase !== null && phraseAt !== -1) {

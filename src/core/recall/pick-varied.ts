@@ -1,15 +1,41 @@
 // Picks the results to show: each adds something to those before it.
-import type { Candidate, Ranking, ScoredPassage } from "./ranking.ts";
+
+/** A message that shares terms with the query. */
+export interface Candidate {
+  /** Counted from the start of the thread. Later messages are newer. */
+  readonly position: number;
+  readonly text: string;
+}
+
+export interface RankedPassage<C extends Candidate> {
+  readonly candidate: C;
+  readonly score: number;
+  /** The best passage in the text, in UTF-16 units. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Ranking {
+  /** The weight of each term of the query. */
+  readonly weights: ReadonlyMap<string, number>;
+  /** The query itself, if it is short enough to be a name or a phrase. Otherwise null. */
+  readonly phrase: string | null;
+  readonly messageCount: number;
+  readonly passageCharacters: number;
+  readonly limit: number;
+}
+
+/** Includes the query terms found in the passage. */
+export interface ScoredPassage<C extends Candidate> extends RankedPassage<C> {
+  readonly terms: ReadonlySet<string>;
+}
 
 /** A term's weight shrinks by this factor with every result that already has it. */
 const repeatedShare = 0.6;
 /** A passage that shares more than this with a better one is a duplicate. */
 const sharedMax = 0.8;
 
-/**
- * Expects passages ranked by score. Takes the best first, then what adds most. Duplicates of the same lines, as
- * of a file read twice, come last.
- */
+/** Expects passages ranked by score. Takes the best, then what adds most. Duplicates, as of a file read twice, come last. */
 export function pickVaried<C extends Candidate>(
   ranked: readonly ScoredPassage<C>[],
   { weights, limit }: Pick<Ranking, "weights" | "limit">,

@@ -1,7 +1,12 @@
 // Reads a query and ranks messages: which answer it best, and where in them. One ranking for every store.
 import { findBestPassage, type TermHit } from "./best-passage.ts";
-import type { Candidate, RankedPassage, Ranking, ScoredPassage } from "./ranking.ts";
-import { pickVaried } from "./pick-varied.ts";
+import {
+  pickVaried,
+  type Candidate,
+  type RankedPassage,
+  type Ranking,
+  type ScoredPassage,
+} from "./pick-varied.ts";
 import { visitTerms, termsOf } from "./terms.ts";
 
 /** Any text is a valid query, and nothing in it is an operator. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../message/message.ts";
 import { rankHistory, rarityOf } from "./rank-history.ts";
-import type { Ranking } from "./ranking.ts";
+import type { Ranking } from "./pick-varied.ts";
 import { readQuery } from "./rank-history.ts";
 import { toSearchableText } from "./searchable-text.ts";
 import { codeOf, codesOf } from "./term-codes.ts";
@@ -115,7 +115,7 @@ describe("codes", () => {
 });
 
 describe("the text of a message", () => {
-  test("is what was said, asked and answered, without thoughts, escapes and quotes", () => {
+  test("is the words, questions and answers, without thoughts, escapes and quotes", () => {
     const message: Message = {
       role: "assistant",
       content: [

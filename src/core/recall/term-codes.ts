@@ -1,10 +1,7 @@
 // Terms in a full-text index: short codes that every query language reads as plain words.
 import { visitTerms } from "./terms.ts";
 
-/**
- * A letter, then up to seven letters or digits. Each salt gives different codes, so that a lookup only meets
- * codes of its own salt. Two terms may share a code, so matches are checked again.
- */
+/** A letter, then up to seven letters or digits; different for each salt. Two terms may share a code. */
 export function codeOf(term: string, salt: number): string {
   let hash = Math.imul(0x811c9dc5 ^ (salt >>> 0), 0x01000193) ^ Math.floor(salt / 0x1_0000_0000);
   for (let at = 0; at < term.length; at += 1) {

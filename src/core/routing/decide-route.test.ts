@@ -133,7 +133,7 @@ describe("a wish that cannot be met is passed over, with the reason", () => {
   });
 });
 
-test("a pattern that is no regular expression matches nothing, and a long text is looked at in its beginning", () => {
+test("a pattern that is not a regular expression matches nothing, and only the beginning of a long text counts", () => {
   const patterns = [
     { model: "claude-opus-5", match: "(" },
     { model: "claude-opus-4-8", match: "needle" },
@@ -141,6 +141,16 @@ test("a pattern that is no regular expression matches nothing, and a long text i
   const routing = { ...noRouting, patterns };
   expect(routed({ words: "a needle" }, { routing })).toEqual(["claude-opus-4-8", "pattern"]);
   expect(routed({ words: `${"x".repeat(2_000)} needle` }, { routing })).toEqual([
+    "claude-sonnet-4-6",
+    "global_default",
+  ]);
+});
+
+test("no pattern takes exponential time, however it repeats", () => {
+  const slow = [".*.*.*.*zqxj", "(a+)+$", "(?:a|a)*b", "(.{0,31}){0,31}x"];
+  const patterns = slow.map((match) => ({ model: "claude-opus-5", match }));
+  const words = `${"a".repeat(1_900)}!`;
+  expect(routed({ words }, { routing: { ...noRouting, patterns } })).toEqual([
     "claude-sonnet-4-6",
     "global_default",
   ]);

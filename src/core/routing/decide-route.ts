@@ -1,20 +1,11 @@
 // Picks the model of a turn: the first candidate that is possible, and why earlier ones were not.
+import type { PayloadOf } from "../events/event.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
+import { matchesPattern } from "../config/match-pattern.ts";
 import type { RoutingConfig, RoutingRule } from "../config/schema/models.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 
-/** In order of precedence. The event `route.decided` uses the same names. */
-export const routeSources = [
-  "message",
-  "sticky",
-  "rule",
-  "pattern",
-  "delegate",
-  "workspace_default",
-  "global_default",
-] as const;
-
-export type RouteSource = (typeof routeSources)[number];
+export type RouteSource = PayloadOf<"route.decided">["reason"];
 
 export const routeRefusals = [
   "not_configured",
@@ -123,7 +114,7 @@ interface Wish {
 function wishesInOrder(turn: RouteTurn, wishes: RouteWishes): readonly Wish[] {
   const { routing } = wishes;
   const rule = routing.rules.find((each) => fits(each, turn));
-  const pattern = routing.patterns.find(({ match }) => matches(match, turn.words));
+  const pattern = routing.patterns.find(({ match }) => matchesPattern(match, turn.words));
   const all: readonly (readonly [RouteSource, string | null | undefined])[] = [
     ["message", wishes.message],
     ["sticky", wishes.sticky],
@@ -145,18 +136,6 @@ function fits({ when }: RoutingRule, turn: RouteTurn): boolean {
     (hasImages === null || hasImages === turn.hasImages) &&
     (tokensMin === null || turn.promptTokens >= tokensMin)
   );
-}
-
-/** Patterns see only this much text: a user wrote them, and they may be slow on long texts. */
-const wordsMax = 2_000;
-
-/** Config reading already reported an invalid pattern. It matches nothing. */
-function matches(pattern: string, words: string): boolean {
-  try {
-    return new RegExp(pattern, "iu").test(words.slice(0, wordsMax));
-  } catch {
-    return false;
-  }
 }
 
 function findRefusal(

@@ -1,22 +1,16 @@
 // What the ledger stores of a session's setup for its model.
-import type { PaddingPlan } from "../assembly/padding.ts";
 import type { Policy, PolicyName } from "../cache/policy.ts";
 import type { ModelName } from "../ledger/ledger.ts";
-import type { LoadedSkill } from "../skills/activation-events.ts";
-import type { LeftTool } from "../tools/select-tools.ts";
 import type { CallOptions } from "../wire/protocol.ts";
-import type { Session } from "./session.ts";
+import { foundationNotesOf, type FoundationNotes, type Session } from "./session.ts";
 
 /** The parts of a setup that cannot be read from the session's messages. */
-export interface KeptSetup {
-  readonly padding: PaddingPlan;
-  readonly preactivated: readonly LoadedSkill[];
-  readonly toolsLeft: readonly LeftTool[];
-  readonly permissions: readonly string[];
-  readonly madeOf: Session["madeOf"];
+export interface KeptSetup extends Omit<FoundationNotes, "strataTools"> {
   readonly calls: CallHabit;
   /** As `SetupPlace.after`; absent for null. */
   readonly ownAfter?: string;
+  /** Absent for none, and in records of earlier versions. */
+  readonly strataTools?: readonly string[];
 }
 
 /** How a session's calls are made. Another protocol, layout or other options would change the cached prefix. */
@@ -31,7 +25,8 @@ export interface CallHabit extends ModelName {
 }
 
 export function keptSetupOf(session: Session): KeptSetup {
-  const { padding, preactivated, toolsLeft, permissions, madeOf, options, model } = session;
+  const { options, model, setupPlace } = session;
+  const { strataTools, ...notes } = foundationNotesOf(session);
   const calls = {
     model: model.id,
     provider: model.provider,
@@ -41,7 +36,10 @@ export function keptSetupOf(session: Session): KeptSetup {
     layout: session.policy.layout,
     options,
   };
-  const { after } = session.setupPlace;
-  const own = after === null ? {} : { ownAfter: after };
-  return { padding, preactivated, toolsLeft, permissions, madeOf, calls, ...own };
+  return {
+    ...notes,
+    calls,
+    ...(setupPlace.after !== null && { ownAfter: setupPlace.after }),
+    ...(strataTools.length > 0 && { strataTools }),
+  };
 }

@@ -1,5 +1,5 @@
 // The foundation of a session: T0 to T2. Built when it starts, and again at a compaction, which breaks the cache anyway.
-import { layFoundation, type Foundation } from "../assembly/foundation.ts";
+import { buildFoundation, type Foundation } from "../assembly/foundation.ts";
 import { planPadding, toPaddingSection, type PaddingPlan } from "../assembly/padding.ts";
 import { toSkillIndex } from "../assembly/skill-index.ts";
 import { toSystemBlocks } from "../assembly/system-blocks.ts";
@@ -13,8 +13,8 @@ import type { LoadedSkill } from "../skills/activation-events.ts";
 import { fitIndex } from "../skills/fit-index.ts";
 import { sizeTokensOf, versionOf } from "../skills/skill.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
-import { selectTools } from "../tools/select-tools.ts";
-import type { SectionNote, Session, SessionSetup, SessionSkill } from "./session.ts";
+import { chooseTools, selectTools, type ToolOffer } from "../tools/select-tools.ts";
+import type { FoundationNotes, SectionNote, SessionSetup, SessionSkill } from "./session.ts";
 import { usualRole } from "./session-role.ts";
 
 /** The inputs for tools and system text. */
@@ -34,10 +34,7 @@ export interface FoundationSetup extends Pick<
   readonly skillIndexLengthMax?: number;
 }
 
-export interface SessionFoundation extends Pick<
-  Session,
-  "padding" | "preactivated" | "toolsLeft" | "permissions" | "madeOf"
-> {
+export interface SessionFoundation extends FoundationNotes {
   readonly foundation: Foundation;
 }
 
@@ -48,15 +45,16 @@ export function makeFoundation(
   pace: Pace,
 ): SessionFoundation {
   const { model, protocol, policy, context, permissions = [], toolsLeft = [], notes = {} } = setup;
-  const { tools, left } = selectTools({
+  const offer: ToolOffer = {
     offered: setup.tools ?? [],
     granted: permissions,
     role: context.role ?? usualRole,
     order: policy.layout.toolOrder,
-  });
+  };
+  const { tools, left } = selectTools(offer);
   const { sections, padding } = paddedSections(setup, tools, counter, pace);
   return {
-    foundation: layFoundation({
+    foundation: buildFoundation({
       tools,
       system: toSystemBlocks(sections, policy.layout),
       spelling: protocol.spelling(model),
@@ -68,6 +66,9 @@ export function makeFoundation(
     toolsLeft: [...toolsLeft, ...left],
     permissions,
     madeOf: [...sections.map(toNote), ...Object.entries(notes).map(toSourceNote)],
+    strataTools: chooseTools(offer)
+      .chosen.filter(({ from }) => from === "strata")
+      .map(({ definition }) => definition.name),
   };
 }
 

@@ -5,13 +5,14 @@ import { toCompactionState } from "../compaction/plan/compaction-state.ts";
 import type { ModelName } from "../ledger/ledger.ts";
 import type { JsonText } from "../message/message.ts";
 import type { ModelState, Session, StaysWith } from "./session.ts";
-import { keepSpent, readSpent } from "./spent.ts";
+import { keepSpent, readSpent } from "./summary-bill.ts";
 
 /** The stored state of one model. */
 interface KeptModelState extends Partial<ModelName> {
   readonly name?: string;
   readonly cache: CacheState;
   readonly pace: Pace;
+  /** `lastVolatile`. */
   readonly toldVolatile?: unknown;
 }
 
@@ -27,32 +28,21 @@ interface KeptState extends KeptModelState {
   readonly keptVolatile: string | null;
 }
 
-type Kept =
-  | "model"
-  | "modelName"
-  | "cache"
-  | "pace"
-  | "thread"
-  | "compactionState"
-  | "spent"
-  | "toldVolatile"
-  | "otherModels"
-  | "staysWith";
-
-export function toStateText(session: Pick<Session, Kept>, turnId: string | null): JsonText {
-  const { model, cache, pace, compactionState, toldVolatile, otherModels, staysWith } = session;
+export function toStateText(session: Session, turnId: string | null): JsonText {
+  const { model, cache, pace, otherModels, staysWith } = session;
   const { keptVolatile } = session.thread;
   const name = { model: model.id, provider: model.provider, name: session.modelName };
   const spent = keepSpent(session.spent);
-  const learned = { ...name, cache, pace, folding: compactionState, spent, toldVolatile };
+  const stored = { folding: session.compactionState, spent, toldVolatile: session.lastVolatile };
+  const learned = { ...name, cache, pace, ...stored };
   const others = otherModels.map(toKept);
   const more = others.length === 0 ? {} : { others };
   const state: KeptState = { format: 1, ...learned, ...more, staysWith, turnId, keptVolatile };
   return JSON.stringify(state);
 }
 
-function toKept({ left: _left, ...setupPlace }: ModelState): KeptModelState {
-  return setupPlace;
+function toKept({ left: _left, lastVolatile, ...state }: ModelState): KeptModelState {
+  return { ...state, toldVolatile: lastVolatile };
 }
 
 /** Adds the stored state to a session with the same thread. State from another program is ignored. */
@@ -68,9 +58,7 @@ export function withState(session: Session, text: JsonText | null): Session {
   const isHere = turnId === session.headTurnId;
   return {
     ...session,
-    ...(own === undefined
-      ? {}
-      : { cache: own.cache, pace: own.pace, toldVolatile: own.toldVolatile }),
+    ...(own && { cache: own.cache, pace: own.pace, lastVolatile: own.lastVolatile }),
     otherModels: models.filter((each) => !isOwn(each)),
     staysWith: state.staysWith ?? session.staysWith,
     compactionState: toCompactionState(state.folding),
@@ -92,7 +80,7 @@ function toModelState(kept: KeptModelState, { model, modelName }: Session): Mode
     provider: kept.provider ?? model.provider,
     cache: { ...openCacheState(), ...kept.cache },
     pace: kept.pace,
-    toldVolatile: typeof kept.toldVolatile === "string" ? kept.toldVolatile : null,
+    lastVolatile: typeof kept.toldVolatile === "string" ? kept.toldVolatile : null,
     left: null,
   };
 }

@@ -17,12 +17,10 @@ import type { ModelFacts } from "../models/model-facts.ts";
 import type { TextCounter } from "../tokens/o200k/counter.ts";
 import type { LeftTool, OfferedTool } from "../tools/select-tools.ts";
 import type { CallOptions, Protocol } from "../wire/protocol.ts";
-import type { Spent } from "./spent.ts";
+import type { Spent } from "./summary-bill.ts";
 
 export interface Session {
-  /** Its id in the ledger. */
   readonly id: string;
-  /** The agent's name. */
   readonly agent: string;
   /** Its latest turn; null before the first. */
   readonly headTurnId: string | null;
@@ -45,7 +43,7 @@ export interface Session {
   /** Costs that are not booked yet. */
   readonly spent: Spent;
   /** The volatile text of the last call, if it stands before the messages; null for none. */
-  readonly toldVolatile: string | null;
+  readonly lastVolatile: string | null;
   /** The parent and task of a sub-agent, until the session is recorded. */
   readonly origin?: SessionOrigin;
   /** Where the ledger has the setup for the current model. */
@@ -65,6 +63,8 @@ export interface Session {
   readonly permissions: readonly string[];
   /** The parts of the foundation: names, sizes and hashes. Stored in `contextJson`. */
   readonly madeOf: readonly SectionNote[];
+  /** Names of its tools that Strata added; the others are the user's. */
+  readonly strataTools: readonly string[];
   /** Warnings to show a person once, not on every call. */
   readonly warnings: readonly string[];
 }
@@ -86,27 +86,23 @@ export interface ModelState {
   readonly name: string;
   readonly cache: CacheState;
   readonly pace: Pace;
-  readonly toldVolatile: string | null;
+  readonly lastVolatile: string | null;
   /** The setup as it was left; null if it must be read from the ledger or built again. */
   readonly left: ModelSetup | null;
 }
 
-/** The part of a session that belongs to one model: tools and system text as sent, options, thread. */
-export type ModelSetup = Pick<
+/** What a session notes about its tools and system text. */
+export type FoundationNotes = Pick<
   Session,
-  | "model"
-  | "modelName"
-  | "protocol"
-  | "policy"
-  | "options"
-  | "thread"
-  | "setupPlace"
-  | "padding"
-  | "preactivated"
-  | "toolsLeft"
-  | "permissions"
-  | "madeOf"
+  "padding" | "preactivated" | "toolsLeft" | "permissions" | "madeOf" | "strataTools"
 >;
+
+/** The part of a session that belongs to one model: tools and system text as sent, options, thread. */
+export type ModelSetup = FoundationNotes &
+  Pick<
+    Session,
+    "model" | "modelName" | "protocol" | "policy" | "options" | "thread" | "setupPlace"
+  >;
 
 export interface StaysWith {
   /** As `Session.modelName`. */
@@ -124,7 +120,6 @@ export interface SectionNote {
   readonly layer: Section["layer"];
   readonly hash: ContentHash;
   readonly bytes: number;
-  /** The note from the setup. */
   readonly note?: object;
 }
 
@@ -167,6 +162,11 @@ export interface SessionSkill {
   readonly body: string;
   /** Where it was found; `workspace` by default. */
   readonly source?: SkillSource;
+}
+
+export function foundationNotesOf(made: FoundationNotes): FoundationNotes {
+  const { padding, preactivated, toolsLeft, permissions, madeOf, strataTools } = made;
+  return { padding, preactivated, toolsLeft, permissions, madeOf, strataTools };
 }
 
 /** The place of a setup that is recorded with the session itself. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { noUsage } from "../message/usage.ts";
-import { keepSpent, nothingSpent, readSpent, type Spent } from "./spent.ts";
+import { keepSpent, nothingSpent, readSpent, type Spent } from "./summary-bill.ts";
 
 const usage = { ...noUsage, uncachedTokens: 7, cacheWriteTokens: { "5m": 3 } };
 const spent: Spent = { usages: [usage], costPicoUsd: 12_345n, callsWithoutCost: 1 };

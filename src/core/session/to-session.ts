@@ -9,8 +9,19 @@ import { createTokenCounter } from "../tokens/token-counter.ts";
 import { makeValid } from "../compaction/summary/make-valid.ts";
 import { makeFoundation } from "./session-foundation.ts";
 import { usualRole } from "./session-role.ts";
-import { nothingSpent } from "./spent.ts";
+import { nothingSpent } from "./summary-bill.ts";
 import { firstPlace, nameOf, type Session, type SessionSetup } from "./session.ts";
+
+type Learned = "cache" | "compactionState" | "spent" | "lastVolatile" | "otherModels";
+
+/** What a session has learned before its first call. */
+export const nothingLearned: Pick<Session, Learned> = {
+  cache: openCacheState(),
+  compactionState: openCompactionState(),
+  spent: nothingSpent,
+  lastVolatile: null,
+  otherModels: [],
+};
 
 /** Builds T0 to T2. They stay the same until a compaction. */
 export function toSession(setup: SessionSetup & { readonly id: string }): Session {
@@ -33,13 +44,10 @@ export function toSession(setup: SessionSetup & { readonly id: string }): Sessio
     workspacePath: setup.workspacePath ?? null,
     options,
     thread: appendMessages(openThread(foundation), earlier.messages),
-    cache: { ...openCacheState(), ...setup.learned },
+    ...nothingLearned,
+    cache: { ...nothingLearned.cache, ...setup.learned },
     pace,
-    compactionState: openCompactionState(),
-    spent: nothingSpent,
-    toldVolatile: null,
     setupPlace: firstPlace,
-    otherModels: [],
     staysWith: setup.staysWith ?? null,
     openedMs: null,
     warnings: [...warningsOf(setup), ...earlier.warnings],

@@ -48,7 +48,7 @@ test("the fourth skill is refused, with what is loaded and how to go on (M-36)",
     reason:
       "skill d was not loaded: a session loads at most 3 skills, and it would be number 4. " +
       "Loaded, in this order: b, a, c. Go on with what is loaded, read only the part you need from the skill's files, " +
-      "or ask the user for a new session or for compaction, which frees what it folds away.",
+      "or ask the user for a new session or for compaction, which frees what it hides.",
   });
   expect(registry.plan(skill("a"), "use-2").kind).toBe("loaded before");
 });
@@ -68,7 +68,7 @@ test("30,000 tokens fit exactly and one more is refused (M-36)", () => {
   });
 });
 
-test("the warning about 10,000 tokens comes once per session, also after a fold (M-36)", () => {
+test("the warning about 10,000 tokens comes once per session, also after a compaction (M-36)", () => {
   const warnings: string[] = [];
   const registry = createSkillRegistry({ onWarning: (text) => warnings.push(text) });
   registry.adopt(registry.plan(skill("a", 10_000), "use-a"));
@@ -89,7 +89,7 @@ test("the caps are configuration", () => {
   expect(registry.plan(skill("b", 0), "use-2").kind).toBe("refused");
 });
 
-test("what a fold took away is freed, named for the summary, and can be loaded again (C-10)", () => {
+test("what a compaction removed is freed, named for the summary, and can be loaded again (C-10)", () => {
   const registry = createSkillRegistry();
   load(registry, "a", "b", "c");
   const released = registry.releaseCompacted(["a", "c", "never-loaded"]);
@@ -100,7 +100,7 @@ test("what a fold took away is freed, named for the summary, and can be loaded a
   expect(registry.releaseCompacted([])).toEqual([]);
 });
 
-test("a fold does not free what is in the foundation", () => {
+test("a compaction does not free what is in the foundation", () => {
   const registry = createSkillRegistry();
   registry.preactivate([skill("a")]);
   expect(registry.releaseCompacted(["a"])).toEqual([]);

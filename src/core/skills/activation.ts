@@ -83,18 +83,6 @@ export function preactivate(state: ActivationState, skills: readonly SkillMark[]
   return added.length === 0 ? state : { ...state, preactivated: [...state.preactivated, ...added] };
 }
 
-/** A skill that a compaction removed from the history can be loaded again and no longer counts. */
-export function releaseCompacted(
-  state: ActivationState,
-  names: readonly string[],
-): { readonly state: ActivationState; readonly released: readonly Activation[] } {
-  const compacted = new Set(names);
-  const released = state.loaded.filter(({ name }) => compacted.has(name));
-  if (released.length === 0) return { state, released };
-  const loaded = state.loaded.filter(({ name }) => !compacted.has(name));
-  return { state: { ...state, loaded }, released };
-}
-
 function refusal(
   { loaded: before }: ActivationState,
   loaded: readonly Activation[],
@@ -120,7 +108,7 @@ function refusal(
 
 const recovery =
   "Go on with what is loaded, read only the part you need from the skill's files, " +
-  "or ask the user for a new session or for compaction, which frees what it folds away.";
+  "or ask the user for a new session or for compaction, which frees what it hides.";
 
 function namesOf(loaded: readonly Activation[]): readonly string[] {
   return [...new Set(loaded.map(({ name }) => name))];

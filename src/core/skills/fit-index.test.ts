@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { toSkillIndex } from "../assembly/skill-index.ts";
 import { fitIndex } from "./fit-index.ts";
 
-test("what fits is listed as it is, and nothing is said", () => {
+test("what fits is listed as it is, without a note", () => {
   const skills = [
     { name: "b", description: "Second\n one." },
     { name: "a", description: "First." },
@@ -19,7 +19,7 @@ test("what fits is listed as it is, and nothing is said", () => {
   });
 });
 
-test("long descriptions are shortened first, all to one length, and it is said", () => {
+test("long descriptions are shortened first, all to one length, and a note says so", () => {
   const skills = [
     { name: "long", description: "word ".repeat(100) },
     { name: "short", description: "Short." },
@@ -62,7 +62,7 @@ test("what still does not fit is left out, global skills first, and counted", ()
   );
 });
 
-test("any skills in any order give one text that keeps to the length, and none is lost unsaid", () => {
+test("any skills in any order give one text that keeps to the length, and every omission is reported", () => {
   const skill = fc.record({
     name: fc.stringMatching(/^[a-z0-9]{1,20}$/),
     description: fc.string({ unit: "grapheme", minLength: 1, maxLength: 300 }),

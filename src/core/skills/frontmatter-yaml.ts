@@ -1,5 +1,5 @@
-// Reads untrusted YAML: bounded before parsing, nothing expanded, every value as text. The only file of core
-// that uses a YAML library.
+// Reads and writes the YAML of a SKILL.md. What is read is untrusted: bounded before parsing, nothing expanded, every
+// value as text. The only file of core that uses a YAML library.
 import {
   CST,
   isMap,
@@ -48,6 +48,23 @@ export function readFrontmatter(yaml: string): ReadonlyMap<string, Field> | Skil
 /** One line per field. Quotes text that YAML would read as something else. */
 export function writeFrontmatter(fields: Readonly<Record<string, unknown>>): string {
   return stringify(fields, { lineWidth: 0, version: "1.2", schema: "core" });
+}
+
+export interface NewSkill {
+  readonly name: string;
+  readonly description: string;
+  readonly body: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** The caller reads the result back: the rules are checked only there. */
+export function toSkillText({ name, description, body, metadata = {} }: NewSkill): string {
+  const fields = {
+    name,
+    description: description.trim(),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+  };
+  return `---\n${writeFrontmatter(fields)}---\n\n${body.replace(/\r\n?/g, "\n").trimEnd()}\n`;
 }
 
 /**

@@ -80,7 +80,7 @@ allowed-tools: Read Bash(git add:*) Bash(ls)
   });
 });
 
-describe("what could be better is told, and the skill is valid", () => {
+describe("what could be better is a warning, and the skill is valid", () => {
   const head = "---\nname: a\ndescription: b\n";
 
   test.each([
@@ -102,7 +102,7 @@ describe("what could be better is told, and the skill is valid", () => {
   });
 });
 
-describe("what is wrong is said in a way that can be mended", () => {
+describe("what is wrong is reported in a way that can be mended", () => {
   test("a colon in plain text, with its line in the file", () => {
     expect(messagesOf("---\nname: a\ndescription: Use when: asked\n---\n")).toEqual([
       "frontmatter-yaml: line 3: Nested mappings are not allowed in compact mappings; put quotes around a value with a colon or a special first character",
@@ -115,7 +115,7 @@ describe("what is wrong is said in a way that can be mended", () => {
     ]);
   });
 
-  test("everything about the fields at once", () => {
+  test("everything about the fields together", () => {
     const text = `---\nname: My--Skill\nlicense: [MIT]\nmetadata: {a: [b]}\ncompatibility: ${"x".repeat(501)}\n---\n`;
     expect(messagesOf(text)).toEqual([
       "license-text: license is a list; make it text",

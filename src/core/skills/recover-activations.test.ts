@@ -25,7 +25,7 @@ test("a history says which bodies are in it: those that skill_load gave", () => 
   });
 });
 
-test("after a fold the body is not there, and is given again (C-10)", () => {
+test("after a compaction the body is not there, and is given again (C-10)", () => {
   expect(planActivation(recoverActivations(history), pdf, "use-6").kind).toBe("loaded before");
   expect(planActivation(recoverActivations(history.slice(2)), pdf, "use-6").kind).toBe("load");
 });

@@ -31,7 +31,7 @@ test("where no skill has the whole query, its words are looked for", () => {
   expect(found("nothing", 10)).toEqual([]);
 });
 
-test("a word counts once however often it is said, and of very many only the first are looked for", () => {
+test("a word counts once however often it occurs, and of very many only the first are looked for", () => {
   expect(found("zip zzz zip zip", 10)).toEqual(["zip 2"]);
   const many = Array.from({ length: 200_000 }, (_, index) => `w${index}`).join(" ");
   expect(searchSkills(skills, `${many} zip`, 10)).toEqual({

@@ -4,7 +4,6 @@ import {
   noActivations,
   planActivation,
   preactivate,
-  releaseCompacted,
   type Activation,
   type ActivationLimits,
   type ActivationPlan,
@@ -22,7 +21,10 @@ export interface SkillActivationRegistry {
   plan(skill: Pick<Skill, "name" | "version" | "sizeTokens">, toolUseId: string): ActivationPlan;
   /** Call it right after planning, without awaiting in between. */
   adopt(plan: ActivationPlan): void;
-  /** Returns what was released, for the compaction's summary. */
+  /**
+   * A skill that a compaction removed from the history can be loaded again and no longer counts. Returns what
+   * was released, for the compaction's summary.
+   */
   releaseCompacted(names: readonly string[]): readonly Activation[];
 }
 
@@ -48,9 +50,10 @@ export function createSkillRegistry(options: RegistryOptions = {}): SkillActivat
       if (plan.warning !== null) options.onWarning?.(plan.warning);
     },
     releaseCompacted: (names) => {
-      const after = releaseCompacted(state, names);
-      state = after.state;
-      return after.released;
+      const isGone = ({ name }: Activation): boolean => names.includes(name);
+      const released = state.loaded.filter(isGone);
+      state = { ...state, loaded: state.loaded.filter((each) => !isGone(each)) };
+      return released;
     },
   };
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { readSkill } from "./read-skill.ts";
-import { toSkillText } from "./write-skill.ts";
+import { toSkillText } from "./frontmatter-yaml.ts";
 
 test("a skill is written as a person would", () => {
   expect(

@@ -80,15 +80,6 @@ export function planBudget(
   };
 }
 
-/** The reserves as first requested, on another model with its own counts. */
-export function moveBudget(
-  budget: TokenBudget,
-  limits: BudgetLimits,
-  used: TokensPerTier,
-): TokenBudget {
-  return planBudget(limits, used, budget.asked);
-}
-
 /** A reserve above the longest reply is wasted; reserves above half the window leave no room to work. */
 function fitReserves(limits: BudgetLimits, asked: Reserves, notes: BudgetNote[]): Reserves {
   let { responseTokens, toolTokens } = asked;

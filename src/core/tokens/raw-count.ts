@@ -73,10 +73,6 @@ export function addRawCounts(left: RawCount, right: RawCount): RawCount {
   return sum;
 }
 
-export function totalRawCount(counts: readonly RawCount[]): RawCount {
-  return counts.reduce(addRawCounts, noRawCount);
-}
-
 type Growing = Record<RawFeature, number>;
 
 function addBlock(count: Growing, block: Block, counter: TextCounter): void {

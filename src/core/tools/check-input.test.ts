@@ -40,7 +40,7 @@ describe("inputs against a schema", () => {
     expect(violationsOf(input)).toEqual([]);
   });
 
-  test("every violation is told, with its place", () => {
+  test("every violation is reported, with its place", () => {
     const input = {
       paht: "a",
       limit: 1.5,
@@ -91,7 +91,7 @@ describe("inputs against a schema", () => {
     ]);
   });
 
-  test("fifty violations are told and the others counted", () => {
+  test("fifty violations are reported and the others counted", () => {
     const many = Object.fromEntries(
       Array.from({ length: 100_000 }, (_, index) => [`k${index}`, 1]),
     );

@@ -63,7 +63,7 @@ export interface ToolToDefine<Input extends ShortInput | ObjectSchema> {
   readonly needs?: readonly string[];
   readonly timeoutMs?: number;
   readonly outputBytesMax?: number;
-  /** `input` fits its schema. A string is what the model is told; what `run` throws is told to the model, too. */
+  /** `input` fits its schema. A string is what the model reads; it reads what `run` throws, too. */
   run(input: InputOf<Input>, call: ToolCallContext): ToolText | Promise<ToolText>;
 }
 
@@ -83,8 +83,8 @@ export function defineTool(tool: UntypedTool): Tool {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(outputBytesMax === undefined ? {} : { outputBytesMax }),
     run: async (given, call) => {
-      const said = await tool.run(given, call);
-      return typeof said === "string" ? { text: said } : said;
+      const result = await tool.run(given, call);
+      return typeof result === "string" ? { text: result } : result;
     },
   };
 }

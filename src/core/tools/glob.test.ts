@@ -47,7 +47,7 @@ describe("file name patterns", () => {
     expect(readGlob("a".repeat(1001)).problem).toBe("is longer than 1000 characters");
   });
 
-  test("a pattern of many stars is decided at once", () => {
+  test("a pattern of many stars is decided in linear time", () => {
     expect(matches(`${"*a".repeat(100)}b`, "a".repeat(255))).toBe(false);
     expect(matches(`${"**/*a*/".repeat(50)}b`, "a/".repeat(300))).toBe(false);
   });

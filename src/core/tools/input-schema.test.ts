@@ -48,7 +48,7 @@ describe("the schema subset (D-05)", () => {
     );
   });
 
-  test("every problem is told, not the first", () => {
+  test("every problem is reported, not only the first", () => {
     const schema = {
       type: "object",
       properties: {

@@ -55,11 +55,11 @@ export interface SchemaReading {
 
 export function readInputSchema(json: JsonText): SchemaReading {
   const problems: SchemaProblem[] = [];
-  const report: Report = (path, problem) => void problems.push({ path, problem });
+  const here = placeAt("", (problem) => void problems.push(problem));
   const value = parse(json);
-  const schema = readSchema(value, "", 0, report);
+  const schema = readSchema(value, here, 0);
   if (isObject(value) && value["type"] !== "object") {
-    report("/type", 'must be "object": the input of a tool is an object');
+    here.at("type").report('must be "object": the input of a tool is an object');
   }
   return { schema, problems };
 }
@@ -69,16 +69,22 @@ export function pointerTo(path: string, name: string | number): string {
   return `${path}/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-type Report = (path: string, problem: string) => void;
+/** A place in the schema, where problems are reported. */
+interface Place {
+  at(name: string | number): Place;
+  report(problem: string): void;
+}
+
+function placeAt(path: string, add: (problem: SchemaProblem) => void): Place {
+  return {
+    at: (name) => placeAt(pointerTo(path, name), add),
+    report: (problem) => add({ path, problem }),
+  };
+}
 
 const depthMax = 16;
 
-const anything: InputSchema = {
-  properties: new Map(),
-  required: [],
-  takesMore: true,
-  bounds: {},
-};
+const anything: InputSchema = { properties: new Map(), required: [], takesMore: true, bounds: {} };
 
 function parse(json: JsonText): unknown {
   try {
@@ -88,31 +94,31 @@ function parse(json: JsonText): unknown {
   }
 }
 
-function readSchema(value: unknown, path: string, depth: number, report: Report): InputSchema {
+function readSchema(value: unknown, here: Place, depth: number): InputSchema {
   if (!isObject(value)) {
-    report(path, "is not a schema: an object is needed");
+    here.report("is not a schema: an object is needed");
     return anything;
   }
   if (depth > depthMax) {
-    report(path, `is more than ${depthMax} levels deep`);
+    here.report(`is more than ${depthMax} levels deep`);
     return anything;
   }
-  reportKeywords(value, path, report);
-  const type = readType(value, path, report);
-  const properties = readProperties(value, path, depth, report);
+  reportKeywords(value, here);
+  const type = readType(value["type"], here.at("type"));
+  const properties = readProperties(value["properties"], here.at("properties"), depth);
   const items =
     value["items"] === undefined
       ? undefined
-      : readSchema(value["items"], pointerTo(path, "items"), depth + 1, report);
-  const values = readEnum(value, path, report);
+      : readSchema(value["items"], here.at("items"), depth + 1);
+  const values = readEnum(value["enum"], here.at("enum"));
   return {
     ...(type === undefined ? {} : { type }),
     ...(values === undefined ? {} : { enum: values }),
     ...(items === undefined ? {} : { items }),
     properties,
-    required: readRequired(value, path, properties, report),
+    required: readRequired(value["required"], here.at("required"), properties),
     takesMore: value["additionalProperties"] !== false,
-    bounds: readBounds(value, path, report),
+    bounds: readBounds(value, here),
   };
 }
 
@@ -130,111 +136,83 @@ const keywords: readonly string[] = [
   ...boundNames,
 ];
 
-function reportKeywords(
-  value: Readonly<Record<string, unknown>>,
-  path: string,
-  report: Report,
-): void {
+type Fields = Readonly<Record<string, unknown>>;
+
+function reportKeywords(value: Fields, here: Place): void {
   for (const name of Object.keys(value)) {
     if (keywords.includes(name)) continue;
     const [near] = nearestNames(name.slice(0, 64), keywords, 1);
     const hint = near === undefined ? "" : `; did you mean ${near}?`;
-    report(
-      pointerTo(path, name),
-      `is not in the part of JSON Schema that every provider takes${hint}`,
-    );
+    here.at(name).report(`is not in the part of JSON Schema that every provider takes${hint}`);
   }
   for (const name of annotations) {
     const text = value[name];
-    if (text !== undefined && typeof text !== "string") {
-      report(pointerTo(path, name), "must be text");
-    }
+    if (text !== undefined && typeof text !== "string") here.at(name).report("must be text");
   }
   const more = value["additionalProperties"];
   if (more !== undefined && typeof more !== "boolean") {
-    report(pointerTo(path, "additionalProperties"), "must be true or false, not a schema");
+    here.at("additionalProperties").report("must be true or false, not a schema");
   }
 }
 
-function readType(
-  { type }: Readonly<Record<string, unknown>>,
-  path: string,
-  report: Report,
-): SchemaType | undefined {
-  if (type === undefined) return undefined;
+function readType(type: unknown, here: Place): SchemaType | undefined {
   const known = schemaTypes.find((each) => each === type);
-  if (known === undefined) {
-    report(pointerTo(path, "type"), `must be one of ${schemaTypes.join(", ")}`);
+  if (type !== undefined && known === undefined) {
+    here.report(`must be one of ${schemaTypes.join(", ")}`);
   }
   return known;
 }
 
 function readProperties(
-  { properties }: Readonly<Record<string, unknown>>,
-  path: string,
+  properties: unknown,
+  here: Place,
   depth: number,
-  report: Report,
 ): ReadonlyMap<string, InputSchema> {
-  const here = pointerTo(path, "properties");
-  if (properties === undefined) return new Map();
   if (!isObject(properties)) {
-    report(here, "must be an object of schemas");
+    if (properties !== undefined) here.report("must be an object of schemas");
     return new Map();
   }
   return new Map(
     Object.entries(properties).map(([name, schema]) => [
       name,
-      readSchema(schema, pointerTo(here, name), depth + 1, report),
+      readSchema(schema, here.at(name), depth + 1),
     ]),
   );
 }
 
 function readRequired(
-  { required }: Readonly<Record<string, unknown>>,
-  path: string,
+  required: unknown,
+  here: Place,
   properties: ReadonlyMap<string, InputSchema>,
-  report: Report,
 ): readonly string[] {
-  const here = pointerTo(path, "required");
-  if (required === undefined) return [];
   if (!Array.isArray(required)) {
-    report(here, "must be a list of names");
+    if (required !== undefined) here.report("must be a list of names");
     return [];
   }
   const names: string[] = [];
   for (const [index, name] of required.entries()) {
-    if (typeof name !== "string") report(pointerTo(here, index), "must be a name");
-    else if (!properties.has(name))
-      report(pointerTo(here, index), `there is no property "${name}"`);
+    if (typeof name !== "string") here.at(index).report("must be a name");
+    else if (!properties.has(name)) here.at(index).report(`there is no property "${name}"`);
     else names.push(name);
   }
   return names;
 }
 
-function readEnum(
-  value: Readonly<Record<string, unknown>>,
-  path: string,
-  report: Report,
-): readonly unknown[] | undefined {
-  const values: unknown = value["enum"];
+function readEnum(values: unknown, here: Place): readonly unknown[] | undefined {
   if (values === undefined) return undefined;
   const isList = Array.isArray(values) && values.length > 0;
   if (isList && values.every((each) => typeof each !== "object" || each === null)) return values;
-  report(pointerTo(path, "enum"), "must be a list of one or more plain values");
+  here.report("must be a list of one or more plain values");
   return undefined;
 }
 
-function readBounds(
-  value: Readonly<Record<string, unknown>>,
-  path: string,
-  report: Report,
-): SchemaBounds {
+function readBounds(value: Fields, here: Place): SchemaBounds {
   const bounds: { [Name in BoundName]?: number } = {};
   for (const name of boundNames) {
     const bound = value[name];
     if (bound === undefined) continue;
     if (typeof bound === "number" && isBound(name, bound)) bounds[name] = bound;
-    else report(pointerTo(path, name), "must be a number that something can be compared with");
+    else here.at(name).report("must be a number that something can be compared with");
   }
   return bounds;
 }

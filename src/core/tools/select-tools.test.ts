@@ -19,7 +19,7 @@ function namesOf(parts: Partial<ToolOffer>): string[] {
   return select(parts).tools.map(({ name }) => name);
 }
 
-describe("which tools an agent is told of", () => {
+describe("which tools an agent is offered", () => {
   test("a tool needs every permission it names", () => {
     const offered = [offer("write", { needs: ["files.read", "files.write"] }), offer("echo")];
     expect(select({ offered, granted: ["files.read"] })).toEqual({

@@ -8,6 +8,8 @@ export interface OfferedTool {
   readonly needs: readonly string[];
   /** The roles that may have it. Missing means every role. */
   readonly roles?: readonly AgentRole[];
+  /** Set for tools that Strata brings. Missing means the user's own. */
+  readonly from?: "strata";
 }
 
 export interface ToolOffer<Offered extends OfferedTool = OfferedTool> {

@@ -18,6 +18,11 @@ export interface Tool extends OfferedTool {
   cancel?(toolUseId: string): Promise<void> | void;
 }
 
+/** Marks a tool as one that Strata brings, so that a session can name it. */
+export function ofStrata<Own extends Tool>(tool: Own): Own {
+  return { ...tool, from: "strata" };
+}
+
 /** Parsed from the model's JSON text and checked against the tool's schema. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 

@@ -48,7 +48,7 @@ describe("named toolsets (X-20)", () => {
     expect(namesFor("full", "manager")).toContain("delegate");
   });
 
-  test("what is left out is named with its reason, a name nobody offers too", () => {
+  test("what is left out is named with its reason, a name that is not offered too", () => {
     const tools = ["read", "write", "delegate", "wriet"];
     const own = { name: "mine", granted: ["files.read", "files.read"], tools };
     const selected = selectFromToolset({ offered, toolset: own, role: "worker" });
@@ -81,7 +81,7 @@ describe("registration (D-05)", () => {
     expect(registerTools([tool]).get("read")?.tool).toBe(tool);
   });
 
-  test("everything that is wrong with any tool is told at once", () => {
+  test("everything that is wrong with any tool is in one error", () => {
     const bad = toolOf("bad", {
       definition: {
         name: "bad",

@@ -48,7 +48,7 @@ describe("refreshing", () => {
     expect(momentOf(first)?.volatile?.map(({ text }) => text)).toEqual([
       `Current time: ${noonIso}\nTimezone: UTC`,
     ]);
-    expect(first.event.toldMs).toBe(noon);
+    expect(first.event.timeSentMs).toBe(noon);
     expect(momentOf(after(first, refreshedBy([])))?.volatile).toEqual([]);
   });
 
@@ -57,15 +57,15 @@ describe("refreshing", () => {
       at: { after: "record reply", call },
       calls: [entryWith()],
       current: [],
-      said: [words],
+      steered: [words],
     });
     const next = after(turn, refreshedBy(null));
-    expect([next.current, next.said, next.isStored]).toEqual([[words], [], false]);
+    expect([next.current, next.steered, next.isStored]).toEqual([[words], [], false]);
   });
 
   test("keeps what was said for later where something else is to be sent", () => {
-    const next = after(turnWith({ said: [words], isStored: true }), refreshedBy(null));
-    expect([next.current, next.said, next.isStored]).toEqual([[asked], [words], true]);
+    const next = after(turnWith({ steered: [words], isStored: true }), refreshedBy(null));
+    expect([next.current, next.steered, next.isStored]).toEqual([[asked], [words], true]);
   });
 });
 
@@ -73,10 +73,10 @@ test("what is said meanwhile waits, in order", () => {
   const other = said("user", "And this.");
   const turn = after(
     turnWith(),
-    { did: "say", messages: [words] },
-    { did: "say", messages: [other] },
+    { did: "steer", messages: [words] },
+    { did: "steer", messages: [other] },
   );
-  expect([turn.said, turn.current]).toEqual([[words, other], [asked]]);
+  expect([turn.steered, turn.current]).toEqual([[words, other], [asked]]);
 });
 
 test("the first reason to stop is the one that counts", () => {
@@ -130,18 +130,18 @@ describe("answers of tools", () => {
   });
 
   test("are sent next, and what was said goes behind them", () => {
-    const turn = after({ ...asking, said: [words] }, { did: "run tools", answers: [found] });
-    expect([turn.current, turn.said, turn.isStored]).toEqual([[found, words], [], false]);
+    const turn = after({ ...asking, steered: [words] }, { did: "run tools", answers: [found] });
+    expect([turn.current, turn.steered, turn.isStored]).toEqual([[found, words], [], false]);
     expect(turn.at).toEqual({ after: "begin" });
   });
 
   test("are sent without it where no call may follow", () => {
     const limits = { callsMax: 1, mayCompact: true, repeatsFailedCalls: false };
     const turn = after(
-      { ...asking, limits, said: [words] },
+      { ...asking, limits, steered: [words] },
       { did: "run tools", answers: [found] },
     );
-    expect([turn.current, turn.said]).toEqual([[found], [words]]);
+    expect([turn.current, turn.steered]).toEqual([[found], [words]]);
   });
 });
 
@@ -199,5 +199,5 @@ describe("a compaction", () => {
 test("news of one result are not told again with the next", () => {
   const turn = after(turnWith({ at: { after: "prepare", call } }), { did: "record" });
   expect(turn.news.length).toBeGreaterThan(0);
-  expect(after(turn, { did: "say", messages: [words] }).news).toEqual([]);
+  expect(after(turn, { did: "steer", messages: [words] }).news).toEqual([]);
 });

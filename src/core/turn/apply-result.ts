@@ -1,15 +1,18 @@
-// Adds a result to the turn. Decides nothing: nextStep does that.
+// Adds a result to the turn, and closes it. Decides nothing: nextStep does that.
 import { assert } from "../assert.ts";
 import { volatileText } from "../assembly/system-blocks.ts";
 import { isMemory } from "../session/compaction-rules.ts";
-import { sayMoment } from "./call-moment.ts";
+import { momentOf } from "./call-moment.ts";
 import { limitResults } from "./limit-results.ts";
-import { hearsMore, isAfterOverflow, upcoming } from "./next-step.ts";
+import { hasCallForSteered, isAfterOverflow, upcoming } from "./next-step.ts";
 import { toPrepared } from "./prepare-call.ts";
 import { settleCall } from "./settle-call.ts";
 import type { Input, Result } from "./step.ts";
-import { callCountOf, type CallAtHand, type Stage, type Turn } from "./turn.ts";
+import { callCountOf, type CallAtHand, type Stage, type Turn, type TurnEnding } from "./turn.ts";
 import { announce, eventsOfCall } from "./turn-events.ts";
+import type { TurnEnd } from "../ledger/turn-record.ts";
+import { toStateText } from "../session/session-state.ts";
+import type { Session } from "../session/session.ts";
 
 export function applyResult(before: Turn, input: Input): Turn {
   const turn = before.news.length === 0 ? before : { ...before, news: [] };
@@ -30,8 +33,8 @@ export function applyResult(before: Turn, input: Input): Turn {
       return replied(turn);
     case "run tools":
       return answered(turn, input);
-    case "say":
-      return { ...turn, said: [...turn.said, ...input.messages] };
+    case "steer":
+      return { ...turn, steered: [...turn.steered, ...input.messages] };
     case "abort":
       return { ...turn, aborted: turn.aborted ?? { reason: input.reason } };
   }
@@ -43,14 +46,14 @@ function refreshed(turn: Turn, result: ResultOf<"refresh">): Turn {
   const { session, rules, nowMs } = result;
   const current = upcoming(turn);
   const isNew = current !== turn.current;
-  const said = current === turn.said ? [] : turn.said;
-  const next = { ...turn, session, rules, current, said, isStored: turn.isStored && !isNew };
+  const steered = current === turn.steered ? [] : turn.steered;
+  const next = { ...turn, session, rules, current, steered, isStored: turn.isStored && !isNew };
   if (result.volatile === null) {
     return { ...next, at: { after: "refresh", moment: { nowMs, volatile: null } } };
   }
-  const { sections, toldMs } = sayMoment(turn, result);
+  const { sections, timeSentMs } = momentOf(turn, result);
   const volatile = [...sections, ...result.volatile];
-  const event = { ...turn.event, toldMs };
+  const event = { ...turn.event, timeSentMs };
   return { ...next, event, at: { after: "refresh", moment: { nowMs, volatile } } };
 }
 
@@ -71,10 +74,10 @@ function recorded(turn: Turn): Turn {
   const { id, before, session } = turn;
   // This turn brought a model that is new to the session.
   const setupPlace = { turnId: id, isRecorded: false, after: null };
-  const reachedSession = before.setupPlace.isRecorded
+  const withPlace = before.setupPlace.isRecorded
     ? {}
     : { before: { ...before, setupPlace }, session: { ...session, setupPlace } };
-  const next: Turn = { ...turn, ...reachedSession, isStored: true, at: { after: "record", call } };
+  const next: Turn = { ...turn, ...withPlace, isStored: true, at: { after: "record", call } };
   return announce(next, call.prepared);
 }
 
@@ -90,7 +93,7 @@ function compacted(turn: Turn, result: ResultOf<"compact">): Turn {
   if (result.isCompacted) {
     const { before, current } = result;
     const next = { ...turn, before, session, current, isStored: true, isCompacted: true };
-    // The call that was too long told its moment: the next one is another call.
+    // The call that was too long had its own time: the next one is another call.
     return { ...next, at: isAfterOverflow(turn) ? { after: "begin" } : again(next, call) };
   }
   // The provider found the prompt too long, and compaction could not shorten it.
@@ -105,9 +108,9 @@ function compacted(turn: Turn, result: ResultOf<"compact">): Turn {
 
 /** Memory leaves the prompt first. After a compaction the system text holds the current memory. */
 function again(turn: Turn, { moment }: CallAtHand): Stage {
-  const isSaid = turn.current.length > 0 && !hasHead(turn);
+  const hasMessages = turn.current.length > 0 && !hasHead(turn);
   const rest = moment.volatile?.filter((section) => !isMemory(section)) ?? null;
-  return { after: "compact", moment, volatile: isSaid ? rest : null };
+  return { after: "compact", moment, volatile: hasMessages ? rest : null };
 }
 
 /** Whether the recorded messages already begin with their head; then they are sent as recorded. */
@@ -158,16 +161,16 @@ const nothingNew = { current: [], fullResults: new Map<number, string>(), isStor
 
 /** Cuts each result to its share of the window. Messages from people go after the results. */
 function answered(turn: Turn, { answers }: ResultOf<"run tools">): Turn {
-  const { session, rules, limits, said } = turn;
-  const isHeard = hearsMore(turn);
+  const { session, rules, limits, steered } = turn;
+  const isSent = hasCallForSteered(turn);
   const { messages, fullResults, cuts } = limits.mayCompact
     ? limitResults(answers, session, rules.compaction)
     : { messages: answers, fullResults: nothingNew.fullResults, cuts: [] };
   return {
     ...turn,
-    current: isHeard ? [...messages, ...said] : messages,
-    said: isHeard ? [] : said,
-    fullResults: fullResults,
+    current: isSent ? [...messages, ...steered] : messages,
+    steered: isSent ? [] : steered,
+    fullResults,
     isStored: false,
     at: { after: "begin" },
     news: cuts.map((payload) => ({ type: "compaction.completed", payload })),
@@ -178,4 +181,29 @@ function needCall({ at }: Turn): CallAtHand {
   const call = "call" in at ? at.call : null;
   assert(call !== null, `a call is at hand after ${at.after}`);
   return call;
+}
+
+/** The end of a turn: the next session value, and what the ledger records. */
+export interface ClosedTurn {
+  /** Keeps what was learned. Drops the messages of a failed turn: a tool use may lack its answer. */
+  readonly session: Session;
+  readonly end: TurnEnd;
+}
+
+export function toClosed(
+  { id, before, session }: Turn,
+  how: TurnEnding,
+  endMs: number,
+): ClosedTurn {
+  if (how === "done") {
+    const setupPlace = { ...session.setupPlace, isRecorded: true };
+    return {
+      session: { ...session, headTurnId: id, setupPlace },
+      end: { status: "completed", endMs },
+    };
+  }
+  const { headTurnId, thread } = before;
+  const next = { ...session, headTurnId, thread };
+  const stateJson = toStateText(next, headTurnId);
+  return { session: next, end: { status: "failed", endMs, reason: how, stateJson } };
 }

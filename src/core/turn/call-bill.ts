@@ -3,7 +3,7 @@ import type { CallEntry, ReplyNote } from "../ledger/call-entry.ts";
 import { findCost } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { Reply } from "../wire/reply.ts";
-import { describeUnpriced, type Spent } from "../session/spent.ts";
+import { describeUnpriced, type Spent } from "../session/summary-bill.ts";
 
 export interface Billed {
   /** Null for a call that failed. */

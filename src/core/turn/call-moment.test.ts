@@ -7,7 +7,7 @@ import { cheapCounter } from "../tokens/cheap-counter.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/index.ts";
 import { openSession } from "../../engine/session/open-session.ts";
 import type { Session } from "../session/session.ts";
-import { sayMoment } from "./call-moment.ts";
+import { momentOf } from "./call-moment.ts";
 
 const startMs = Date.UTC(2026, 10, 16, 8);
 
@@ -26,18 +26,18 @@ function tellAt(
   seconds: readonly number[],
   event: EventMoment = {},
   policy: PolicyName = "adaptive",
-  toldMs: number | null = null,
+  timeSentMs: number | null = null,
 ): readonly string[] {
   const before = session(policy);
   const startIso = new Date(startMs).toISOString();
-  let about = { moment: event, context: null, startIso, toldMs };
+  let about = { moment: event, context: null, startIso, timeSentMs };
   return seconds.map((each) => {
     const nowMs = startMs + each * 1000;
-    const said = sayMoment(
+    const said = momentOf(
       { event: about, before },
       { nowMs, nowIso: new Date(nowMs).toISOString() },
     );
-    about = { ...about, toldMs: said.toldMs };
+    about = { ...about, timeSentMs: said.timeSentMs };
     return said.sections.map(({ text }) => text).join(" / ");
   });
 }

@@ -6,28 +6,31 @@ import type { Turn } from "./turn.ts";
 /** A long turn sends the time again after this long. */
 const againMs = 60_000;
 
-export interface SaidMoment {
+export interface SentMoment {
   readonly sections: readonly Section[];
   /** When a call last sent the time. */
-  readonly toldMs: number | null;
+  readonly timeSentMs: number | null;
 }
 
 /** Sends the time with the event and then once a minute; sends where people are with every call. */
-export function sayMoment(
+export function momentOf(
   { event, before }: Pick<Turn, "event" | "before">,
   { nowMs, nowIso }: { readonly nowMs: number; readonly nowIso: string },
-): SaidMoment {
-  const { toldMs, moment, startIso } = event;
+): SentMoment {
+  const { timeSentMs, moment, startIso } = event;
   const { role } = before;
-  if (moment === null) return { sections: [], toldMs };
+  if (moment === null) return { sections: [], timeSentMs };
   const first = (): Section => describeMoment(moment, role, { iso: startIso });
   // This text stands before the messages: a change would invalidate the cached prefix of all of them.
   if (before.policy.layout.volatile === "system-tail") {
-    return { sections: [first()], toldMs };
+    return { sections: [first()], timeSentMs };
   }
-  if (toldMs === null) return { sections: [first()], toldMs: nowMs };
-  const isNews = nowMs - toldMs >= againMs;
+  if (timeSentMs === null) return { sections: [first()], timeSentMs: nowMs };
+  const isNews = nowMs - timeSentMs >= againMs;
   const later = { ...moment, hookData: [] };
   const section = describeMoment(later, role, isNews ? { iso: nowIso } : null);
-  return { sections: section.text === "" ? [] : [section], toldMs: isNews ? nowMs : toldMs };
+  return {
+    sections: section.text === "" ? [] : [section],
+    timeSentMs: isNews ? nowMs : timeSentMs,
+  };
 }

@@ -10,7 +10,6 @@ export interface LimitedResults {
   readonly messages: readonly Message[];
   /** The full text of each cut result, by its place in the list. */
   readonly fullResults: ReadonlyMap<number, string>;
-  /** One for each cut result. */
   readonly cuts: readonly PayloadOf<"compaction.completed">[];
 }
 

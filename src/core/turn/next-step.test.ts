@@ -72,8 +72,8 @@ describe("after a recorded reply", () => {
 
   test.each<[string, Partial<CallEntry>, Partial<Turn>, string]>([
     ["that ends", {}, {}, "close: done"],
-    ["that ends while something was said", {}, { said: words }, "refresh"],
-    ["in the last call, whatever was said", {}, { said: words, limits: atLimit }, "close: done"],
+    ["that ends while something was said", {}, { steered: words }, "refresh"],
+    ["in the last call, whatever was said", {}, { steered: words, limits: atLimit }, "close: done"],
     ["that pauses", { stopReason: "pause_turn" }, {}, "refresh"],
     [
       "that pauses in the last call",
@@ -85,10 +85,10 @@ describe("after a recorded reply", () => {
     [
       "that is cut off in a tool use",
       { ...asks, stopReason: "max_tokens" },
-      { said: words },
+      { steered: words },
       "close: cut off",
     ],
-    ["that failed", failedWith(tired), { said: words }, "close: failed"],
+    ["that failed", failedWith(tired), { steered: words }, "close: failed"],
     ["that was cancelled", failedWith({ kind: "cancelled", detail: "" }), {}, "close: cancelled"],
     ["that was too long", failedWith(overflow), {}, "compact"],
     ["that broke off as too long", { status: "partial", failure: overflow }, {}, "compact"],

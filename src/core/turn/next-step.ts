@@ -5,8 +5,16 @@ import { assert } from "../assert.ts";
 import type { Message, ToolUseBlock } from "../message/message.ts";
 import { decideBySize, isNearLimit } from "./compaction/decide.ts";
 import type { Step } from "./step.ts";
-import { callCountOf, recordedCall, type CallAtHand, type CallMoment, type Turn } from "./turn.ts";
-import { endingOf, isOverflow, type TurnEnding } from "./turn-ending.ts";
+import {
+  callCountOf,
+  recordedCall,
+  type CallAtHand,
+  type CallMoment,
+  type Turn,
+  endingOf,
+  isOverflow,
+  type TurnEnding,
+} from "./turn.ts";
 
 export function nextStep(turn: Turn): Step {
   const { at } = turn;
@@ -36,7 +44,7 @@ export function nextStep(turn: Turn): Step {
 
 function begin(turn: Turn): Step {
   if (callCountOf(turn) >= turn.limits.callsMax) return close("too many calls");
-  return { do: "refresh", volatile: saysMoment(turn) };
+  return { do: "refresh", volatile: sendsMoment(turn) };
 }
 
 function prepare(
@@ -85,7 +93,7 @@ function afterReply(turn: Turn, call: CallAtHand | null): Step {
   }
   const uses = toolUsesIn(last);
   const ending = endingOf(last.stopReason, uses);
-  if (ending !== null && !(ending === "done" && hearsMore(turn))) return close(ending);
+  if (ending !== null && !(ending === "done" && hasCallForSteered(turn))) return close(ending);
   return uses.length > 0 ? { do: "run tools", uses } : begin(turn);
 }
 
@@ -101,8 +109,8 @@ function mayRepeat({ limits, ...turn }: Turn, { failure }: CallEntry): boolean {
 }
 
 /** Whether new messages from people get another call. The last allowed call has no successor. */
-export function hearsMore(turn: Turn): boolean {
-  return turn.said.length > 0 && callCountOf(turn) < turn.limits.callsMax;
+export function hasCallForSteered(turn: Turn): boolean {
+  return turn.steered.length > 0 && callCountOf(turn) < turn.limits.callsMax;
 }
 
 export function isAfterOverflow(turn: Turn): boolean {
@@ -113,11 +121,11 @@ export function isAfterOverflow(turn: Turn): boolean {
 /** The new messages of the next call. After a reply without tool uses: what people said meanwhile. */
 export function upcoming(turn: Turn): readonly Message[] {
   if (turn.at.after !== "record reply" || turn.isStored) return turn.current;
-  return hearsMore(turn) ? turn.said : [];
+  return hasCallForSteered(turn) ? turn.steered : [];
 }
 
 /** Whether the next call may send the time. Not after a provider's pause, and not if a stored message head already has it. */
-function saysMoment(turn: Turn): boolean {
+function sendsMoment(turn: Turn): boolean {
   if (turn.event.moment === null || upcoming(turn).length === 0) return false;
   return !(turn.isStored && turn.session.policy.layout.volatile === "message-head");
 }

@@ -178,12 +178,12 @@ describe("the time was told", () => {
       noon + 1,
     ],
     ["by no call that was too long", { calls: [callOf(1, tooLong)] }, null],
-  ])("%s", (_name, more, toldMs) => {
-    expect(restore(more).event.toldMs).toBe(toldMs);
+  ])("%s", (_name, more, timeSentMs) => {
+    expect(restore(more).event.timeSentMs).toBe(timeSentMs);
   });
 
   test("at the head of the message that is recorded", () => {
-    expect(restore({}, sessionWith("nexus")).event.toldMs).toBe(noon);
+    expect(restore({}, sessionWith("nexus")).event.timeSentMs).toBe(noon);
   });
 
   test("as it was where it stands before the messages", () => {

@@ -1,4 +1,4 @@
-// A turn that a process left open, from what the ledger has of it. What comes next is for nextStep.
+// A turn that a process left open, as the ledger has it. nextStep decides how it goes on.
 import { appendMessages } from "../assembly/thread.ts";
 import type { EventMoment } from "../layers/event.ts";
 import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
@@ -7,9 +7,7 @@ import type { ThreadMessage, TurnRecord } from "../ledger/turn-record.ts";
 import type { JsonText, Message } from "../message/message.ts";
 import { keptVolatileIn } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
-import { isOverflow } from "./turn-ending.ts";
-import { stays } from "./turn-events.ts";
-import { newTurn, type Turn } from "./turn.ts";
+import { isOverflow, openTurn, type Turn } from "./turn.ts";
 
 /** Everything the ledger has of a turn that is not closed. */
 export interface RecordedTurn {
@@ -26,11 +24,11 @@ export interface RecordedTurn {
 
 type Compaction = Pick<CompactionRecord, "firstKeptTurnId" | "firstKeptIndex" | "compactedMs">;
 
-/** What holds for whoever goes on with it. */
+/** The inputs of the process that resumes it. */
 export interface Resumption {
   readonly moment: EventMoment;
   readonly callsMax: number;
-  /** The time. */
+  /** The current time. */
   readonly nowIso: string;
 }
 
@@ -49,28 +47,29 @@ export function restoreTurn(
   const answered = isTooLong ? calls.length - 1 : calls.length;
   const replayed = messages.filter(({ isReplayed }) => isReplayed);
   const stored = replayed.filter(({ callNumber }) => callNumber > answered);
-  // What a compaction says already is not sent again.
+  // Messages that a compaction replaced are not sent again.
   const shown = (rows: readonly ThreadMessage[]): readonly Message[] =>
     rows.filter(({ index }) => index >= from).map(({ message }) => message);
   const sent = shown(replayed.filter(({ callNumber }) => callNumber <= answered));
   const isCompacted = isCompactedSince(before, compaction, { turn, last });
-  // What is stored and not sent yet waits for a call; otherwise the last reply says what is next.
+  // Stored messages that were not sent wait for a call; otherwise the last reply decides what is next.
   const isWaiting = last === undefined || (stored.length > 0 && !isTooLong);
-  return {
-    ...newTurn,
+  const begun = openTurn({
     id,
     event: {
       moment,
       context: null,
       startIso: startIsoOf(before, messages) ?? nowIso,
-      toldMs: toldMsOf(before, turn, calls, isCompacted),
+      timeSentMs: timeSentMsOf(before, turn, calls, isCompacted),
     },
-    route: stays,
     limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
     before,
-    session: { ...before, thread: { ...appendMessages(before.thread, sent), keptVolatile } },
     current: shown(stored),
-    // A call that was too long is sent again as it was, also where nothing in it was new.
+  });
+  return {
+    ...begun,
+    session: { ...before, thread: { ...appendMessages(before.thread, sent), keptVolatile } },
+    // A call that was too long is sent again unchanged, even if it had no new messages.
     isStored: stored.length > 0 || isTooLong,
     earlier: calls,
     isCompacted,
@@ -79,20 +78,20 @@ export function restoreTurn(
   };
 }
 
-/** Where the time stands before the messages, another one would be another prefix. */
+/** If the time stands before the messages, another time would change the cached prefix. */
 function startIsoOf({ policy }: Session, [first]: readonly ThreadMessage[]): string | null {
   if (policy.layout.volatile !== "system-tail" || first?.contextJson == null) return null;
   const note: unknown = JSON.parse(first.contextJson);
-  const told =
+  const sent =
     typeof note === "object" && note !== null && "injectedAt" in note ? note.injectedAt : null;
-  return typeof told === "string" && isoTime.test(told) ? told : null;
+  return typeof sent === "string" && isoTime.test(sent) ? sent : null;
 }
 
 /**
- * With the last call that was answered, by a reply or, where it was too long, by a compaction. At its head, a message
- * says the time from when it is recorded.
+ * The last answered call sent the time; a compaction answers a call that was too long. A message with the time at its head
+ * has it since it was recorded.
  */
-function toldMsOf(
+function timeSentMsOf(
   { policy }: Session,
   { startMs }: RecordedTurn["turn"],
   calls: readonly CallRecord[],
@@ -106,7 +105,7 @@ function toldMsOf(
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** The kept state counts calls from the latest compaction on; before a turn's first call, its time tells. */
+/** The stored state counts calls since the latest compaction; before the turn's first call, the times decide. */
 function isCompactedSince(
   { compactionState }: Session,
   compaction: Compaction | null,

@@ -10,12 +10,14 @@ import { afterCall, afterTurn, type CompactionState } from "../compaction/plan/c
 import type { CallEntry } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
 import type { EncodedRequest } from "../wire/encoded-request.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
 import type { Reply } from "../wire/reply.ts";
+import { noteRefused, withPlausibleUsage } from "./plausible-usage.ts";
 import { billReplies, type CallBill } from "./call-bill.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
-import { nothingSpent, type Spent } from "../session/spent.ts";
+import { nothingSpent, type Spent } from "../session/summary-bill.ts";
 
 /** The outcome of a request, after all its attempts. */
 export interface SentCall {
@@ -47,9 +49,10 @@ export interface SettledCall {
   readonly more: WithCall;
 }
 
-export function settleCall(session: Session, call: FinishedCall): SettledCall {
-  const { outcome } = call.sent;
+export function settleCall(session: Session, finished: FinishedCall): SettledCall {
   const { cache, pace, model } = session;
+  const call = { ...finished, sent: withoutAbsurd(finished.sent, model) };
+  const { outcome } = call.sent;
   const learned = learnFrom(session, call, discardedOf(call), cache);
   const counted = {
     compactionState: countCall(session, call),
@@ -89,6 +92,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
       ...call.request.notes,
       ...notes,
       ...(isEmpty ? [emptyReply] : []),
+      ...[outcome, ...discardedOf(call)].flatMap(noteRefused),
       ...outcome.usage.warnings.map((detail) => ({ kind: "usage" as const, detail })),
       ...outcome.transformations.map((detail) => ({ kind: "transformed" as const, detail })),
     ],
@@ -99,7 +103,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
     ...counted,
     cache: lesson.state,
-    toldVolatile: toldIn(session, call),
+    lastVolatile: lastVolatileAfter(session, call),
     pace: cache.lastStartMs === null ? pace : learnPace(pace, startMs - cache.lastStartMs),
   };
   const more = {
@@ -110,9 +114,22 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
   return { session: next, entry, more };
 }
 
+/** Every reply comes through here. */
+function withoutAbsurd({ outcome, attempts }: SentCall, model: ModelFacts): SentCall {
+  return {
+    outcome: outcome.kind === "reply" ? withPlausibleUsage(outcome, model) : outcome,
+    attempts: attempts.map(({ discarded }) => ({
+      discarded: discarded === null ? null : withPlausibleUsage(discarded, model),
+    })),
+  };
+}
+
 /** If this text stands before the messages, it is needed to send the same prefix again. */
-function toldIn({ policy, toldVolatile }: Session, { volatile }: FinishedCall): string | null {
-  if (volatile === undefined) return toldVolatile;
+function lastVolatileAfter(
+  { policy, lastVolatile }: Session,
+  { volatile }: FinishedCall,
+): string | null {
+  if (volatile === undefined) return lastVolatile;
   return policy.layout.volatile === "system-tail" ? volatile : null;
 }
 
@@ -153,7 +170,7 @@ function failedEntry(session: Session, call: FinishedCall, failure: ProviderFail
     failure,
     verdict: null,
     refuted: [],
-    notes: [...call.request.notes, ...notes],
+    notes: [...call.request.notes, ...notes, ...discardedOf(call).flatMap(noteRefused)],
   });
 }
 
@@ -169,20 +186,7 @@ function billOf({ model }: Session, call: FinishedCall): CallBill {
   return billReplies({ reply, discarded: discardedOf(call), spent, startMs }, model);
 }
 
-type Common =
-  | "turnId"
-  | "number"
-  | "startMs"
-  | "endMs"
-  | "model"
-  | "policy"
-  | "promptKey"
-  | "plan"
-  | "sent"
-  | "discarded"
-  | "attemptCount";
-
-function commonOf(session: Session, call: FinishedCall): Pick<CallEntry, Common> {
+function commonOf(session: Session, call: FinishedCall) {
   const { turnId, number, startMs, plan, assembly, spent = nothingSpent } = call;
   const { attempts } = call.sent;
   return {

@@ -9,8 +9,7 @@ import type { Session } from "../session/session.ts";
 import type { SentCall } from "./settle-call.ts";
 import type { EncodedRequest } from "../wire/encoded-request.ts";
 import type { PreparedCall } from "./prepare-call.ts";
-import type { CallRules } from "./turn.ts";
-import type { TurnEnding } from "./turn-ending.ts";
+import type { CallRules, TurnEnding } from "./turn.ts";
 
 /** What a turn does next. */
 export type Step =
@@ -45,6 +44,8 @@ export type Step =
   | { readonly do: "record reply"; readonly entry: CallEntry; readonly more: WithCall }
   | { readonly do: "run tools"; readonly uses: readonly ToolUseBlock[] }
   | { readonly do: "close"; readonly how: TurnEnding };
+
+export type StepOf<Do extends Step["do"]> = Extract<Step, { readonly do: Do }>;
 
 export type Result =
   | {
@@ -93,5 +94,5 @@ export type CompactionResult =
 /** Inputs that may come at any time. */
 export type Input =
   | Result
-  | { readonly did: "say"; readonly messages: readonly Message[] }
+  | { readonly did: "steer"; readonly messages: readonly Message[] }
   | { readonly did: "abort"; readonly reason: unknown };

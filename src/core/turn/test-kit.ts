@@ -13,8 +13,7 @@ import { anthropicMessages } from "../wire/anthropic-messages/index.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
 import type { Reply } from "../wire/reply.ts";
 import { toAssemble, toPlan, toPrepared, type PreparedCall } from "./prepare-call.ts";
-import { stays } from "./turn-events.ts";
-import { newTurn, type CallAtHand, type Turn } from "./turn.ts";
+import { openTurn, type CallAtHand, type Turn } from "./turn.ts";
 
 export const noon = 1_800_000_000_000;
 export const noonIso = "2027-01-15T08:00:00.000Z";
@@ -40,18 +39,14 @@ export const asked: Message = said("user", "Look.");
 /** A turn that has just begun. */
 export function turnWith(more: Partial<Turn> = {}): Turn {
   const session = more.session ?? sessionWith();
-  return {
-    ...newTurn,
+  const begun = openTurn({
     id: "turn-1",
-    event: { moment: {}, context: null, startIso: noonIso, toldMs: null },
-    route: stays,
+    event: { moment: {}, context: null, startIso: noonIso, timeSentMs: null },
     limits: { callsMax: 5, mayCompact: true, repeatsFailedCalls: false },
     before: session,
-    session,
     current: [asked],
-    resumed: null,
-    ...more,
-  };
+  });
+  return { ...begun, ...more };
 }
 
 export function preparedFor(session: Session, current: readonly Message[] = [asked]): PreparedCall {

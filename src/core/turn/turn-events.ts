@@ -3,12 +3,10 @@ import type { EventBody, PayloadOf } from "../events/event.ts";
 import { hashContent } from "../hash.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import { encodeMessage } from "../message/encode-message.ts";
-import type { Route } from "../routing/decide-route.ts";
 import type { Session } from "../session/session.ts";
 import { findMiss } from "./find-miss.ts";
 import type { PreparedCall } from "./prepare-call.ts";
-import { callCountOf, type Turn } from "./turn.ts";
-import type { TurnEnding } from "./turn-ending.ts";
+import { callCountOf, type Turn, type TurnEnding } from "./turn.ts";
 import {
   toCancelled,
   toCompleted,
@@ -17,9 +15,6 @@ import {
   toTurnError,
   toTurnSums,
 } from "./turn-payloads.ts";
-
-/** The route of a session that stays with its model. */
-export const stays: Route = { by: "sticky", passedOver: [], left: null };
 
 /** Adds the events of the turn's beginning, once. */
 export function announce(turn: Turn, first: PreparedCall): Turn {

@@ -1,6 +1,7 @@
 // Event payloads of calls and turns: counts, classes and dollars, no content.
 import type { PayloadOf } from "../events/event.ts";
-import { toErrorClass, toUsd } from "../events/payload-spelling.ts";
+import { toUsd } from "../events/payload-spelling.ts";
+import { toErrorClass } from "../wire/failure.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import type { Block } from "../message/message.ts";
 import {
@@ -11,7 +12,7 @@ import {
   writtenTokens,
 } from "../message/usage.ts";
 import { planBudget } from "../tokens/budget.ts";
-import type { TurnEnding } from "./turn-ending.ts";
+import type { TurnEnding } from "./turn.ts";
 import type { Route } from "../routing/decide-route.ts";
 import type { Session } from "../session/session.ts";
 import type { PreparedCall } from "./prepare-call.ts";
@@ -36,6 +37,7 @@ export function toCompleted(
     stop_reason: entry.stopReason ?? "unknown",
     produced_tool_calls: countBlocks(entry, "tool_use"),
     produced_thinking_blocks: countBlocks(entry, "thinking"),
+    ...(entry.notes.some(({ kind }) => kind === "usage-refused") && { usage_refused: true }),
     ...toParent(origin),
   };
 }

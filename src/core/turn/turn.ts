@@ -2,14 +2,14 @@
 import type { Section } from "../layers/section.ts";
 import type { EventBody } from "../events/event.ts";
 import type { EventContext, EventMoment } from "../layers/event.ts";
-import type { CallEntry } from "../ledger/call-entry.ts";
+import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
-import type { Message } from "../message/message.ts";
+import type { Message, ToolUseBlock } from "../message/message.ts";
 import type { Route } from "../routing/decide-route.ts";
 import type { CompactionRules } from "../session/compaction-rules.ts";
 import type { Session } from "../session/session.ts";
 import type { PreparedCall } from "./prepare-call.ts";
-import type { TurnEnding } from "./turn-ending.ts";
+import type { ReplyStop } from "../wire/reply.ts";
 
 export interface Turn {
   readonly id: string;
@@ -33,7 +33,7 @@ export interface Turn {
   /** Whether the history was compacted after the last recorded call. */
   readonly isCompacted: boolean;
   /** Messages that came while the turn runs and that no call has sent yet. */
-  readonly said: readonly Message[];
+  readonly steered: readonly Message[];
   /** Why the caller stopped the turn; null while it runs on. */
   readonly aborted: Abort | null;
   /** Settings of the next call, read again before each call. */
@@ -56,7 +56,7 @@ export interface TurnEvent {
   /** The time that the first call sends. */
   readonly startIso: string;
   /** When a call of this turn last sent the time; null before the first. */
-  readonly toldMs: number | null;
+  readonly timeSentMs: number | null;
 }
 
 export interface TurnLimits {
@@ -117,37 +117,34 @@ export interface CallToRecord {
   readonly call: CallAtHand;
   readonly entry: CallEntry;
   readonly more: WithCall;
-  /** The session after it. */
   readonly session: Session;
 }
 
-type Fresh =
-  | "fullResults"
-  | "isStored"
-  | "earlier"
-  | "calls"
-  | "isCompacted"
-  | "said"
-  | "aborted"
-  | "rules"
-  | "isAnnounced"
-  | "at"
-  | "news";
+/** The route of a session that stays with its model. */
+export const stays: Route = { by: "sticky", passedOver: [], left: null };
 
-/** The initial values of every turn. */
-export const newTurn: Pick<Turn, Fresh> = {
-  fullResults: new Map(),
-  isStored: false,
-  earlier: [],
-  calls: [],
-  isCompacted: false,
-  said: [],
-  aborted: null,
-  rules: { compaction: {}, canCount: false },
-  isAnnounced: false,
-  at: { after: "begin" },
-  news: [],
-};
+type Beginning = "id" | "event" | "limits" | "before" | "current";
+
+/** A turn at its beginning. */
+export function openTurn(begun: Pick<Turn, Beginning>, route: Route = stays): Turn {
+  return {
+    ...begun,
+    route,
+    session: begun.before,
+    fullResults: new Map(),
+    isStored: false,
+    earlier: [],
+    calls: [],
+    isCompacted: false,
+    steered: [],
+    aborted: null,
+    rules: { compaction: {}, canCount: false },
+    resumed: null,
+    isAnnounced: false,
+    at: { after: "begin" },
+    news: [],
+  };
+}
 
 /** Recorded calls of the turn, made by this or another process. */
 export function callCountOf({ earlier, calls }: Pick<Turn, "earlier" | "calls">): number {
@@ -158,4 +155,21 @@ export function callCountOf({ earlier, calls }: Pick<Turn, "earlier" | "calls">)
 export function recordedCall(turn: Pick<Turn, "earlier" | "calls">, back: 1 | 2): CallEntry | null {
   const { earlier, calls } = turn;
   return calls.at(-back) ?? earlier.at(calls.length - back) ?? null;
+}
+
+/** `cut off`: the reply ended inside or before a tool use that cannot be run. */
+export type TurnEnding = "done" | "failed" | "cancelled" | "cut off" | "too many calls";
+
+/** How a turn with this last reply ends; null if another call follows. */
+export function endingOf(
+  stopReason: ReplyStop | null,
+  uses: readonly ToolUseBlock[],
+): TurnEnding | null {
+  if (uses.length > 0) return stopReason === "tool_use" ? null : "cut off";
+  return stopReason === "pause_turn" ? null : "done";
+}
+
+/** The prompt is too long for the provider: a shorter one may work. */
+export function isOverflow({ failure }: Pick<CallRecord, "failure">): boolean {
+  return failure?.kind === "context-overflow" || failure?.kind === "request-too-large";
 }

@@ -56,7 +56,7 @@ describe("prompt caching is declared (M-18, C-15)", () => {
     ],
     ["where the provider caches by itself", plain, automatic, true],
     ["not where reading has no price", marking, unpriced, false],
-    ["not where nobody caches", marking, { ...haiku, cache: nothing(haiku) }, false],
+    ["not where neither side caches", marking, { ...haiku, cache: nothing(haiku) }, false],
   ])("%s", (_when, protocol, model, expected) => {
     expect(declareCapabilities(protocol, model).supportsPromptCaching).toBe(expected);
   });

@@ -1,7 +1,8 @@
 // A request ready to send: pieces of bytes that are sent one after the other, never joined.
 import type { LeftOut } from "../assembly/spelling.ts";
 
-export interface EncodedRequest {
+/** `Body`: the type of the whole body. */
+export interface EncodedRequest<Body = unknown> {
   /** The path after the provider's base URL, with a query if the protocol has one. */
   readonly path: string;
   /** The body. Pieces of the prefix are the same bytes as in earlier calls. */
@@ -12,7 +13,7 @@ export interface EncodedRequest {
   /** Requested options that are not in the body, with the reason. */
   readonly notes: readonly EncodeNote[];
   /** The same body as an object for SDKs. Builds the whole request again on each call. */
-  toObject(): unknown;
+  toObject(): Body;
 }
 
 export interface EncodeNote {
@@ -35,7 +36,12 @@ export interface RequestParts extends Pick<EncodedRequest, "path"> {
 }
 
 /** A body from text and bytes; neighbouring texts become one piece. */
-export function toRequest({ path, parts, headers = {}, notes = [] }: RequestParts): EncodedRequest {
+export function toRequest<Body = unknown>({
+  path,
+  parts,
+  headers = {},
+  notes = [],
+}: RequestParts): EncodedRequest<Body> {
   const pieces: Uint8Array[] = [];
   let text = "";
   const flush = (): void => {

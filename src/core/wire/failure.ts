@@ -1,19 +1,10 @@
 // Why a provider did not answer, as a value for the ledger and the dashboard.
+import type { PayloadOf } from "../events/event.ts";
 
 /** The list is closed: a new kind is a decision, not a string. */
 export type ProviderFailure =
   | {
-      readonly kind: "rate-limited";
-      readonly detail: string;
-      readonly retryAfterMs: number | undefined;
-    }
-  | {
-      readonly kind: "overloaded";
-      readonly detail: string;
-      readonly retryAfterMs: number | undefined;
-    }
-  | {
-      readonly kind: "server-error";
+      readonly kind: "rate-limited" | "overloaded" | "server-error";
       readonly detail: string;
       readonly retryAfterMs: number | undefined;
     }
@@ -24,20 +15,27 @@ export type ProviderFailure =
       readonly tokens: number | undefined;
       readonly tokensMax: number | undefined;
     }
+  | { readonly kind: PlainFailureKind; readonly detail: string };
+
+type PlainFailureKind =
   /** A thinking block follows content that was changed. */
-  | { readonly kind: "thinking-mismatch"; readonly detail: string }
-  | { readonly kind: "request-too-large"; readonly detail: string }
-  | { readonly kind: "invalid-request"; readonly detail: string }
-  | { readonly kind: "authentication"; readonly detail: string }
-  | { readonly kind: "permission"; readonly detail: string }
-  | { readonly kind: "billing"; readonly detail: string }
-  | { readonly kind: "not-found"; readonly detail: string }
+  | "thinking-mismatch"
+  | "request-too-large"
+  | "invalid-request"
+  | "authentication"
+  | "permission"
+  | "billing"
+  | "not-found"
   /** The answer does not follow the protocol. */
-  | { readonly kind: "malformed"; readonly detail: string }
+  | "malformed"
   /** No answer at all: refused, reset, no such host. */
-  | { readonly kind: "unreachable"; readonly detail: string }
-  | { readonly kind: "timeout"; readonly detail: string }
-  | { readonly kind: "cancelled"; readonly detail: string };
+  | "unreachable"
+  | "timeout"
+  | "cancelled";
+
+export function malformed(detail: string): ProviderFailure {
+  return { kind: "malformed", detail };
+}
 
 /** Whether the same request may succeed later. */
 export function isRetryable(failure: ProviderFailure): boolean {
@@ -60,6 +58,30 @@ export function isRetryable(failure: ProviderFailure): boolean {
     case "cancelled":
       return false;
   }
+}
+
+/** Statuses that are enough by themselves: a proxy may have written the body. */
+export const kindOfStatus: ReadonlyMap<number, StatusKind> = new Map([
+  [401, "authentication"],
+  [402, "billing"],
+  [403, "permission"],
+  [404, "not-found"],
+  [408, "timeout"],
+  // A short lock conflict: the providers' own SDKs retry it.
+  [409, "server-error"],
+  [413, "request-too-large"],
+  [429, "rate-limited"],
+]);
+
+export type StatusKind = Exclude<
+  ProviderFailure["kind"],
+  "context-overflow" | "thinking-mismatch" | "unreachable" | "cancelled"
+>;
+
+/** A count in a provider's message; undefined if there is none or no number can be so large. */
+export function toTokens(digits: string | undefined): number | undefined {
+  const tokens = Number(digits);
+  return Number.isSafeInteger(tokens) ? tokens : undefined;
 }
 
 /** The wait that the provider asks for, in seconds or as a date; undefined if absent or unreadable. */
@@ -99,4 +121,29 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   const dayOfEra =
     yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
   return era * 146_097 + dayOfEra - 719_468;
+}
+
+type ErrorClass = PayloadOf<"llm.call_failed">["error_class"];
+
+const errorClasses: Readonly<Record<ProviderFailure["kind"], ErrorClass>> = {
+  "rate-limited": "rate_limit",
+  overloaded: "server_error",
+  "server-error": "server_error",
+  "context-overflow": "context_overflow",
+  "thinking-mismatch": "invalid_request",
+  "request-too-large": "invalid_request",
+  "invalid-request": "invalid_request",
+  authentication: "auth",
+  permission: "auth",
+  billing: "other",
+  "not-found": "invalid_request",
+  malformed: "other",
+  unreachable: "network",
+  timeout: "network",
+  cancelled: "cancelled",
+};
+
+/** The class of a failure in events. */
+export function toErrorClass(kind: ProviderFailure["kind"]): ErrorClass {
+  return errorClasses[kind];
 }

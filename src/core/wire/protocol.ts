@@ -11,7 +11,8 @@ import type { ProviderFailure } from "./failure.ts";
 import type { ForeignReader } from "./foreign/foreign-reader.ts";
 import type { Reply, ReportedUsage, StreamPart } from "./reply.ts";
 
-export interface Protocol<Name extends string = string> {
+/** `Body`: the type of its requests. */
+export interface Protocol<Name extends string = string, Body = unknown> {
   /** Stored with sessions and written into reports: it never changes. */
   readonly name: Name;
   /** For people to read. */
@@ -22,8 +23,8 @@ export interface Protocol<Name extends string = string> {
   /** Whether it can ask a provider to keep a prefix. */
   readonly writesMarkers: boolean;
   spelling(model: ModelFacts): Spelling;
-  encode(call: CallToEncode): EncodedRequest;
-  /** A whole reply that came at once. */
+  encode(call: CallToEncode): EncodedRequest<Body>;
+  /** A whole reply in one answer. */
   decode(body: string): Reply | ProviderFailure;
   readonly stream: StreamDecoder;
   /** What a refused request's answer means. */
@@ -59,7 +60,7 @@ export interface ProtocolCompaction {
   /** Whether its request begins with the same bytes as calls with these options. */
   keepsPrefix(call: Pick<CallToEncode, "assembly" | "options">): boolean;
   encode(call: CompactionToEncode): EncodedRequest;
-  /** A whole answer that came at once. */
+  /** A whole answer that is no stream. */
   decode(body: string): Reply | ProviderFailure;
   /** The messages that replace the conversation, verbatim; empty if the reply has no compaction. */
   messagesIn(reply: Reply): readonly Message[];

@@ -1,4 +1,5 @@
 // What a provider answered, the same for every protocol.
+import type { PayloadOf } from "../events/event.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { ProviderFailure } from "./failure.ts";
@@ -22,16 +23,7 @@ export interface Reply {
   readonly transformations: readonly string[];
 }
 
-export type ReplyStop =
-  | "end_turn"
-  | "tool_use"
-  | "max_tokens"
-  | "stop_sequence"
-  | "refusal"
-  | "pause_turn"
-  | "context_window"
-  | "compaction"
-  | "unknown";
+export type ReplyStop = PayloadOf<"llm.call_completed">["stop_reason"];
 
 export interface ReportedUsage {
   readonly usage: Usage;
@@ -41,11 +33,15 @@ export interface ReportedUsage {
   readonly tellsCache: boolean;
   /** Corrections of the counts, such as a remainder below zero. */
   readonly warnings: readonly string[];
+  /** The counts as text, and why they cannot be true. They are not in `usage` then. */
+  readonly refused?: string;
 }
 
-/** A part of a streamed reply. */
+/** A part of a streamed reply. A turn's parts use the same words. */
 export type StreamPart =
-  | { readonly type: "text-delta"; readonly text: string }
-  | { readonly type: "thinking-delta"; readonly text: string }
-  | { readonly type: "tool-use-started"; readonly id: string; readonly name: string }
-  | { readonly type: "tool-input-delta"; readonly id: string; readonly json: string };
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
+  /** A tool use begins. */
+  | { readonly type: "tool"; readonly toolUseId: string; readonly name: string }
+  /** More of a tool use's input, as JSON text. */
+  | { readonly type: "tool-input"; readonly toolUseId: string; readonly json: string };

@@ -48,7 +48,7 @@ describe("a configuration is looked for", () => {
     expect(look(root, env, "x.yaml")).toEqual([[resolve("x.yaml"), false]]);
   });
 
-  test("a variable that is no absolute path is an error", () => {
+  test("a variable that is not an absolute path is an error", () => {
     expect(() => look(root, { STRATA_CONFIG: "x.yaml" })).toThrow("STRATA_CONFIG is x.yaml");
   });
 

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { StrataError } from "../../core/strata-error.ts";
 import type { Environment } from "../../core/config/environment.ts";
 import type { ConfigFile } from "./read-config-file.ts";
+import { isInside, trustByHash, trustFirstContent, type TrustedFile } from "./trusted-files.ts";
 
 export interface WhereToLook {
   /** From `--config`; then no other file is read. */
@@ -12,6 +13,8 @@ export interface WhereToLook {
   /** The working folder. */
   readonly workspace: string;
   readonly homeFolder: string;
+  /** The hash of a named file's content that the caller trusts; see `hashConfig`. */
+  readonly trust?: string | undefined;
 }
 
 export interface ConfigPlace extends ConfigFile {
@@ -21,14 +24,29 @@ export interface ConfigPlace extends ConfigFile {
 
 export const configFileName = "strata.yaml";
 
-/** The weakest first. Does not check whether they exist. */
+/** The weakest first. Does not check whether they exist. A file that an agent can write has a `trust`, or is limited as found. */
 export function findConfigFiles(where: WhereToLook): readonly ConfigPlace[] {
+  const { workspace } = where;
   const named = namedFile(where);
-  if (named !== null) return [named];
+  if (named !== null) {
+    const trust = trustByHash(toTrusted(named.path, where));
+    return [isInside(workspace, named.path) ? { ...named, trust } : named];
+  }
   const user = userFile(where);
-  const found = findInWorkspace(resolve(where.workspace));
-  const others = found.filter(({ path }) => path !== user.path);
-  return [user, ...others];
+  const found = findInWorkspace(resolve(workspace)).filter(({ path }) => path !== user.path);
+  const isInReach = isInside(workspace, user.path);
+  return [isInReach ? { ...user, trust: trustFirstContent() } : user, ...found];
+}
+
+/** Where the trusted content of a named file is recorded. */
+export function toTrusted(path: string, where: WhereToLook): TrustedFile {
+  const { workspace, trust: given } = where;
+  return { path, storePath: findTrustStore(where), workspace, given };
+}
+
+/** Beside the user's own file. */
+export function findTrustStore(where: Pick<WhereToLook, "env" | "homeFolder">): string {
+  return join(dirname(userFile(where).path), "trusted.json");
 }
 
 function namedFile({ given, env }: WhereToLook): ConfigPlace | null {
@@ -43,14 +61,14 @@ function namedFile({ given, env }: WhereToLook): ConfigPlace | null {
   if (!isAbsolute(path)) {
     throw new StrataError(
       "config-invalid",
-      `STRATA_CONFIG is ${path}, which is no absolute path`,
+      `STRATA_CONFIG is ${path}, which is not an absolute path`,
       "a variable is read from every folder; write the whole path",
     );
   }
   return { path, isFound: false, isNamed: true, reason: "environment STRATA_CONFIG" };
 }
 
-function userFile({ env, homeFolder }: WhereToLook): ConfigPlace {
+function userFile({ env, homeFolder }: Pick<WhereToLook, "env" | "homeFolder">): ConfigPlace {
   const shared = env["XDG_CONFIG_HOME"];
   const isGiven = shared !== undefined && isAbsolute(shared);
   const folder = isGiven ? shared : join(homeFolder, ".config");

@@ -19,11 +19,11 @@ import { openConfig, type LiveConfig } from "./open-config.ts";
 
 let folder = "";
 let path = "";
-let told: string[] = [];
+let reported: string[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "strata-live-"));
   path = join(folder, "strata.yaml");
-  told = [];
+  reported = [];
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -33,7 +33,7 @@ function open(paths: readonly string[] = [path], isNamed = true): Promise<LiveCo
   return openConfig({
     files: paths.map((each) => ({ path: each, isFound: false, isNamed })),
     env: {},
-    onProblem: ({ message }) => void told.push(message.replaceAll(`${folder}/`, "")),
+    onProblem: ({ message }) => void reported.push(message.replaceAll(`${folder}/`, "")),
   });
 }
 
@@ -49,7 +49,7 @@ describe("a change holds from the next question on", () => {
     writeFileSync(`${path}.new`, withPolicy("none"));
     renameSync(`${path}.new`, path);
     expect(await policyOf(live)).toBe("none");
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   test("when it is written in place, also with the same length", async () => {
@@ -111,25 +111,25 @@ describe("a change holds from the next question on", () => {
 });
 
 describe("what is broken leaves what was there", () => {
-  test("and is told once for each change", async () => {
+  test("and is reported once for each change", async () => {
     writeFileSync(path, withPolicy("nexo"));
     const live = await open();
     writeFileSync(path, "policies: [");
     expect(await policyOf(live)).toBe("nexo");
     expect(await policyOf(live)).toBe("nexo");
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatch(
+    expect(reported).toHaveLength(1);
+    expect(reported[0]).toMatch(
       /^strata\.yaml:1:\d+: not YAML: .*\nwhat was configured before still holds$/,
     );
     writeFileSync(path, "polices: {}");
     expect(await policyOf(live)).toBe("nexo");
     expect(await policyOf(live)).toBe("nexo");
-    expect(told.slice(1)).toEqual([
-      "strata.yaml:1:1: polices is no setting\nwhat was configured before still holds",
+    expect(reported.slice(1)).toEqual([
+      "strata.yaml:1:1: polices is not a setting\nwhat was configured before still holds",
     ]);
     writeFileSync(path, withPolicy("none"));
     expect(await policyOf(live)).toBe("none");
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
   });
 
   test("when a file is cut off in the middle", async () => {
@@ -137,7 +137,7 @@ describe("what is broken leaves what was there", () => {
     const live = await open();
     truncateSync(path, 45);
     expect((await live.current()).agents.get("ana")?.policy).toBe("none");
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
   test("when a file is emptied: that is an accident", async () => {
@@ -146,7 +146,7 @@ describe("what is broken leaves what was there", () => {
     truncateSync(path, 0);
     expect(await policyOf(live)).toBe("nexo");
     expect(await policyOf(live)).toBe("nexo");
-    expect(told).toEqual([
+    expect(reported).toEqual([
       "strata.yaml:1:1: the file is empty now\nwhat was configured before still holds",
     ]);
     writeFileSync(path, "# nothing on purpose\n");
@@ -159,12 +159,12 @@ describe("what is broken leaves what was there", () => {
     rmSync(path);
     expect(await policyOf(live)).toBe("nexo");
     expect(await policyOf(live)).toBe("nexo");
-    expect(told).toEqual([
+    expect(reported).toEqual([
       "strata.yaml:1:1: the file is gone\nwhat was configured before still holds",
     ]);
     writeFileSync(path, withPolicy("none"));
     expect(await policyOf(live)).toBe("none");
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
   test("of one file while others go on changing", async () => {
@@ -177,7 +177,7 @@ describe("what is broken leaves what was there", () => {
     writeFileSync(other, "skills: { skills_max: 6 }\n");
     const { policies, skills } = await live.current();
     expect([policies.default, skills.skillsMax]).toEqual(["nexo", 6]);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
   test("when files contradict each other only together", async () => {
@@ -189,7 +189,7 @@ describe("what is broken leaves what was there", () => {
     expect((await live.current()).skills.tokensAdvised).toBe(10_000);
     writeFileSync(path, "skills: { tokens_max: 30000 }\n");
     expect((await live.current()).skills.tokensAdvised).toBe(25_000);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
   test("a first reading that fails is an error with everything in it", async () => {
@@ -212,12 +212,12 @@ describe("what is broken leaves what was there", () => {
     renameSync(`${path}.new`, path);
     expect(await policyOf(live)).toBe("nexo");
     expect(await policyOf(live)).toBe("nexo");
-    expect(told).toEqual([
+    expect(reported).toEqual([
       "strata.yaml:1:1: the file cannot be read (ELOOP)\nwhat was configured before still holds",
     ]);
   });
 
-  test("whoever listens and fails ends no turn", async () => {
+  test("a failing listener ends no turn", async () => {
     writeFileSync(path, withPolicy("nexo"));
     const live = await openConfig({
       files: [{ path, isFound: false, isNamed: true }],
@@ -243,18 +243,18 @@ test("a file that is being written is read when it is whole", async () => {
   expect([policies.default, skills.skillsMax]).toEqual(["none", 8]);
 });
 
-test("a warning is told once, however often is asked", async () => {
+test("a warning is reported once, however often the configuration is read", async () => {
   writeFileSync(path, "context_optimization: { token_counter: { backend: llama } }\n");
   const live = await open();
   await live.current();
   appendFileSync(path, "# more\n");
   await live.current();
-  expect(told).toEqual([
+  expect(reported).toEqual([
     "strata.yaml:1:51: llm.context_optimization.token_counter.backend is not one of auto, anthropic_api, tiktoken, local",
   ]);
 });
 
-test("many ask at once while the file changes: nobody fails, and each sees what was there when they asked", async () => {
+test("many callers while the file changes: none fails, and each gets the content from when it called", async () => {
   writeFileSync(path, "skills: { skills_max: 0 }\n");
   const live = await open();
   for (let change = 1; change <= 20; change += 1) {
@@ -264,7 +264,7 @@ test("many ask at once while the file changes: nobody fails, and each sees what 
     const expected = isBroken ? change - 1 : change;
     expect(new Set(seen.map(({ skills }) => skills.skillsMax))).toEqual(new Set([expected]));
   }
-  expect(told).toHaveLength(4);
+  expect(reported).toHaveLength(4);
 });
 
 test("a question after a change sees it, also while an earlier one is being answered", async () => {

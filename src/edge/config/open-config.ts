@@ -6,6 +6,7 @@ import {
   toConfigError,
   type ConfigProblem,
 } from "../../core/config/config-problem.ts";
+import type { ConfigNode } from "../../core/config/config-node.ts";
 import { readConfig, type ConfigSources, type ReadConfig } from "../../core/config/read-config.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
 import { StrataError, messageOf } from "../../core/strata-error.ts";
@@ -33,12 +34,13 @@ export interface OpenConfigOptions extends Omit<ConfigSources, "files"> {
 /** Throws if the first reading fails; a later failure leaves the old settings. */
 export async function openConfig(options: OpenConfigOptions): Promise<LiveConfig> {
   const files = await Promise.all(options.files.map(watchFile));
-  let latest = combine(files, options);
+  let latest = combine(rootsOf(files), options);
   if (latest.config === null || errorsOf(files).length > 0) {
     const { problems } = await loadConfig(options);
     throw toConfigError(problems.filter(({ severity }) => severity === "error"));
   }
   let { config } = latest;
+  let inEffect = rootsOf(files);
   const report = createReporter(options.onProblem ?? (() => {}));
   report([], latest.problems);
 
@@ -46,11 +48,17 @@ export async function openConfig(options: OpenConfigOptions): Promise<LiveConfig
     try {
       const changed = await findChanged(files);
       if (changed.length === 0) return config;
-      const next = combine(files, options);
+      const roots = rootsOf(files);
+      const next = combine(roots, options);
       report(errorsOf(changed), next.problems);
-      if (next.config !== null) {
-        latest = next;
-        config = next.config;
+      // A found file that does not fit the others must not hold back changes of the user's own files.
+      const isFound = (index: number): boolean => options.files[index]?.isFound === true;
+      const own = roots.map((root, index) => (isFound(index) ? (inEffect[index] ?? null) : root));
+      for (const tried of [roots, own]) {
+        const read = tried === roots ? next : combine(tried, options);
+        if (read.config === null) continue;
+        [latest, config, inEffect] = [read, read.config, tried];
+        break;
       }
     } catch (error) {
       report([unexpected(error)], latest.problems);
@@ -80,9 +88,14 @@ async function findChanged(files: readonly WatchedFile[]): Promise<readonly Watc
   return looked.flat();
 }
 
-function combine(files: readonly WatchedFile[], options: OpenConfigOptions): ReadConfig {
-  const roots = files.flatMap((file) => file.root() ?? []);
-  return readConfig({ homeFolder: homedir(), ...options, files: roots });
+/** The last usable content of each file; null if there is none. */
+function rootsOf(files: readonly WatchedFile[]): readonly (ConfigNode | null)[] {
+  return files.map((file) => file.root());
+}
+
+function combine(roots: readonly (ConfigNode | null)[], options: OpenConfigOptions): ReadConfig {
+  const files = roots.flatMap((root) => root ?? []);
+  return readConfig({ homeFolder: homedir(), ...options, files });
 }
 
 /** Warnings are found again when everything is read together. */
@@ -94,11 +107,11 @@ type Report = (ofFiles: readonly ConfigProblem[], ofAll: readonly ConfigProblem[
 
 /** Reports problems of a file whenever it changes, and problems of all files together when they are new. */
 function createReporter(onProblem: (problem: StrataError) => void): Report {
-  let told: ReadonlySet<string> = new Set();
+  let reported: ReadonlySet<string> = new Set();
   return (ofFiles, ofAll) => {
-    const isNew = (problem: ConfigProblem): boolean => !told.has(describeProblem(problem));
+    const isNew = (problem: ConfigProblem): boolean => !reported.has(describeProblem(problem));
     const fresh = distinctProblems([...ofFiles, ...ofAll.filter(isNew)]);
-    told = new Set(ofAll.map(describeProblem));
+    reported = new Set(ofAll.map(describeProblem));
     const errors = fresh.filter(({ severity }) => severity === "error");
     const warnings = fresh.filter(({ severity }) => severity === "warning");
     const all = [...(errors.length === 0 ? [] : [stillHolds(errors)]), ...warnings.map(toWarning)];

@@ -53,7 +53,7 @@ describe("a text that is YAML", () => {
 
 describe("a text that is refused", () => {
   test.each([
-    ["a: 1\nb: 2\na: 3", "s.yaml:3:1: this key is there twice; keep one of the two"],
+    ["a: 1\nb: 2\na: 3", "s.yaml:3:1: this key is written twice; keep one of the two"],
     [
       "a: 1\n---\nb: 2",
       "s.yaml:2:1: there is a second document; keep one, without a line of --- between",
@@ -69,7 +69,7 @@ describe("a text that is refused", () => {
     ["a: !!js/function 'x'", "s.yaml:1:4: a tag (!) is not allowed; leave it out, or use quotes"],
     ["a:\n\tb: 1", "s.yaml:2:1: not YAML: tabs cannot indent; indent with spaces"],
     ["? [a, b]\n: 1", "s.yaml:1:3: the name of a setting must be text; write name: value"],
-    ['a: { 1: x, "1": y }', "s.yaml:1:12: this key is there twice; keep one of the two"],
+    ['a: { 1: x, "1": y }', "s.yaml:1:12: this key is written twice; keep one of the two"],
     ["a: 1\nb: {c: 1\nd: 2\n", "s.yaml:2:4: not YAML: this bracket is not closed; close it"],
     ["a: [1, {b: 2}", "s.yaml:1:4: not YAML: this bracket is not closed; close it"],
     ["~: 1", "s.yaml:1:1: the name of a setting must be text; write name: value"],
@@ -97,7 +97,7 @@ describe("a text that is refused", () => {
     ["dashes", "- ".repeat(100_000)],
     ["braces", "{a: ".repeat(50_000)],
     ["lines", Array.from({ length: 600 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n")],
-  ])("one that is nested very deep by %s, at once", (_name, yaml) => {
+  ])("one that is nested very deep by %s, before it is parsed", (_name, yaml) => {
     expect(problemsIn(yaml)).toEqual([expect.stringContaining("nested more than 32 deep")]);
   });
 
@@ -112,12 +112,12 @@ describe("a text that is refused", () => {
     ]);
   });
 
-  test("a key that is there twice does not hide other mistakes", () => {
+  test("a key that is written twice does not hide other mistakes", () => {
     const { root, problems } = parseYaml("tols: 1\ntols: 2", file);
     const all = [...problems, ...readConfig({ files: root === null ? [] : [root] }).problems];
     expect(all.map(describeProblem)).toEqual([
-      "s.yaml:2:1: this key is there twice; keep one of the two",
-      "s.yaml:1:1: tols is no setting; did you mean tools?",
+      "s.yaml:2:1: this key is written twice; keep one of the two",
+      "s.yaml:1:1: tols is not a setting; did you mean tools?",
     ]);
   });
 

@@ -127,16 +127,16 @@ function originAt(lines: LineCounter, offset: number, { file, isFound }: YamlFil
 
 function toProblems(document: Document, lines: LineCounter, file: YamlFile): ConfigProblem[] {
   return [...document.errors, ...document.warnings].map(({ code, message, pos }) => {
-    const [words = ""] = message.split("\n");
-    const told = ourWords[code] ?? [
-      `not YAML: ${maskText(words)}`,
-      "mend the line, or the one before it",
+    const [first = ""] = message.split("\n");
+    const words = ourWords[code] ?? [
+      `not YAML: ${maskText(first)}`,
+      "correct the line, or the one before it",
     ];
     return {
       severity: "error" as const,
       origin: originAt(lines, pos[0], file),
-      message: told[0],
-      hint: told[1],
+      message: words[0],
+      hint: words[1],
     };
   });
 }
@@ -187,7 +187,7 @@ function toMap(map: YAMLMap.Parsed, at: At, odd: ConfigProblem[], depth: number)
     // The first of two wins, in any spelling: 1 and "1" are the same name.
     if (entries.has(name)) {
       const hint = "keep one of the two";
-      odd.push({ severity: "error", origin, message: "this key is there twice", hint });
+      odd.push({ severity: "error", origin, message: "this key is written twice", hint });
       continue;
     }
     const node =

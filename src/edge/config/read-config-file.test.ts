@@ -48,19 +48,35 @@ describe("a file", () => {
     ]);
   });
 
-  test("that is a pipe is said to be no file, and nobody waits for it", async () => {
+  test("that is a pipe is reported as not a file, without waiting for it", async () => {
     execFileSync(makePipe, [path]);
     const reading = await readConfigFile({ path, isFound: true, isNamed: false });
-    expect(reading).toMatchObject({ problems: [{ message: "the file is no file" }] });
+    expect(reading).toMatchObject({ problems: [{ message: "the file is not a file" }] });
   });
 
   test("that is a folder is said to be so", async () => {
     mkdirSync(path);
     const reading = await readConfigFile({ path, isFound: false, isNamed: true });
     expect(reading).toMatchObject({
-      problems: [{ message: expect.stringMatching(/is no file|cannot be read/) }],
+      problems: [{ message: expect.stringMatching(/is not a file|cannot be read/) }],
     });
   });
+
+  test.each(["#\n", "\n", "\r", "  # x\n"])(
+    "of 400,000 lines of %j is refused before it is parsed",
+    async (line) => {
+      writeFileSync(path, line.repeat(Math.min(400_000, Math.floor(1_048_576 / line.length))));
+      const reading = await readConfigFile({ path, isFound: false, isNamed: true });
+      expect(reading).toMatchObject({
+        problems: [
+          {
+            message: expect.stringMatching(/^the file has \d+ lines, more than 20000$/),
+            hint: "name the right file, or make it shorter",
+          },
+        ],
+      });
+    },
+  );
 
   test("that cannot be reached is said to be so", async () => {
     symlinkSync(path, path);
@@ -68,7 +84,7 @@ describe("a file", () => {
     expect(reading).toMatchObject({ problems: [{ message: "the file cannot be read (ELOOP)" }] });
   });
 
-  test("that is not there is no mistake, unless somebody named it", async () => {
+  test("that does not exist is no problem, unless the user named it", async () => {
     const absent = await loadConfig({ files: [{ path, isFound: true, isNamed: false }], env: {} });
     expect(absent).toMatchObject({ problems: [], filesThere: [] });
     await expect(
@@ -76,14 +92,14 @@ describe("a file", () => {
     ).rejects.toMatchObject({ code: "not-found" });
   });
 
-  test("with wrong settings is looked at to its end: what fails together is told as well", async () => {
+  test("with wrong settings is read to its end: all problems are reported", async () => {
     writeFileSync(path, "tols: 1\nmodels: { override: { nope: {} } }\n");
     const { problems } = await loadConfig({
       files: [{ path, isFound: false, isNamed: true }],
       env: {},
     });
     expect(problems.map(({ message }) => message)).toEqual([
-      "tols is no setting",
+      "tols is not a setting",
       "models: nope overrides a model that is not known",
     ]);
   });

@@ -6,6 +6,7 @@ import type { ConfigNode } from "../../core/config/config-node.ts";
 import { hasErrors, type ConfigProblem } from "../../core/config/config-problem.ts";
 import { checkFile } from "../../core/config/read-config.ts";
 import { parseYaml } from "./parse-yaml.ts";
+import { hashConfig, type FileTrust } from "./trusted-files.ts";
 import { lookAt, stampOf, type FileStamp } from "./file-stamp.ts";
 
 export interface ConfigFile {
@@ -15,6 +16,8 @@ export interface ConfigFile {
   readonly isFound: boolean;
   /** Named by the user, so it must exist. */
   readonly isNamed: boolean;
+  /** Asked before the content is used, if an agent can write the file. */
+  readonly trust?: FileTrust;
 }
 
 export type FileReading =
@@ -30,11 +33,14 @@ export type FileReading =
       readonly tree: ConfigNode | null;
       /** The same tree; null if it has an error. */
       readonly root: ConfigNode | null;
+      /** Whether the content was refused because it is not trusted. */
+      readonly isUntrusted: boolean;
       readonly problems: readonly ConfigProblem[];
     };
 
-/** A configuration is written by hand: more than this is another file. */
+/** A configuration is written by hand: more than this is another file. Each line takes time, even an empty one. */
 const bytesMax = 1024 * 1024;
+const linesMax = 20_000;
 
 export async function readConfigFile(
   file: ConfigFile,
@@ -48,7 +54,7 @@ export async function readConfigFile(
     const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return { kind: "absent" };
     const stamp = await lookAt(file.path);
-    return refuse(file, stamp, `cannot be read (${code})`, "check its permissions");
+    return refuse(file, stamp, `the file cannot be read (${code})`, "check its permissions");
   }
 }
 
@@ -59,10 +65,10 @@ async function readHandle(
 ): Promise<FileReading> {
   const stats = await handle.stat({ bigint: true });
   const stamp = stampOf(stats);
-  if (!stats.isFile()) return refuse(file, stamp, "is no file", "name a YAML file");
+  if (!stats.isFile()) return refuse(file, stamp, "the file is not a file", "name a YAML file");
   if (stats.size > bytesMax) {
     const size = `${stats.size} bytes, more than ${bytesMax}`;
-    return refuse(file, stamp, `has ${size}`, "name the right file, or make it smaller");
+    return refuse(file, stamp, `the file has ${size}`, "name the right file, or make it smaller");
   }
   // One byte more than the size: detects a file that grows while it is read.
   const buffer = Buffer.alloc(Number(stats.size) + 1);
@@ -79,16 +85,32 @@ async function readHandle(
 }
 
 function parseText(text: string | null, file: ConfigFile, stamp: FileStamp): FileReading {
-  if (text === null) return refuse(file, stamp, "is not UTF-8 text", "save it as UTF-8");
+  if (text === null) return refuse(file, stamp, "the file is not UTF-8 text", "save it as UTF-8");
   const control = /[^\P{Cc}\t\n\r\u0085]/u.exec(text);
   if (control !== null) {
-    return refuse(file, stamp, "is not text: it has control characters", "name a YAML file");
+    return refuse(
+      file,
+      stamp,
+      "the file is not text: it has control characters",
+      "name a YAML file",
+    );
+  }
+  const lines = text.split(/\r\n?|\n/).length;
+  if (lines > linesMax) {
+    const message = `the file has ${lines} lines, more than ${linesMax}`;
+    return refuse(file, stamp, message, "name the right file, or make it shorter");
+  }
+  const refusal = file.trust?.refuse(hashConfig(text)) ?? null;
+  if (refusal !== null) {
+    const refused = refuse(file, stamp, refusal.message, refusal.hint);
+    return { ...refused, text, isUntrusted: true };
   }
   const parsed = parseYaml(text, { file: file.path, isFound: file.isFound });
   const tree = parsed.root;
   const more = tree === null ? [] : checkFile(tree, homedir());
   const problems = [...parsed.problems, ...more];
-  return { kind: "read", stamp, text, tree, root: hasErrors(problems) ? null : tree, problems };
+  const root = hasErrors(problems) ? null : tree;
+  return { kind: "read", stamp, text, tree, root, problems, isUntrusted: false };
 }
 
 function decode(bytes: Buffer): string | null {
@@ -106,10 +128,11 @@ function refuse(
   stamp: FileStamp | null,
   message: string,
   hint: string,
-): FileReading {
+): Extract<FileReading, { readonly kind: "read" }> {
   const origin = { kind: "file", file: path, line: 1, column: 1, isFound } as const;
-  const problem = { severity: "error", origin, message: `the file ${message}`, hint } as const;
-  return { kind: "read", stamp, text: null, tree: null, root: null, problems: [problem] };
+  const problem = { severity: "error", origin, message, hint } as const;
+  const nothing = { text: null, tree: null, root: null, isUntrusted: false };
+  return { kind: "read", stamp, ...nothing, problems: [problem] };
 }
 
 function codeOf(error: unknown): string {

@@ -25,8 +25,10 @@ export async function watchFile(file: ConfigFile): Promise<WatchedFile> {
   return {
     look: async () => {
       const seen = await lookAt(file.path);
-      if (seen?.word === state.stamp?.word && !state.isFresh) return false;
-      const again = await readSettled(file, state.text);
+      const isSame = seen?.word === state.stamp?.word && !state.isFresh;
+      if (isSame && !state.isUntrusted) return false;
+      // The user may have trusted the content since.
+      const again = await readSettled(file, state.isUntrusted ? null : state.text);
       // Half a file may look whole; the next check reads again.
       if (again === null) return false;
       const { next, isNew } = toState(state, again, file);
@@ -47,6 +49,8 @@ interface FileState {
   readonly problems: readonly ConfigProblem[];
   /** Changed so recently that another change might have the same stamp. */
   readonly isFresh: boolean;
+  /** The latest content is not trusted; `root` is from before. */
+  readonly isUntrusted: boolean;
 }
 
 const unseen: FileState = {
@@ -56,6 +60,7 @@ const unseen: FileState = {
   root: null,
   problems: [],
   isFresh: false,
+  isUntrusted: false,
 };
 
 /** File times are at worst this coarse. */
@@ -76,16 +81,28 @@ function toState(
   // A file that is not text counts as unchanged while its stamp is the same.
   const isSame =
     reading.kind === "same" ||
-    (before.isThere && reading.text === null && stamp?.word === before.stamp?.word);
+    (before.isThere && reading.text === null && stamp?.word === before.stamp?.word) ||
+    (before.isUntrusted && reading.isUntrusted && reading.text === before.text);
   if (isSame) return { next: { ...before, stamp, isFresh }, isNew: false };
-  const { text, problems } = reading;
+  const { text, problems, isUntrusted } = reading;
   if (text?.trim() === "" && saysSomething(before.root)) {
     const problem = lost(file, "is empty now");
-    const next = { ...before, isThere: true, stamp, text, isFresh, problems: [problem] };
+    const next = {
+      ...before,
+      isThere: true,
+      stamp,
+      text,
+      isFresh,
+      problems: [problem],
+      isUntrusted,
+    };
     return { next, isNew: true };
   }
   const root = reading.root ?? before.root;
-  return { next: { isThere: true, stamp, text, root, problems, isFresh }, isNew: true };
+  return {
+    next: { isThere: true, stamp, text, root, problems, isFresh, isUntrusted },
+    isNew: true,
+  };
 }
 
 function saysSomething(root: ConfigNode | null): boolean {

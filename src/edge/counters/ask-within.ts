@@ -34,7 +34,8 @@ export async function askWithin(asking: Asking): Promise<Reply | ProviderFailure
     ending.resolve({ kind: "timeout", detail: `no count within ${limitMs} ms` });
     limit.abort();
   });
-  const onAbort = (): void => ending.resolve({ kind: "cancelled", detail: "nobody waits for it" });
+  const onAbort = (): void =>
+    ending.resolve({ kind: "cancelled", detail: "no caller waits for it" });
   signal.addEventListener("abort", onAbort);
   try {
     return await Promise.race([

@@ -6,7 +6,7 @@ import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { lengthCounter } from "../../core/tokens/token-counter.ts";
 import { bodyText, type EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import { createLru } from "./lru.ts";
+import { createLru } from "../../core/tokens/lru.ts";
 
 /** What is counted besides the text. */
 export const messageOverhead = {

@@ -12,7 +12,7 @@ describe("CF-F: who counts", () => {
     );
   });
 
-  test("auto without a key, or where nobody counts, is tiktoken, and nobody is warned", () => {
+  test("auto without a key, or without a counting API, is tiktoken, without a warning", () => {
     const tiktoken = { backend: "tiktoken", warning: null };
     expect(chooseBackend({ backend: "auto", api: "anthropic_api", hasKey: false })).toEqual(
       tiktoken,
@@ -27,7 +27,7 @@ describe("CF-F: who counts", () => {
     }
   });
 
-  test("what is asked for and cannot be had is said", () => {
+  test("a backend that is asked for and unavailable gives a warning", () => {
     expect(
       chooseBackend({ backend: "anthropic_api", api: "anthropic_api", hasKey: false }),
     ).toEqual({

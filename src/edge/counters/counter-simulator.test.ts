@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { plantedKey } from "../../../harness/planted-key.ts";
 import { assemble } from "../../core/assembly/assemble.ts";
-import { layFoundation } from "../../core/assembly/foundation.ts";
+import { buildFoundation } from "../../core/assembly/foundation.ts";
 import { openThread } from "../../core/assembly/thread.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
 import { openPace } from "../../core/cache/pace.ts";
@@ -130,7 +130,7 @@ async function open(
 function encodeWithEverything(protocol: Protocol, name: string): EncodedRequest {
   const { facts: model } = resolveModel(name);
   const input = { name: "read", description: "Reads.", inputSchema: { type: "object" } };
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools: [toToolDefinition(input)],
     system: [{ label: "static", tier: "T1", text: "Be careful. ".repeat(2_000) }],
     spelling: protocol.spelling(model),
@@ -210,7 +210,7 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     expect(counter.stats().provider).toMatchObject({ requests: 4, remembered: 2, entries: 2 });
   });
 
-  test("two who ask for the same at once share one request", async () => {
+  test("two callers with the same question share one request", async () => {
     const { counter, asked } = await open(wire);
     const request = wire.request("Hello.");
     const [first, second] = await Promise.all([
@@ -254,7 +254,7 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     },
   );
 
-  test("a wrong key is a failure like others, and nobody is told the key", async () => {
+  test("a wrong key is a failure like others, and no output has the key", async () => {
     const wrong = { authorization: `Basic ${key}` };
     const { counter, warnings } = await open(wire, {}, wrong);
     const count = await counter.count({ request: wire.request("Hello."), estimatedTokens: 5 });
@@ -322,7 +322,7 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     expect((await counter.count({ request })).source).toBe("provider");
   });
 
-  test("who cancels gets the estimate at once; nobody else is disturbed, and nothing is held against the provider", async () => {
+  test("a cancelled caller gets the estimate; other callers go on, and the provider's health stays", async () => {
     const { counter, simulator, asked, warnings } = await open(wire);
     simulator.fault({ kind: "slow first byte", delayMs: 100 });
     const leaving = new AbortController();
@@ -343,7 +343,7 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     expect([asked(), counter.stats().exact, warnings]).toEqual([1, true, []]);
   });
 
-  test("a request that nobody waits for any more is taken back", async () => {
+  test("a request without waiters is cancelled", async () => {
     const { counter, simulator, asked } = await open(wire);
     simulator.fault({ kind: "slow first byte", delayMs: 60_000 });
     const leaving = new AbortController();

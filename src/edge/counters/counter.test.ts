@@ -1,4 +1,4 @@
-// What a counter does whoever sends its requests: backends, labels, senders that misbehave, drift.
+// What a counter does with any sender: backends, labels, senders that misbehave, drift.
 import { describe, expect, test } from "vitest";
 import { plantedKey } from "../../../harness/planted-key.ts";
 import type { Usage } from "../../core/message/usage.ts";
@@ -124,7 +124,7 @@ describe("who counts (CF-F)", () => {
     '{"input_tokens":null}',
     '{"input_tokens":0}',
     '{"input_tokens":1.5}',
-  ])("nobody, where the answer is %s", async (answer) => {
+  ])("the estimate, if the answer is %s", async (answer) => {
     const count = await open({}, answer).counter.count({ request, estimatedTokens: 5 });
     expect(count).toMatchObject({ tokens: 5, failure: { kind: "malformed" } });
   });
@@ -163,7 +163,7 @@ describe("drift (N-33)", () => {
     reasoningTokens: 0,
   };
 
-  test("is told and kept, against what was read, written and neither", () => {
+  test("is reported and kept, against tokens read, written and neither", () => {
     const told: unknown[] = [];
     const { counter } = open({ onDrift: (drift) => told.push(drift) });
     counter.noteBill({ labels, countedTokens: 75, usage: bill });
@@ -204,7 +204,7 @@ describe("drift (N-33)", () => {
     });
   });
 
-  test("stays away from the turn where whoever is told of it throws", async () => {
+  test("never fails the turn if a listener throws", async () => {
     const { counter } = open({ onDrift: unsendable, onWarning: unsendable, backend: "none" });
     counter.noteBill({ labels, countedTokens: 75, usage: bill });
     expect(await counter.count({ request })).toMatchObject({ backend: "tiktoken" });

@@ -1,6 +1,6 @@
 // Exact token counting, LRU, circuit breaker. A failed count never fails the turn.
 import { promptTokens, type Usage } from "../../core/message/usage.ts";
-import type { DriftLabels } from "../../core/tokens/drift.ts";
+import type { Drift, DriftLabels } from "../../core/tokens/drift.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
@@ -18,12 +18,17 @@ import {
   type ExactStats,
 } from "./exact-counter.ts";
 import { createLatch, type CounterLabel } from "./latch.ts";
-import { createTelling, type CounterListeners } from "./telling.ts";
+
+export interface CounterListeners {
+  /** Each warning comes once. */
+  readonly onWarning?: (message: string) => void;
+  readonly onDrift?: (drift: Drift) => void;
+}
 
 export interface CounterOptions extends CounterListeners {
   /** As configured: auto, tiktoken, local, or what a protocol calls its counting. */
   readonly backend: string;
-  /** Of the requests that will be counted. */
+  /** The protocol of the requests that will be counted. */
   readonly protocol: Protocol;
   /** Whether the provider was given a key. */
   readonly hasKey: boolean;
@@ -81,10 +86,19 @@ export interface CounterStats extends CounterLabel, DriftFigures {
 }
 
 export function createCounter(options: CounterOptions): Counter {
-  const telling = createTelling(options);
-  const { backend, exact } = openBackend(options, telling.warn);
-  const latch = createLatch(backend, exact !== null, telling.warn);
-  const drift = createDriftBook(telling.drift);
+  let listenerFailures = 0;
+  /** A listener's error never fails the turn. */
+  const notify = (listener: () => void): void => {
+    try {
+      listener();
+    } catch {
+      listenerFailures += 1;
+    }
+  };
+  const warn = (message: string): void => notify(() => options.onWarning?.(message));
+  const { backend, exact } = openBackend(options, warn);
+  const latch = createLatch(backend, exact !== null, warn);
+  const drift = createDriftBook((each) => notify(() => options.onDrift?.(each)));
   const countBody = createBodyCounter(options.textCounter, options.protocol);
   const counts = { provider: 0, remembered: 0, estimate: 0 };
 
@@ -123,7 +137,7 @@ export function createCounter(options: CounterOptions): Counter {
       ...latch.label(),
       counts: { ...counts },
       provider: exact?.stats() ?? null,
-      listenerFailures: telling.failures(),
+      listenerFailures,
       ...drift.figures(),
     }),
     close: async () => {

@@ -1,6 +1,6 @@
 // A protocol as the transport needs it for counting: the count is the reply's usage.
 import { noUsage } from "../../core/message/usage.ts";
-import type { ProviderFailure } from "../../core/wire/failure.ts";
+import { malformed, type ProviderFailure } from "../../core/wire/failure.ts";
 import type { Protocol, ProtocolCounting, StreamDecoder } from "../../core/wire/protocol.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 
@@ -16,9 +16,7 @@ export function toCountingProtocol(protocol: Protocol, counting: ProtocolCountin
 
 function decodeCount(body: string, counting: ProtocolCounting): Reply | ProviderFailure {
   const tokens = counting.decode(body);
-  if (tokens === null) {
-    return { kind: "malformed", detail: `no count in the answer: ${body.slice(0, 100)}` };
-  }
+  if (tokens === null) return malformed(`no count in the answer: ${body.slice(0, 100)}`);
   return {
     kind: "reply",
     id: "",
@@ -39,5 +37,5 @@ function decodeCount(body: string, counting: ProtocolCounting): Reply | Provider
 const noStream: StreamDecoder = {
   start: null,
   step: (state) => [state, []],
-  finish: () => ({ kind: "malformed", detail: "a stream came where a count was asked for" }),
+  finish: () => malformed("a stream came where a count was asked for"),
 };

@@ -8,7 +8,7 @@ import type { ProtocolCounting } from "../../core/wire/protocol.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import { askWithin, type CounterClock } from "./ask-within.ts";
 import { createFlights } from "./flights.ts";
-import { createLru } from "./lru.ts";
+import { createLru } from "../../core/tokens/lru.ts";
 import { createProviderHealth, type HealthFigures } from "./provider-health.ts";
 
 /** What a provider of edge/providers is, as far as counting needs it. */

@@ -4,9 +4,9 @@ export {
   type Count,
   type CountedBill,
   type Counter,
+  type CounterListeners,
   type CounterOptions,
   type CounterStats,
   type CountQuestion,
 } from "./counter.ts";
 export type { CountSender } from "./exact-counter.ts";
-export type { CounterListeners } from "./telling.ts";

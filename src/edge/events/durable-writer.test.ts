@@ -86,7 +86,7 @@ describe("a write that fails", () => {
     expect(calls(store.batches.flat())).toEqual([3]);
   });
 
-  test("also where the store throws at once", async () => {
+  test("also where the store throws synchronously", async () => {
     const { bus, store, time, problems } = openTestBus({ attemptsMax: 1 });
     store.appendEvents = () => {
       throw new Error("no such table");

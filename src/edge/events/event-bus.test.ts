@@ -1,6 +1,6 @@
 // What the bus promises emitters. Handlers, ids and the durable side have their own tests.
 import { describe, expect, test } from "vitest";
-import { checkTrace } from "../../core/events/check-trace.ts";
+import { checkTrace } from "../../../harness/check-trace.ts";
 import type { EventDraft, StrataEvent } from "../../core/events/event.ts";
 import { createEventBus } from "./event-bus.ts";
 import { draftResumed, openTestBus } from "./test-kit.ts";

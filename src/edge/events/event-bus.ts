@@ -1,4 +1,4 @@
-// The event bus: completes and checks events, delivers them to subscribers at once and to the store in batches.
+// The event bus: completes and checks events, delivers them to subscribers immediately and to the store in batches.
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type { DraftOf, EventDraft, EventOf, StrataEvent } from "../../core/events/event.ts";
 import type { Strictness } from "../../core/events/salvage-event.ts";
@@ -12,7 +12,7 @@ import { createSessionIds } from "./session-ids.ts";
 
 export interface EventBus {
   /**
-   * Returns after every subscriber got the event; its id can be used as a parent at once. Throws a `StrataError`, and
+   * Returns after every subscriber got the event; its id can be used as a parent right away. Throws a `StrataError`, and
    * delivers and stores nothing, when the bus is closed, its queue is full, or the event is refused.
    */
   emit<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;

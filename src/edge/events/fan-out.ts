@@ -1,4 +1,4 @@
-// Delivers events to subscribers: at once and in order. A failing subscriber does not affect the others.
+// Delivers events to subscribers: immediately and in order. A failing subscriber does not affect the others.
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type { StrataEvent } from "../../core/events/event.ts";
 import { isPowerOfTwo, type Report } from "./problem.ts";
@@ -14,7 +14,7 @@ export interface EventFilter {
 
 export interface FanOut {
   subscribe(handler: EventHandler, filter?: EventFilter): () => void;
-  /** Inside a handler it returns at once; the event is delivered after every subscriber got the current one. */
+  /** Inside a handler it returns immediately; the event is delivered after every subscriber got the current one. */
   deliver(event: StrataEvent): void;
   /** False when events that handlers emitted fill the queue. */
   hasRoom(): boolean;

@@ -21,7 +21,7 @@ export function machineNowUs(): number {
 const bytesPerId = 10;
 const idsPerPool = 400;
 
-/** Returns ten random bytes per call, drawn from the system for four hundred ids at once. */
+/** Returns ten random bytes per call, drawn from the system for four hundred ids together. */
 export function createRandomBytes(): () => Uint8Array {
   const pool = new Uint8Array(bytesPerId * idsPerPool);
   let at = pool.length;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkTrace } from "../../core/events/check-trace.ts";
+import { checkTrace } from "../../../harness/check-trace.ts";
 import type { StrataEvent } from "../../core/events/event.ts";
 import { createEventBus } from "./event-bus.ts";
 import { draftResumed, openTestBus } from "./test-kit.ts";

@@ -21,12 +21,12 @@ const seedSpecs = {
   llm_compaction_triggered_total: {
     type: "counter",
     labels: ["agent", "outcome", "trigger"],
-    help: "Folds that were due, by outcome and by what made them due.",
+    help: "Compactions that were due, by outcome and by what made them due.",
   },
   llm_compaction_duration_seconds: {
     type: "histogram",
     labels: ["agent", "outcome"],
-    help: "Duration of folds that asked a model for a summary; outcome ok or failed.",
+    help: "Duration of compactions that asked a model for a summary; outcome ok or failed.",
   },
   llm_prompt_tokens_estimated: {
     type: "gauge",
@@ -76,6 +76,11 @@ const callSpecs = {
     labels: ["agent", "provider", "model"],
     help: "Tool uses requested by models.",
   },
+  llm_usage_refused_total: {
+    type: "counter",
+    labels: ["agent", "provider", "model"],
+    help: "Replies whose reported usage cannot be true and was not booked.",
+  },
   llm_cost_usd_total: {
     type: "counter",
     labels: ["agent", "provider", "model"],
@@ -119,7 +124,7 @@ const callSpecs = {
   llm_compaction_cost_usd_total: {
     type: "counter",
     labels: ["agent", "outcome"],
-    help: "Cost of fold summaries in dollars; not part of llm_cost_usd_total.",
+    help: "Cost of summaries in dollars; not part of llm_cost_usd_total.",
   },
 } as const;
 

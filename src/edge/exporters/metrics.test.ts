@@ -51,7 +51,7 @@ function call({ bus }: TestMetrics, estimated: number, more: Partial<typeof comp
   });
 }
 
-function fold(
+function compaction(
   { bus }: TestMetrics,
   outcome: PayloadOf<"compaction.completed">["outcome"],
   trigger: PayloadOf<"compaction.completed">["trigger"] = "context_limit",
@@ -208,15 +208,15 @@ describe("calls", () => {
   });
 });
 
-describe("folds", () => {
+describe("compactions", () => {
   test("N-24: every outcome is counted with its trigger; only those that asked a model have a duration", async () => {
     const kit = openTestMetrics();
-    fold(kit, "ok");
-    fold(kit, "ok", "periodic");
+    compaction(kit, "ok");
+    compaction(kit, "ok", "periodic");
     // Notes that no model wrote.
-    fold(kit, "ok", "manual", { model: null, provider: null, cost_usd: null });
-    fold(kit, "tool_result_truncated");
-    fold(kit, "tool_result_microcompact");
+    compaction(kit, "ok", "manual", { model: null, provider: null, cost_usd: null });
+    compaction(kit, "tool_result_truncated");
+    compaction(kit, "tool_result_microcompact");
     kit.bus.emit({
       sessionId,
       type: "compaction.failed",
@@ -288,7 +288,7 @@ describe("labels", () => {
     expect(await kit.valueOf("llm_cache_hit_ratio", { agent: "unknown" })).toBe(0.7);
   });
 
-  test("names that are made to be taken for other labels stay apart", async () => {
+  test("names that look like other labels stay apart", async () => {
     const kit = openTestMetrics();
     call(kit, 1000, { model: "y", provider: "z" });
     call(kit, 1000, { model: "y,provider:z", provider: "z" });
@@ -312,7 +312,7 @@ describe("labels", () => {
     expect(text).toContain('path="https://[redacted]@host/a"');
   });
 
-  test("a limit that is none is refused", () => {
+  test("an invalid limit is refused", () => {
     expect(() => createMetrics({ valuesMax: { agent: 0 } })).toThrow(/agent of metrics is 0/);
   });
 });
@@ -336,7 +336,7 @@ describe("events that violate the catalogue", () => {
     );
   });
 
-  test("a field too many is no reason not to count", async () => {
+  test("an event with an extra field is counted", async () => {
     const kit = openTestMetrics();
     const event = kit.bus.emit({
       sessionId,
@@ -369,7 +369,7 @@ describe("the text", () => {
   test("labels of every series are those of its metric", async () => {
     const kit = openTestMetrics();
     call(kit, 1000);
-    fold(kit, "ok");
+    compaction(kit, "ok");
     const specs = new Map<string, MetricSpec>(listMetrics().map((spec) => [spec.name, spec]));
     for (const [name, { samples }] of parseExposition(await kit.metrics.render())) {
       for (const { labels } of samples) {
@@ -379,7 +379,7 @@ describe("the text", () => {
     }
   });
 
-  test("whatever agents and paths are called, it can be read", async () => {
+  test("it can be parsed, whatever the names of agents and paths", async () => {
     const names = fc.array(fc.string({ unit: "grapheme", minLength: 1 }), { maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(names, async (paths) => {

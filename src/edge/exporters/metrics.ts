@@ -7,8 +7,8 @@ import type { PricedModel } from "../../core/models/cost.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { requireLeasts } from "../../core/tools/check-limits.ts";
 import { createBoundedLabel, unknownValue, type BoundedLabel } from "./bounded-label.ts";
-import { foldEvent } from "./fold-event.ts";
-import type { FoldContext, LabelName } from "./fold-context.ts";
+import { countEvent } from "./count-event.ts";
+import type { CountContext, LabelName } from "./count-context.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
 import { createPending } from "./pending.ts";
 import { createWorkspaceReader, type CountedCache } from "./workspace-metrics.ts";
@@ -50,7 +50,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     for (const read of caches) read();
   });
   const labels = createLabels(options, instruments);
-  const context: FoldContext = {
+  const context: CountContext = {
     ...instruments,
     labels,
     agentOf: ({ sessionId }) => labels.agent(options.agentOf?.(sessionId)),
@@ -65,7 +65,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     observe: (event) => {
       if (isCountable(event)) {
         instruments.add("strata_events_total", { type: event.type });
-        foldEvent(event, context);
+        countEvent(event, context);
       } else {
         instruments.add("strata_metrics_unread_total", { type: typeOf(event) });
       }
@@ -99,7 +99,7 @@ const pendingMax = 10_000;
 function createLabels(
   { valuesMax, onProblem }: MetricsOptions,
   instruments: Instruments,
-): FoldContext["labels"] {
+): CountContext["labels"] {
   const limits = { ...defaultValuesMax, ...valuesMax };
   requireLeasts("metrics", limits, { agent: 1, provider: 1, model: 1, tool: 1, path: 1 });
   const create = (label: LabelName): BoundedLabel => {

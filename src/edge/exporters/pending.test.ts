@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { createPending } from "./pending.ts";
 
-test("what was begun is given back once", () => {
+test("a value is returned once", () => {
   const pending = createPending<number>(10);
   pending.begin("a", 1);
   expect([pending.end("a"), pending.end("a")]).toEqual([1, undefined]);
 });
 
-test("what was begun first is forgotten first, and beginning again counts as late", () => {
+test("the oldest value is dropped first, and beginning again makes it the newest", () => {
   const pending = createPending<number>(2);
   pending.begin("a", 1);
   pending.begin("b", 2);

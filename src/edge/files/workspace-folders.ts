@@ -1,23 +1,15 @@
 // Strata's own folders in a workspace: `.strata`, or `.metis` if an earlier program made that one.
 import type { ScopedFiles } from "./guard/scoped-files.ts";
+import { isSameName } from "./guard/scoped-path.ts";
 
 /** In order of preference. */
 export const stateFolders = [".strata", ".metis"] as const;
 
 export type StateFolder = (typeof stateFolders)[number];
 
-/** Also matches spellings that differ only in case, or in trailing dots or spaces. */
+/** Also matches every spelling that some file system takes for the same name. */
 export function isStateFolder(name: string): boolean {
-  return stateFolders.some((folder) => folder === toPlainName(name));
-}
-
-/** The name as the least case-sensitive file systems compare it. */
-export function toPlainName(name: string): string {
-  // To upper case and back, for letters such as ſ that share a capital with another letter.
-  return name
-    .toUpperCase()
-    .toLowerCase()
-    .replace(/[. ]+$/, "");
+  return stateFolders.some((folder) => isSameName(name, folder));
 }
 
 /** `.strata`, unless only `.metis` exists: a new `.strata` would hide its content. */

@@ -14,7 +14,7 @@ import {
 
 afterEach(closeAll);
 
-test("an answer has begun with its first event, before any word of it, and that is told once", async () => {
+test("an answer begins with its first event, before any text, and onBegin is called once", async () => {
   const streams: ServerResponse[] = [];
   const server = await openHttp((_request, response, index) => {
     if (index === 0) return void response.writeHead(529).end("busy");
@@ -37,7 +37,7 @@ test("an answer has begun with its first event, before any word of it, and that 
   expect(told).toEqual(["begun"]);
   streams[0]?.end(textEvent("hi") + endEvent);
   expect(textOf((await sending).outcome)).toBe("hi");
-  expect(told).toEqual(["begun", "text-delta"]);
+  expect(told).toEqual(["begun", "text"]);
 });
 
 test("a refusal, also one that comes as an event, is no beginning; a whole answer is one", async () => {

@@ -7,7 +7,7 @@ export interface Clock {
   after(delayMs: number, run: () => void): () => void;
 }
 
-/** The longest delay a timer of the platform can hold; a longer one would fire at once. */
+/** The longest delay a timer of the platform can hold; a longer one would fire immediately. */
 export const delayMsMax = 2_147_483_647;
 
 export const machineClock: Clock = {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { plantedKey, plantedPassword, plantedToken } from "../../../harness/planted-key.ts";
 import { anthropicEndpoint } from "../../core/wire/anthropic-messages/access.ts";
 import { openaiEndpoint } from "../../core/wire/openai/access.ts";
 import { parseBaseUrl, parseCredentials } from "./endpoints.ts";
@@ -59,4 +60,17 @@ test("a key that no header can hold is refused without being shown", () => {
     /^the credentials' header "x-api-key" cannot be sent: its name or value holds a character that headers cannot$/,
   );
   expect(() => parseCredentials({ "x-api-key": "“sk-secret”" })).toThrow("cannot be sent");
+});
+
+test("a key in the place of a header's name is not shown either", () => {
+  for (const name of [plantedKey, plantedToken, `x-${plantedKey}`]) {
+    expect(() => parseCredentials({ [name]: "line\nbreak" })).toThrow(
+      /^the credentials' header "(x-)?\[redacted\]" cannot be sent/,
+    );
+  }
+  const both = {
+    "x-api-key": `${plantedPassword}\n`,
+    [`x-${encodeURIComponent(plantedPassword)}`]: "",
+  };
+  expect(() => parseCredentials(both)).toThrow('header "x-api-key" cannot be sent');
 });

@@ -1,6 +1,7 @@
 // Checks configured base URLs and credentials before anything is sent.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { StrataError } from "../../core/strata-error.ts";
+import { isKeyLike } from "./redact.ts";
 
 export interface BaseUrl {
   readonly origin: string;
@@ -43,7 +44,7 @@ export function parseCredentials(
         // The original error is left out on purpose: it could show the value.
         throw new StrataError(
           "config-invalid",
-          `the credentials' header "${name}" cannot be sent: its name or value holds a character that headers cannot`,
+          `the credentials' header "${isKeyLike(name) ? "[redacted]" : name}" cannot be sent: its name or value holds a character that headers cannot`,
           "look for line breaks and typographic quotes in it",
         );
       }

@@ -1,5 +1,5 @@
 // Reads an answer's body within a size limit and an idle limit.
-import type { ProviderFailure } from "../../core/wire/failure.ts";
+import { malformed, type ProviderFailure } from "../../core/wire/failure.ts";
 import { toNetworkFailure } from "./network-failure.ts";
 import { timedOut, type Timeouts } from "./timeouts.ts";
 import type { Answer } from "./transport.ts";
@@ -33,10 +33,7 @@ export function openIncoming(
 
   const next = async (): Promise<Arrival> => {
     if (isTooLarge) {
-      return broken({
-        kind: "malformed",
-        detail: `the answer is larger than ${bodyBytesMax} bytes`,
-      });
+      return broken(malformed(`the answer is larger than ${bodyBytesMax} bytes`));
     }
     watch.begin(timeouts.idleMs, idle);
     try {

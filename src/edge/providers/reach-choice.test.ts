@@ -62,7 +62,7 @@ describe("the simulator", () => {
     expect(choose("claude-sonnet-4-6", yaml, key).kind).toBe("simulated");
   });
 
-  test("does not answer by mistake: another provider's key means that somebody wants real answers", () => {
+  test("does not answer by mistake: another provider's key means that real answers are wanted", () => {
     const failure = thrownBy(() => choose("gpt-5.5", "{}", key));
     expect(failure.code).toBe("environment-unfit");
     expect(failure.message).toBe("gpt-5.5 cannot be reached: the provider openai has no key");

@@ -142,7 +142,7 @@ describe("while sessions run", () => {
 });
 
 describe("without any key", () => {
-  test("the simulator answers for both providers, and that is said once", async () => {
+  test("the simulator answers for both providers, with one notice", async () => {
     const notices: string[] = [];
     const providers = open(() => "{}", notices);
     const claude = await providers.reach(model);
@@ -156,7 +156,7 @@ describe("without any key", () => {
     ]);
   });
 
-  test("whoever asked for the simulator by name is not told to set a key", async () => {
+  test("a simulator chosen by name brings no advice to set a key", async () => {
     const notices: string[] = [];
     await open(() => "providers: { anthropic: { kind: simulator } }", notices).reach(model);
     expect(notices).toEqual([
@@ -164,7 +164,7 @@ describe("without any key", () => {
     ]);
   });
 
-  test("a model of somebody else is refused", async () => {
+  test("a model of another vendor is refused", async () => {
     const { facts } = resolveModel("deepseek-chat");
     await expect(open(() => "{}").reach(facts)).rejects.toThrow(
       "the simulator answers for models of anthropic and openai, not for deepseek",

@@ -1,5 +1,6 @@
 // Reads an event stream into a reply, or into a partial reply.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
+import { eventsMax, tooManyEvents } from "../../core/wire/limit-events.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../../core/wire/reply.ts";
 import { toCut, type Incoming } from "./incoming.ts";
@@ -33,7 +34,7 @@ export async function readStream(incoming: Incoming, reading: StreamReading): Pr
   let partCount = 0;
   const reader = form((event) => {
     // After a cancel inside onPart no more parts are delivered, even if they have arrived.
-    if (watch.stopped() !== null) return;
+    if (watch.stopped() !== null || eventCount > eventsMax) return;
     const [next, parts] = stream.step(state, event);
     state = next;
     eventCount += 1;
@@ -48,12 +49,15 @@ export async function readStream(incoming: Incoming, reading: StreamReading): Pr
   });
   for (;;) {
     const arrival = await incoming.next();
-    if (arrival.kind === "bytes") {
-      reader.feed(arrival.bytes);
-      continue;
-    }
-    const isCut = arrival.kind === "broken";
-    const failure = isCut ? arrival.failure : endedEarly;
+    if (arrival.kind === "bytes") reader.feed(arrival.bytes);
+    const isFlooded = eventCount > eventsMax;
+    if (arrival.kind === "bytes" && !isFlooded) continue;
+    const isCut = arrival.kind !== "end";
+    const failure = isFlooded
+      ? tooManyEvents
+      : arrival.kind === "broken"
+        ? arrival.failure
+        : endedEarly;
     return conclude(stream.finish(state), toCut("stream", failure, incoming), {
       isCut,
       hasEvents: eventCount > 0,

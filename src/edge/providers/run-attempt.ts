@@ -1,10 +1,11 @@
 // One attempt: sends a request and reads the answer to its end.
-import type { ProviderFailure } from "../../core/wire/failure.ts";
+import { malformed, type ProviderFailure } from "../../core/wire/failure.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Clock } from "./clock.ts";
 import { openIncoming, readWhole, type Incoming } from "./incoming.ts";
-import { redactResult, type Redact } from "./redact.ts";
+import type { Redact } from "../../core/events/redact-secrets.ts";
+import { redactResult } from "./redact.ts";
 import { readStream, type Listener, type Read } from "./read-stream.ts";
 import { timedOut, type Timeouts } from "./timeouts.ts";
 import type { Answer, Transport } from "./transport.ts";
@@ -67,11 +68,11 @@ async function readAnswer(answer: Answer, own: AttemptContext, ask: Ask): Promis
   const { timeouts, bodyBytesMax } = own;
   try {
     if (status >= 300 && status < 400) {
-      return malformed(`redirected with status ${status}, and redirects are not followed`);
+      return fail(malformed(`redirected with status ${status}, and redirects are not followed`));
     }
     const encoding = headers["content-encoding"] ?? "identity";
     if (status < 300 && encoding !== "identity") {
-      return malformed(`the answer is compressed (${encoding}), which was not asked for`);
+      return fail(malformed(`the answer is compressed (${encoding}), which was not asked for`));
     }
     const incoming = openIncoming(answer.body, { watch: ask.watch, timeouts, bodyBytesMax });
     if (status >= 400) return fail(await readRefusal(answer, incoming, own));
@@ -107,10 +108,6 @@ async function readRefusal(
   const isReadable = (headers["content-encoding"] ?? "identity") === "identity";
   const body = isReadable ? redact(text) : "";
   return protocol.readFailure({ status, headers, body, nowMs: clock.nowMs() });
-}
-
-function malformed(detail: string): Read {
-  return fail({ kind: "malformed", detail });
 }
 
 function fail(outcome: ProviderFailure): Read {

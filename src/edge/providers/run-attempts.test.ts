@@ -112,7 +112,7 @@ describe("another attempt", () => {
     ]);
   });
 
-  test("follows a stream that broke before it said anything, whose reply stays on the record", async () => {
+  test("follows a stream that broke before any content, whose reply stays on the record", async () => {
     const server = await openHttp((_request, response, index) => {
       if (index === 0)
         sendEvents(response, "event: start\ndata: {}\n\nevent: error\ndata: Overloaded\n\n");
@@ -126,14 +126,14 @@ describe("another attempt", () => {
       onPart: (part) => parts.push(part),
     });
     expect(textOf(outcome)).toBe("hi");
-    expect(parts).toEqual([{ type: "text-delta", text: "hi" }]);
+    expect(parts).toEqual([{ type: "text", text: "hi" }]);
     expect(attempts[0]).toMatchObject({
       failure: { kind: "overloaded", detail: "Overloaded" },
       discarded: { kind: "reply", status: "partial", message: { content: [] } },
     });
   });
 
-  test("follows a stream that was cut while nobody was given its parts", async () => {
+  test("follows a stream that was cut before any part was given to the caller", async () => {
     const server = await openHttp((_request, response, index) => {
       sendEvents(response, textEvent("Half"), index === 0 ? "" : endEvent);
       response.end();
@@ -255,6 +255,46 @@ test("a key never reaches the record, also where a server repeats it", async () 
   expect(sent.attempts[0]?.failure?.detail).toBe("overloaded by [redacted]");
   expect(sent.outcome).toMatchObject({ failure: { detail: "bad key [redacted]" } });
   expect(JSON.stringify(sent)).not.toContain(plantedKey);
+});
+
+test("a stream that never ends is broken off as malformed", async () => {
+  const server = await openHttp((_request, response) => {
+    const many = "event: start\ndata: {}\n\n".repeat(50_000);
+    const write = (): void => {
+      while (!response.destroyed && response.write(many));
+      response.once("drain", write);
+    };
+    sendEvents(response, textEvent("hi"));
+    write();
+  });
+  const { outcome, attempts } = await openProvider(server.url).send({
+    request: toyRequest(),
+    stream: true,
+  });
+  expect(outcome).toMatchObject({
+    status: "partial",
+    message: { content: [{ type: "text", text: "hi" }] },
+    failure: { kind: "malformed", detail: "the stream has more than 1000000 events" },
+  });
+  expect(attempts).toHaveLength(1);
+});
+
+test("a key in the name of a header never reaches the record", async () => {
+  const server = await openHttp((_request, response) => {
+    speakOnPurpose(response);
+    response.setHeader(plantedKey, "1");
+    response.writeHead(400).end(`unknown header ${plantedKey.toUpperCase()}`);
+  });
+  // The server repeats the key's name; the configuration has it as a value, or as a name by mistake.
+  for (const credentials of [{ "x-api-key": plantedKey }, { [plantedKey]: "x-api-key" }]) {
+    const sent = await openProvider(server.url, { credentials }).send({
+      request: toyRequest(),
+      stream: false,
+    });
+    expect(sent.headers).toMatchObject({ "[redacted]": "1" });
+    expect(sent.outcome).toMatchObject({ detail: "unknown header [redacted]" });
+    expect(JSON.stringify(sent).toLowerCase()).not.toContain(plantedKey.toLowerCase());
+  }
 });
 
 test("a key is not quoted by half either", async () => {

@@ -133,8 +133,8 @@ function toSent(
 
 /** Reads the retry header that providers send with refusals, and that their SDKs obey. */
 function findWish({ status, headers }: AttemptResult): boolean | null {
-  const told = status !== null && status >= 400 ? headers["x-should-retry"] : undefined;
-  return told === "true" ? true : told === "false" ? false : null;
+  const wish = status !== null && status >= 400 ? headers["x-should-retry"] : undefined;
+  return wish === "true" ? true : wish === "false" ? false : null;
 }
 
 function findRequestId(headers: Readonly<Record<string, string>>): string | null {

@@ -88,7 +88,7 @@ async function open(wire: Wire, options: Partial<ProviderOptions> = {}): Promise
 }
 
 describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) => {
-  test("a reply comes at once, with its usage and its request id", async () => {
+  test("a whole reply has its usage and its request id", async () => {
     const { provider, simulator } = await open(wire);
     const sent = await provider.send({ request: wire.request(false), stream: false });
     expect(textOf(sent.outcome)).toBe(words);
@@ -112,7 +112,7 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     });
     const whole = await provider.send({ request: wire.request(false), stream: false });
     expect(parts.length).toBeGreaterThan(2);
-    expect(parts.map((part) => (part.type === "text-delta" ? part.text : "")).join("")).toBe(words);
+    expect(parts.map((part) => (part.type === "text" ? part.text : "")).join("")).toBe(words);
     expect(streamed.outcome).toMatchObject({ kind: "reply", status: "complete" });
     expect(textOf(streamed.outcome)).toBe(textOf(whole.outcome));
   });
@@ -159,7 +159,7 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     expect(simulator.calls()).toHaveLength(1);
   });
 
-  test("a stream that is cut gives what came, and is not sent again where somebody saw it", async () => {
+  test("a cut stream gives what came, and is not sent again if the caller saw a part", async () => {
     const { provider, simulator } = await open(wire);
     simulator.fault({ kind: "cut", afterEvents: wire.someEvents });
     const { outcome } = await provider.send({
@@ -181,7 +181,7 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     expect(simulator.calls()).toHaveLength(1);
   });
 
-  test("a stream that is cut is sent again where nobody saw a part of it", async () => {
+  test("a cut stream is sent again if the caller saw no part of it", async () => {
     const { provider, simulator } = await open(wire);
     simulator.fault({ kind: "cut", afterEvents: wire.someEvents });
     const sent = await provider.send({ request: wire.request(true), stream: true });

@@ -6,7 +6,8 @@ import { setImmediate } from "node:timers/promises";
 import { assert } from "../../core/assert.ts";
 import { noUsage } from "../../core/message/usage.ts";
 import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
-import { readRetryAfter, type ProviderFailure } from "../../core/wire/failure.ts";
+import { malformed, readRetryAfter, type ProviderFailure } from "../../core/wire/failure.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import type { Protocol, RefusedAnswer, StreamDecoder } from "../../core/wire/protocol.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import type { Clock } from "./clock.ts";
@@ -52,42 +53,20 @@ export async function until(isTrue: () => boolean): Promise<void> {
 
 /** `start` begins a reply, `data: {"text"}` adds to it, `end` ends it, `error` breaks it. */
 export const toyProtocol: Protocol = {
+  ...openaiChat,
   name: "toy",
   title: "Toy",
-  access: {
-    kind: "toy",
-    baseUrl: "http://127.0.0.1:9/v1",
-    key: { name: "x-toy-key", prefix: "" },
-    vendor: null,
-  },
-  writesMarkers: false,
   path: () => "/v1/toy",
-  spelling: () => unused(),
-  encode: () => unused(),
   decode: (body) => {
     try {
       const text = textIn(body);
       return toReply({ hasBegun: true, text, isOver: true, failure: null });
     } catch {
-      return { kind: "malformed", detail: `not a toy: ${body.slice(0, 20)}` };
+      return malformed(`not a toy: ${body.slice(0, 20)}`);
     }
   },
   stream: toyStream(),
   readFailure: readToyFailure,
-  findUsage: () => undefined,
-  readUsage: () => unused(),
-  foreign: {
-    needs: "toy",
-    isSentTo: () => false,
-    fits: () => false,
-    hasSigns: () => false,
-    usualModels: null,
-    otherNames: /^toy$/,
-    modelOf: () => "",
-    read: () => unused(),
-    cacheDefaults: { mode: "implicit", lifetime: "30m" },
-    showsThinking: false,
-  },
 };
 
 interface ToyState {
@@ -109,12 +88,10 @@ function toyStream(): StreamDecoder {
       }
       const text = textIn(data);
       const next = { ...state, hasBegun: true, text: state.text + text };
-      return [next, [{ type: "text-delta", text }]];
+      return [next, [{ type: "text", text }]];
     },
     finish: (state) =>
-      state.hasBegun
-        ? toReply(state)
-        : (state.failure ?? { kind: "malformed", detail: "no reply in the stream" }),
+      state.hasBegun ? toReply(state) : (state.failure ?? malformed("no reply in the stream")),
   };
   return decoder;
 }
@@ -147,10 +124,6 @@ function readToyFailure({ status, headers, body, nowMs }: RefusedAnswer): Provid
   if (status >= 500) return { kind: "server-error", detail: body, retryAfterMs };
   if (status === 413) return { kind: "request-too-large", detail: body };
   return { kind: "invalid-request", detail: body };
-}
-
-function unused(): never {
-  throw new Error("the toy protocol encodes nothing");
 }
 
 /** What the text of a reply is; undefined for a failure. */
@@ -221,7 +194,7 @@ export function openHttp(respond: Respond): Promise<TestServer> {
   return open(server);
 }
 
-/** A server of bytes: it is told about each connection as soon as something comes over it. */
+/** A server of bytes: calls `onRequest` for each connection when its first bytes arrive. */
 export function openTcp(onRequest: (socket: Socket) => void): Promise<TestServer> {
   return open(createTcpServer((socket) => socket.once("data", () => onRequest(socket))));
 }

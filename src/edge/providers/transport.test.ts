@@ -67,7 +67,7 @@ describe("a request", () => {
     expect(chunks.map((chunk) => pieces.findIndex((piece) => piece === chunk))).toEqual([0, 1, 2]);
   });
 
-  test("whose length is a lie is our mistake, and stops at once", async () => {
+  test("with a wrong length is our mistake, and stops before it is sent", async () => {
     const server = await openHttp((_request, response) => response.end('{"text":"hi"}'));
     const request = { ...toyRequest("{}"), byteLength: 3 };
     await expect(openProvider(server.url).send({ request, stream: false })).rejects.toThrow(
@@ -135,8 +135,8 @@ describe("a stream", () => {
     expect(outcome).toMatchObject({ kind: "reply", status: "complete" });
     expect(textOf(outcome)).toBe("grüß 🦔 日本");
     expect(parts).toEqual([
-      { type: "text-delta", text: "grüß 🦔 " },
-      { type: "text-delta", text: "日本" },
+      { type: "text", text: "grüß 🦔 " },
+      { type: "text", text: "日本" },
     ]);
     expect(status).toBe(200);
   });
@@ -175,7 +175,7 @@ describe("a stream", () => {
       },
     });
     expect(textOf(sent.outcome)).toBe("half a ");
-    expect(parts).toEqual([{ type: "text-delta", text: "half a " }]);
+    expect(parts).toEqual([{ type: "text", text: "half a " }]);
     expect(sent.attempts).toHaveLength(1);
   });
 
@@ -311,7 +311,7 @@ describe("a server that", () => {
     expect(sent.status).toBe(200);
   });
 
-  test("breaks off a refusal has said enough with its status", async () => {
+  test("breaks off a refusal has its status read", async () => {
     const server = await openTcp((socket) =>
       socket.end("HTTP/1.1 429 No\r\nretry-after: 7\r\ncontent-length: 100\r\n\r\nslow do"),
     );

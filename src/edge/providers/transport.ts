@@ -15,7 +15,7 @@ import type { WireEffects } from "./wire-effects.ts";
 export interface Transport {
   /** Sends one request and waits for the answer's headers. */
   post(post: Post): Promise<Answer | ProviderFailure>;
-  /** Ends every connection at once. */
+  /** Ends every connection immediately. */
   close(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export function openTransport(options: TransportOptions): Transport {
       try {
         const signing = effects.sign?.({ ...request, method: "POST", origin, path, headers });
         const signed = signing && (await untilStopped(signing, watch));
-        // Throws at once if a header cannot be sent.
+        // Throws immediately if a header cannot be sent.
         const answering = pool.request({
           method: "POST",
           path,

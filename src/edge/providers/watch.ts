@@ -56,7 +56,7 @@ export function createInnerWatch(clock: Clock, outer: Watch): Watch {
   return watch;
 }
 
-/** Resolves after a time, or at once when the watch stops. */
+/** Resolves after a time, or as soon as the watch stops. */
 export function waitFor(delayMs: number, clock: Clock, watch: Watch): Promise<void> {
   return new Promise((resolve) => {
     if (watch.signal.aborted) return resolve();

@@ -35,7 +35,7 @@ export function findEffects({ name, effects }: Protocol, given?: WireEffects): W
   );
 }
 
-/** Server-sent events, or the form of the protocol; undefined for an answer that comes at once. */
+/** Server-sent events, or the form of the protocol; undefined for an answer that is no stream. */
 export function findStreamForm(
   contentType: string | undefined,
   effects: WireEffects,

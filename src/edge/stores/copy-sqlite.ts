@@ -1,7 +1,7 @@
 // A checked copy of a SQLite ledger in one file, as of one moment, while others write to it.
 import { backup, DatabaseSync } from "node:sqlite";
 import { StrataError } from "../../core/strata-error.ts";
-import { ledgerFiles } from "./ledger-files.ts";
+import { ledgerFiles } from "./open-ledger.ts";
 import { sqliteCode } from "./sqlite/sqlite-errors.ts";
 import { writePrivateFile } from "./write-private-file.ts";
 

@@ -5,7 +5,7 @@ import type { Database } from "./sql/database.ts";
 import { openSqlite } from "./sqlite/open-sqlite.ts";
 
 export interface OpenOptions {
-  /** Receives problems that fail no operation: waiting for a server, a failed handler. */
+  /** Receives problems that fail no operation, such as waiting for a server. */
   readonly onProblem?: (problem: unknown) => void;
 }
 
@@ -21,13 +21,19 @@ export async function openDatabase(
   where: string,
   { onProblem }: OpenOptions = {},
 ): Promise<Database> {
-  const handlers = onProblem === undefined ? {} : { onProblem };
-  if (!isConnectionString(where)) return openSqlite({ file: where, ...handlers });
+  if (!isConnectionString(where)) return openSqlite({ file: where });
   // Loaded on demand: the driver is optional.
   const { openPostgres } = await import("./postgres/open-postgres.ts");
-  return openPostgres({ url: where, ...handlers });
+  return openPostgres({ url: where, ...(onProblem === undefined ? {} : { onProblem }) });
 }
 
 export function isConnectionString(where: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(where);
+}
+
+/** The files a ledger consists of. SQLite keeps companion files during use. A server's files are not ours. */
+export function ledgerFiles(where: string): readonly string[] {
+  return isConnectionString(where)
+    ? []
+    : [where, `${where}-wal`, `${where}-shm`, `${where}-journal`];
 }

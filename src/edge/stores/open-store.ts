@@ -16,21 +16,23 @@ export async function openStore(
   where: string,
   options: OpenOptions = {},
 ): Promise<OpenStore | null> {
-  return whileOpen(where, "look", options, async (database) =>
-    (await readSchema(database)) === null
-      ? null
-      : { database, ledger: await createLedger(database) },
-  );
+  const database = await openUnmigrated(where, options);
+  if (database === null) return null;
+  try {
+    const isLedger = (await readSchema(database)) !== null;
+    if (isLedger) return { database, ledger: await createLedger(database) };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  await database.close();
+  return null;
 }
 
 /** Creates the ledger if there is none. */
 export async function makeStore(where: string, options: OpenOptions = {}): Promise<OpenStore> {
-  const made = await whileOpen(where, "make", options, async (database) => ({
-    database,
-    ledger: await createLedger(database),
-  }));
-  if (made === null) throw new Error("a store that may be made is opened");
-  return made;
+  const database = await openDatabase(where, options);
+  return { database, ledger: await createLedger(database) };
 }
 
 /** The database before any migration. The caller closes it. Null if there is none. */
@@ -38,23 +40,6 @@ export async function openUnmigrated(
   where: string,
   options: OpenOptions = {},
 ): Promise<Database | null> {
-  return whileOpen(where, "look", options, (database) => Promise.resolve(database));
-}
-
-/** Opens the database, and closes it again unless the work returns a value that holds it. */
-async function whileOpen<T>(
-  where: string,
-  how: "look" | "make",
-  options: OpenOptions,
-  work: (database: Database) => Promise<T | null>,
-): Promise<T | null> {
-  if (how === "look" && !isConnectionString(where) && tablesIn(where).length === 0) return null;
-  const database = await openDatabase(where, options);
-  let result: T | null = null;
-  try {
-    result = await work(database);
-    return result;
-  } finally {
-    if (result === null) await database.close();
-  }
+  if (!isConnectionString(where) && tablesIn(where).length === 0) return null;
+  return openDatabase(where, options);
 }

@@ -1,14 +1,15 @@
 // Restores a dump into an empty ledger of either kind, in one transaction.
 import { StrataError } from "../../core/strata-error.ts";
 import { dumpFormat } from "./dump-ledger.ts";
-import { createKeptLines, tableOrder } from "./ledger/transfer/kept-lines.ts";
+import { readKeptRows, type KeptFile } from "./ledger/transfer/kept-lines.ts";
 import type { Database } from "./sql/database.ts";
 import { columnsOf, type Row, type TableName } from "./sql/tables.ts";
 
-const kept = createKeptLines(
-  "backup",
-  "use a whole file that `strata ledger backup` wrote; nothing was restored",
-);
+const file: KeptFile = {
+  what: "backup",
+  format: dumpFormat,
+  hint: "use a whole file that `strata ledger backup` wrote; nothing was restored",
+};
 
 export interface Restored {
   readonly sessions: number;
@@ -25,24 +26,15 @@ export function restoreLedger(
     const [held] = await query("SELECT COUNT(*) AS count FROM sessions");
     if (Number(held?.["count"] ?? 0) > 0) throw notEmpty();
     const batches = createBatches(query);
-    let [number, rows, sessions, isWhole] = [0, 0, 0, false];
-    for await (const line of lines) {
-      number += 1;
-      if (line.trim() === "") continue;
-      if (isWhole) throw kept.broken(number, "comes after the last one");
-      const [kind, value] = kept.readLine(line, number);
-      if (number === 1) checkHeader(kind, value, schema);
-      else if (kind === "end") isWhole = isCountOf(value, rows, number);
-      else {
-        const table = tableOrder.find((each) => each === kind);
-        if (table === undefined)
-          throw kept.broken(number, `holds ${kind}, which is not part of a backup`);
-        rows += 1;
-        if (table === "sessions") sessions += 1;
-        await batches.add(table, kept.readRow(table, value, number));
-      }
+    let [rows, sessions] = [0, 0];
+    const checked = readKeptRows(file, lines, (header) =>
+      checkSchema(header.get("schema"), schema),
+    );
+    for await (const { table, row } of checked) {
+      rows += 1;
+      if (table === "sessions") sessions += 1;
+      await batches.add(table, row);
     }
-    if (!isWhole) throw kept.broken(number, "is the last one, but the backup is incomplete");
     await batches.flush();
     return { sessions, rows };
   });
@@ -86,20 +78,13 @@ function createBatches(query: Database["query"]): Batches {
   };
 }
 
-function checkHeader(kind: string, value: object, schema: number): void {
-  const isOurs = kind === "strata" && "format" in value && value.format === dumpFormat;
-  if (!isOurs || !("schema" in value)) throw kept.broken(1, `does not say ${dumpFormat}`);
-  if (value.schema === schema) return;
+function checkSchema(found: unknown, schema: number): void {
+  if (found === schema) return;
   throw new StrataError(
     "input-invalid",
-    `the backup has schema ${String(value.schema)}, but the ledger has schema ${schema}`,
+    `the backup has schema ${String(found)}, but the ledger has schema ${schema}`,
     "restore it with the version of strata that made it, then open that ledger with this one",
   );
-}
-
-function isCountOf(value: object, rows: number, number: number): boolean {
-  if ("rows" in value && value.rows === rows) return true;
-  throw kept.broken(number, `gives a count other than the ${rows} rows before it`);
 }
 
 function notEmpty(): StrataError {

@@ -1,4 +1,5 @@
 // Strata's own tools for files.
+import { ofStrata } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 import { bashTool, type BashOptions } from "./bash/bash-tool.ts";
 import { grepTool } from "./files/grep-tool.ts";
@@ -24,5 +25,5 @@ export function builtInTools(
     ...listTools(workspace),
     grepTool(workspace),
     ...(allowBash ? [bashTool(workspace, bash)] : []),
-  ];
+  ].map(ofStrata);
 }

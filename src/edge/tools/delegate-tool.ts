@@ -89,6 +89,7 @@ function toTool(
       },
       [],
     ),
+    from: "strata",
     needs: [],
     roles,
     sideEffects: "execute",

@@ -8,7 +8,8 @@ import type {
 } from "../../core/ledger/history-record.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { toToolDefinition } from "../../core/message/tool-definition.ts";
-import { ToolError, type Tool, type ToolInput } from "../../core/tools/tool.ts";
+import { ofStrata, ToolError, type Tool, type ToolInput } from "../../core/tools/tool.ts";
+import { textOf, toObjectDefinition } from "./scoped-tool.ts";
 
 export interface HistoryToolsOptions {
   readonly ledger: Pick<Ledger, "searchHistory" | "readHistory" | "findToolResult">;
@@ -16,7 +17,7 @@ export interface HistoryToolsOptions {
 
 /** For every role. A session reads only its own thread. */
 export function historyTools(options: HistoryToolsOptions): readonly Tool[] {
-  return [searchTool(options), readTool(options)];
+  return [searchTool(options), readTool(options)].map(ofStrata);
 }
 
 const resultsUsual = 5;
@@ -24,26 +25,20 @@ const resultsMax = 20;
 
 function searchTool({ ledger }: HistoryToolsOptions): Tool {
   return {
-    definition: toToolDefinition({
-      name: "history_search",
-      description:
-        "Finds passages of this conversation that were folded into a summary: what was said, tools that were used and what they answered. Ask with exact names, paths or error codes where you know them, else with the words around what you need. Read more of a result with history_read.",
-      inputSchema: {
-        type: "object",
-        properties: {
-          query: { type: "string", minLength: 1, description: "What to look for." },
-          limit: { type: "integer", minimum: 1, maximum: resultsMax, default: resultsUsual },
-        },
-        required: ["query"],
-        additionalProperties: false,
+    definition: toObjectDefinition(
+      "history_search",
+      "Finds passages of this conversation that were folded into a summary: what was said, tools that were used and what they answered. Ask with exact names, paths or error codes where you know them, else with the words around what you need. Read more of a result with history_read.",
+      {
+        query: { type: "string", minLength: 1, description: "What to look for." },
+        limit: { type: "integer", minimum: 1, maximum: resultsMax, default: resultsUsual },
       },
-    }),
+      ["query"],
+    ),
     needs: [],
     sideEffects: "read",
     outputBytesMax,
     run: async (input, { sessionId }) => {
-      const query = input["query"];
-      if (typeof query !== "string") throw invalid("`query` must be a text");
+      const query = textOf(input, "query");
       const limit = Math.min(resultsMax, numberOf(input, "limit", 1) ?? resultsUsual);
       const { hits, messages } = await ledger.searchHistory({ sessionId, text: query, limit });
       return {
@@ -59,10 +54,10 @@ const outputBytesMax = 131_072;
 
 function describeNone(query: string, messages: number): string {
   if (messages === 0) {
-    return "Nothing of this conversation has been folded: all of it is still before you.";
+    return "Nothing of this conversation has been compacted: all of it is still before you.";
   }
   const asked = query.trim().slice(0, 80);
-  return `None of the ${messages} folded messages holds a word of "${asked}". Try other words, or a part of the name.`;
+  return `None of the ${messages} compacted messages holds a word of "${asked}". Try other words, or a part of the name.`;
 }
 
 function showHits(hits: readonly HistoryHit[]): string {
@@ -114,7 +109,8 @@ function readTool({ ledger }: HistoryToolsOptions): Tool {
     run: async (input, { sessionId }) => {
       const use = input["tool_use_id"];
       const place = typeof use === "string" ? await placeOf(ledger, sessionId, use) : null;
-      const { from, through } = place === null ? rangeOf(input) : toRange(place);
+      const { from, through } =
+        place === null ? rangeOf(input) : { from: place.turn, through: place.turn };
       const index = place?.index ?? numberOf(input, "message", 0) ?? 0;
       const offset = numberOf(input, "offset", 0) ?? 0;
       const range = { sessionId, from, through, index, offset, charactersMax };
@@ -140,10 +136,6 @@ async function placeOf(
     "not_found",
     `no tool use ${toolUseId} was answered in this conversation; look for its result with history_search`,
   );
-}
-
-function toRange({ turn }: ToolResultPlace): { readonly from: number; readonly through: number } {
-  return { from: turn, through: turn };
 }
 
 /** Only that message, and how to continue in it. */

@@ -25,7 +25,7 @@ export function pathOf({ path }: ToolInput): readonly string[] {
 export function textOf(input: ToolInput, field: string): string {
   const value = input[field];
   if (typeof value === "string") return value;
-  throw new ToolError("validation_error", `${field} must be text`);
+  throw new ToolError("validation_error", `\`${field}\` must be a text`);
 }
 
 /** A definition with an object schema that allows only its properties. */

@@ -45,8 +45,8 @@ export const context: DispatchContext = { sessionId: "s1", turnId: "t1", role: "
 export function textOf(message: Message | undefined): string {
   const block = message?.content[0];
   if (block?.type !== "tool_result") return "(no result)";
-  const [said] = block.content;
-  return (block.isError ? "error: " : "") + (said?.type === "text" ? said.text : "(no text)");
+  const [first] = block.content;
+  return (block.isError ? "error: " : "") + (first?.type === "text" ? first.text : "(no text)");
 }
 
 export async function runOne(

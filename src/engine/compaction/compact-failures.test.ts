@@ -5,7 +5,7 @@ import type { Message } from "../../core/message/message.ts";
 import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
 import { type ScriptStep } from "../../simulator/index.ts";
-import { type CompactionRequest } from "./compact-at-provider.ts";
+import type { ProviderWish } from "../../core/turn/compaction/make-notes.ts";
 import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
 import {
@@ -134,7 +134,7 @@ describe.each([
 });
 
 describe("a summary on demand without a summary", () => {
-  test.each<[string, ScriptStep, Partial<CompactionRequest>, string]>([
+  test.each<[string, ScriptStep, Partial<ProviderWish>, string]>([
     ["that was too long", { text: summaryText }, { outputTokensMax: 3 }, "max_tokens"],
     ["that called a tool", { toolCalls: [{ name: "read_file", input: {} }] }, {}, "tool_use"],
     ["that was empty", { text: "" }, {}, "end_turn"],

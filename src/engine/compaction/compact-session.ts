@@ -20,15 +20,14 @@ import type {
   CompactionOutcome,
   CompactionRequest,
 } from "../../core/turn/compaction/compacting.ts";
-import { runCompaction } from "./run-compaction.ts";
-import { readInput } from "./read-input.ts";
+import { runCompaction, readInput } from "./run-compaction.ts";
 import { countTurns, type CompactionInput } from "../../core/turn/compaction/compaction-input.ts";
 import { prepareCall, type PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Session } from "../../core/session/session.ts";
 import { createTurnEmitter } from "../events/turn-emitter.ts";
 
 export type CompactionPlan = {
-  readonly scene: CompactionInput;
+  readonly input: CompactionInput;
   /** Turns of the conversation, without those that only record a compaction. */
   readonly turns: number;
   readonly limits: CompactionLimits;
@@ -51,7 +50,7 @@ export async function planCompaction(
   { mayAskModel = true }: Pick<CompactionRequest, "mayAskModel"> = {},
 ): Promise<CompactionPlan> {
   const nowMs = deps.now();
-  const scene = await readInput(session, null, 0, deps.ledger);
+  const input = await readInput(session, null, 0, deps.ledger);
   const occasion: CompactionOccasion = {
     session,
     prepared: prepareNext(session, nowMs),
@@ -60,9 +59,9 @@ export async function planCompaction(
     mayAskModel,
     compaction: deps.compaction,
   };
-  const decision = decideByHistory(occasion, scene);
+  const decision = decideByHistory(occasion, input);
   const { numbers } = decision;
-  const known = { scene, turns: countTurns(scene), limits: limitsOf(occasion), numbers };
+  const known = { input, turns: countTurns(input), limits: limitsOf(occasion), numbers };
   if (!decision.isDue) return { ...known, kind: "nothing", why: decision.reason };
   const { boundary, weighing } = decision;
   const before = pricePrompt(session.model, nowMs, weighing.tokensBefore);
@@ -94,5 +93,5 @@ export async function compactSession(
 
 /** The current prompt, without new messages. */
 function prepareNext(session: Session, startMs: number): PreparedCall {
-  return prepareCall({ session, current: [], volatile: session.toldVolatile, startMs });
+  return prepareCall({ session, current: [], volatile: session.lastVolatile, startMs });
 }

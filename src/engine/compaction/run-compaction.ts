@@ -1,6 +1,7 @@
 // Carries out the steps of one compaction. What comes next is decided in core/turn/compaction.
 import { randomUUID } from "node:crypto";
-import type { CompactionLock, OpenTurn } from "../../core/ledger/ledger.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import type { CompactionLock, OpenTurn, Ledger } from "../../core/ledger/ledger.ts";
 import { makeFoundation } from "../../core/session/session-foundation.ts";
 import type { Session } from "../../core/session/session.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -20,8 +21,12 @@ import { nextCompactionStep } from "../../core/turn/compaction/next-compaction-s
 import type { Deps } from "../turn/deps.ts";
 import type { TurnEmitter } from "../events/turn-emitter.ts";
 import { compactAtProvider } from "./compact-at-provider.ts";
-import { readInput } from "./read-input.ts";
 import { summarise } from "./summarise.ts";
+import {
+  toCompactionInput,
+  type CompactionInput,
+} from "../../core/turn/compaction/compaction-input.ts";
+import { listenerOf, readShown } from "../session/recorded-setup.ts";
 
 export interface CompactionToRun extends Omit<CompactionRequest, "openTurn"> {
   /** The turn that runs; null between turns. */
@@ -42,7 +47,10 @@ export async function runCompaction(
       const step = nextCompactionStep(work);
       if (step.do === "end") return release(step.outcome, deps);
       const result = await carryOut(step, work, held, deps);
-      work = applyCompactionResult(hear(work, deps), { ...result, nowMs: deps.now() });
+      work = applyCompactionResult(
+        { ...work, isAborted: work.isAborted || deps.signal?.aborted === true },
+        { ...result, nowMs: deps.now() },
+      );
     }
   } finally {
     await held.lock?.release().catch(() => {});
@@ -54,11 +62,6 @@ interface Held {
   readonly lease: OpenTurn | null;
   lock: CompactionLock | null;
   readonly emitter: TurnEmitter;
-}
-
-function hear(work: Compacting, { signal }: Deps): Compacting {
-  const isNews = signal?.aborted === true && !work.isAborted;
-  return isNews ? { ...work, isAborted: true } : work;
 }
 
 /** A result without its time. */
@@ -87,7 +90,7 @@ async function carryOut(
       return { did: step.do, outcome };
     }
     case "summarise": {
-      const { summariser, sleep = sleepFor } = compaction ?? {};
+      const { summariser, sleep = sleepUnlessAborted } = compaction ?? {};
       const own = { provider, now, sleep, ...(summariser && { summariser }), ...stop };
       return { did: step.do, outcome: await summarise(step.session, step.request, own) };
     }
@@ -101,32 +104,23 @@ async function carryOut(
   }
 }
 
-type Renewed = Pick<
-  Extract<CompactionResult, { readonly did: "renew foundation" }>,
-  "newFoundation" | "reasons"
->;
-
 /** If the application fails here, the old foundation stays: the compaction matters more. */
-async function renewFoundation(session: Session, { compaction }: Deps): Promise<Renewed> {
+async function renewFoundation(session: Session, { compaction }: Deps) {
   try {
     const setup = (await compaction?.refresh?.()) ?? null;
     if (setup === null) return { newFoundation: null, reasons: [] };
     const { foundation } = session.thread;
     const newFoundation = makeFoundation(setup, foundation.counter, session.pace);
-    return {
-      newFoundation: newFoundation.foundation.key === foundation.key ? null : newFoundation,
-      reasons: [],
-    };
+    const isSame = newFoundation.foundation.key === foundation.key;
+    return { newFoundation: isSame ? null : newFoundation, reasons: [] };
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    return {
-      newFoundation: null,
-      reasons: [`tools and system text could not be made again: ${said}`],
-    };
+    const why = error instanceof Error ? error.message : String(error);
+    const reason = `tools and system text could not be made again: ${why}`;
+    return { newFoundation: null, reasons: [reason] };
   }
 }
 
-/** Returns why the commit failed; null after success. Stores the event with the compaction. */
+/** Stores the event with the compaction. Returns why the commit failed; null after success. */
 async function commit(
   { written: { compaction }, completed }: MadeCompaction,
   { lease, lock, emitter }: Held,
@@ -153,20 +147,24 @@ async function unlessLost(write: () => Promise<void> | undefined): Promise<strin
   }
 }
 
+function sleepUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
+  return wait(ms, undefined, { ...(signal && { signal }) });
+}
+
 /** Lets the agent load skills again whose bodies the model no longer sees. */
 function release(outcome: CompactionOutcome, { compaction }: Deps): CompactionOutcome {
   if (outcome.kind === "compacted") compaction?.skills?.releaseCompacted(outcome.freedSkills);
   return outcome;
 }
 
-function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    }
-    signal?.addEventListener("abort", done, { once: true });
-  });
+/** Reads a conversation from the ledger at the moment it may be compacted. */
+export async function readInput(
+  session: Session,
+  open: CompactionInput["open"],
+  stagedCount: number,
+  ledger: Ledger,
+): Promise<CompactionInput> {
+  const of = open === null ? { sessionId: session.id } : { turnId: open.id };
+  const shown = await readShown(ledger, of, listenerOf(session));
+  return toCompactionInput(session, open, stagedCount, shown);
 }

@@ -8,7 +8,8 @@ import {
 } from "../../core/compaction/summary/judge.ts";
 import type { Message } from "../../core/message/message.ts";
 import { isRetryable, type ProviderFailure } from "../../core/wire/failure.ts";
-import { askForSummary, type CallDeps, type Speaker } from "./summarise-call.ts";
+import { askForSummary, type Speaker } from "./summarise-call.ts";
+import type { CallDeps } from "./side-call.ts";
 import type { SummaryCall } from "../../core/session/summary-bill.ts";
 
 export interface SummaryQuestion {

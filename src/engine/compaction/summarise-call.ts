@@ -1,16 +1,13 @@
 // One call for a summary: the request, its cost and its outcome.
-import { assemble, type Assembly } from "../../core/assembly/assemble.ts";
-import type { CacheState } from "../../core/cache/cache-state.ts";
+import type { Assembly } from "../../core/assembly/assemble.ts";
 import { cleanSummary } from "../../core/compaction/summary/judge.ts";
-import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Message } from "../../core/message/message.ts";
-import type { CallOptions } from "../../core/wire/protocol.ts";
+import type { CallOptions, CallToEncode } from "../../core/wire/protocol.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
-import type { Reply, StreamPart } from "../../core/wire/reply.ts";
+import type { Reply } from "../../core/wire/reply.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
-import { planReading } from "./plan-reading.ts";
+import { assembleSide, sendSideCall, type CallDeps } from "./side-call.ts";
 import type { Session } from "../../core/session/session.ts";
-import { settleCall } from "../../core/turn/settle-call.ts";
 import type { SummaryCall } from "../../core/session/summary-bill.ts";
 
 /** The model that writes the summary, with the prompt before the question. */
@@ -19,13 +16,6 @@ export interface Speaker {
   readonly provider: Pick<Provider, "send">;
   /** If volatile text stands before the messages, a change would invalidate the cached prefix. */
   readonly volatile: string | null;
-}
-
-export interface CallDeps {
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  readonly signal?: AbortSignal;
-  readonly onPart?: (part: StreamPart) => void;
 }
 
 export type Answer =
@@ -46,25 +36,21 @@ export async function askForSummary(
   messages: readonly Message[],
   deps: CallDeps,
 ): Promise<Asked> {
-  const { session } = speaker;
-  const { protocol, model, options, cache } = session;
-  const startMs = deps.now();
-  const assembly = assembleFor(speaker, messages);
-  const plan = planReading(session, assembly, true, startMs);
-  const request = protocol.encode({ assembly, plan, model, options });
-  const { signal, onPart } = deps;
-  const sent = await speaker.provider.send({
-    request,
-    stream: options.stream,
-    ...(signal === undefined ? {} : { signal }),
-    ...(onPart === undefined ? {} : { onPart }),
-  });
-  const made = { turnId: "", number: 1, assembly, plan, request, sent, startMs };
-  const settled = settleCall(session, { ...made, endMs: deps.now() });
+  const { session, provider } = speaker;
+  const { protocol, options, cache } = session;
+  const side = {
+    provider,
+    assembly: assembleFor(speaker, messages),
+    options,
+    keepsPrefix: true,
+    encode: (toEncode: CallToEncode) => protocol.encode(toEncode),
+  };
+  const { outcome, call, after } = await sendSideCall(session, side, deps);
+  const { entries, evidence } = after.cache;
   return {
-    answer: readAnswer(sent.outcome),
-    call: toCall(settled.entry, model.provider),
-    speaker: { ...speaker, session: { ...session, cache: learned(cache, settled.session.cache) } },
+    answer: readAnswer(outcome),
+    call,
+    speaker: { ...speaker, session: { ...session, cache: { ...cache, entries, evidence } } },
   };
 }
 
@@ -79,12 +65,7 @@ export function countRequest(speaker: Speaker, messages: readonly Message[]): nu
 }
 
 function assembleFor({ session, volatile }: Speaker, current: readonly Message[]): Assembly {
-  const { thread, policy, model } = session;
-  const { layout } = policy;
-  // If thinking is bound to its prefix, the thread already contains this text.
-  const isPrefix = layout.volatile === "system-tail" && !model.capabilities.thinkingBoundToPrefix;
-  const shown = isPrefix ? volatile : null;
-  return assemble({ thread, current, volatile: shown, layout, can: model.capabilities });
+  return assembleSide(session, session.thread, current, volatile);
 }
 
 /**
@@ -95,7 +76,7 @@ export function optionsFor(session: Session, summaryTokensMax: number): CallOpti
   const { outputSchemaJson: _, stopSequences: __, ...options } = session.options;
   const { model } = session;
   const isForced = options.toolChoice !== undefined && options.toolChoice !== "auto";
-  const thinks = model.capabilities.thinkingAlwaysOn || options.thinkingJson !== undefined;
+  const thinks = model.capabilities.thinkingByDefault || options.thinkingJson !== undefined;
   const needed = summaryTokensMax + slackTokens;
   // Thinking counts against the same limit, and its own limit must be lower.
   const wanted = thinks ? Math.max(options.outputTokensMax, needed + thinkingTokens) : needed;
@@ -106,15 +87,6 @@ export function optionsFor(session: Session, summaryTokensMax: number): CallOpti
 /** Our count of a text may be too low. */
 const slackTokens = 500;
 const thinkingTokens = 4_000;
-
-function learned(before: CacheState, after: CacheState): CacheState {
-  return { ...before, entries: after.entries, evidence: after.evidence };
-}
-
-function toCall(entry: CallEntry, provider: string): SummaryCall {
-  const { startMs, endMs, model, status, usage, discarded, costPicoUsd, failure } = entry;
-  return { startMs, endMs, model, provider, status, usage, discarded, costPicoUsd, failure };
-}
 
 function readAnswer(outcome: Reply | ProviderFailure): Answer {
   if (outcome.kind !== "reply") return { kind: "failure", failure: outcome };

@@ -1,5 +1,5 @@
 // A summary of the conversation as text: by another model, or in parts if it fits no window.
-import { layFoundation } from "../../core/assembly/foundation.ts";
+import { buildFoundation } from "../../core/assembly/foundation.ts";
 import { openThread } from "../../core/assembly/thread.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
 import { findPolicy } from "../../core/cache/policies.ts";
@@ -55,11 +55,25 @@ export async function summariseTranscript(
     isPart: false,
   });
   const { messages, instruction } = whole;
-  if (countRequest(speaker, messages(instruction)) * countSafety <= roomOf(speaker)) {
+  const room = roomOf(speaker);
+  if (countRequest(speaker, messages(instruction)) * countSafety <= room) {
     return { ...(await runSummaryAttempts(whole, deps)), from: "transcript" };
   }
+  const nothing = ask(speaker, request, { shown: "", instruction, isPart: true });
+  if (countRequest(speaker, nothing.messages(instruction)) * countSafety > room) {
+    const { id, windowTokens } = summariser.model;
+    const reason = `the window of ${id}, ${windowTokens} tokens, has no room for an instruction and a summary`;
+    return {
+      kind: "failed",
+      why: "overflow",
+      reasons: [reason],
+      calls: [],
+      speaker,
+      from: "chunks",
+    };
+  }
   const parts = chunkHistory(history, {
-    windowTokens: roomOf(speaker),
+    windowTokens: room,
     countText: (text) => summariser.counter.text(text),
   });
   const work: Work = { speaker, request, deps, calls: [] };
@@ -70,7 +84,7 @@ export async function summariseTranscript(
 function toSpeaker(session: Session, summariser: Summariser, summaryTokensMax: number): Speaker {
   const { model, protocol, counter, provider } = summariser;
   const { toolChoice: _, parallelToolUse: __, ...options } = summariser.options;
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools: [],
     system: [{ label: "summariser", tier: "T1", text: summariserSystem }],
     spelling: protocol.spelling(model),

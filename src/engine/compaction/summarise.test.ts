@@ -195,7 +195,7 @@ describe("a summary behind the conversation", () => {
     const world = await openWorld({ options: { stream: true } });
     const parts: string[] = [];
     const onPart = (part: StreamPart): void => {
-      if (part.type === "text-delta") parts.push(part.text);
+      if (part.type === "text") parts.push(part.text);
     };
     const outcome = await summarise(world.session, requestOf(world), { ...world.deps, onPart });
     expect(parts.length).toBeGreaterThan(5);

@@ -61,8 +61,8 @@ export async function summarise(
 ): Promise<SummaryOutcome> {
   const { cache } = session;
   if (deps.summariser !== undefined) {
-    const told = await summariseTranscript(session, request, deps.summariser, deps);
-    return toOutcome(told, told.from, request, cache);
+    const written = await summariseTranscript(session, request, deps.summariser, deps);
+    return toOutcome(written, written.from, request, cache);
   }
   const question = toContinuation(session, request, deps);
   const fitted = fitReply(question);
@@ -71,11 +71,13 @@ export async function summarise(
   if (tried.kind === "text" || tried.why !== "overflow") {
     return toOutcome(tried, "conversation", request, learned);
   }
-  const told = await summariseTranscript(session, request, ownSummariser(session, deps), deps);
-  const calls = [...tried.calls, ...told.calls];
+  const written = await summariseTranscript(session, request, ownSummariser(session, deps), deps);
+  const calls = [...tried.calls, ...written.calls];
   const all =
-    told.kind === "text" ? told : { ...told, reasons: [...tried.reasons, ...told.reasons] };
-  return toOutcome({ ...all, calls }, told.from, request, learned);
+    written.kind === "text"
+      ? written
+      : { ...written, reasons: [...tried.reasons, ...written.reasons] };
+  return toOutcome({ ...all, calls }, written.from, request, learned);
 }
 
 /** Repeats the last call, so that only the instruction is new. */

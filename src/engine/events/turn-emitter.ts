@@ -3,9 +3,9 @@ import { extendChain, openChain, parentIn } from "../../core/events/chain.ts";
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type {
   DraftOf,
+  EventBody,
   EventDraft,
   EventOf,
-  PayloadOf,
   StrataEvent,
 } from "../../core/events/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -20,16 +20,8 @@ export interface Emitter {
   deliver(event: StrataEvent): void;
 }
 
-export type EventBody = { readonly [Type in EventType]: SaidOf<Type> }[EventType];
-
-interface SaidOf<Type extends EventType> {
-  readonly type: Type;
-  readonly payload: PayloadOf<Type>;
-}
-
 export interface About {
   readonly sessionId: string;
-  /** Null outside a turn. */
   readonly turnId: string | null;
   readonly chain: SharedChain;
 }
@@ -78,9 +70,9 @@ export function createTurnEmitter(bus: Emitter | undefined, about: About): TurnE
 }
 
 /** A full or closed bus reports itself and stops no turn. */
-export function unlessRefused<Result>(tell: () => Result): Result | null {
+export function unlessRefused<Result>(emit: () => Result): Result | null {
   try {
-    return tell();
+    return emit();
   } catch (error) {
     if (error instanceof StrataError) return null;
     throw error;

@@ -4,13 +4,15 @@ import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { AssembledContext } from "../../core/message/assembled-context.ts";
 import type { TokenBudget } from "../../core/tokens/budget.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import { StrataError } from "../../core/strata-error.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
-import type { Step } from "../../core/turn/step.ts";
-import type { StartedCall } from "../turn/encode-call.ts";
+import type { StepOf } from "../../core/turn/step.ts";
 import type { Deps } from "../turn/deps.ts";
 import type { RunningTurn } from "../turn/running-turn.ts";
 import { reservesOf } from "../../core/session/compaction-rules.ts";
+import { contextPieces, volatilePieces } from "../../core/session/context-pieces.ts";
 
 export interface OwnCall {
   readonly turnId: string;
@@ -24,7 +26,8 @@ export interface OwnCall {
   /** Its pieces are the exact bytes of the body. */
   readonly request: EncodedRequest;
   readonly plan: CachePlan;
-  /** The body for an SDK. Builds the whole request again on each call. */
+  /** The body for an SDK, of the type of its protocol. Builds the whole request again on each call. */
+  toObject<Body>(protocol: Protocol<string, Body>): Body;
   toObject(): unknown;
   /** The body as one text, for `fetch`. */
   toBytes(): Uint8Array<ArrayBuffer>;
@@ -32,31 +35,41 @@ export interface OwnCall {
   toContext(): AssembledContext<TokenBudget>;
 }
 
-type CallDeps = Pick<Deps, "provider" | "compaction">;
+type ContextDeps = Pick<Deps, "provider" | "compaction">;
 
-/** A call that begins, with its turn. */
-export interface CallAtHand extends Pick<StartedCall, "request"> {
-  readonly running: RunningTurn;
-  readonly step: Extract<Step, { readonly do: "send" }>;
-}
-
-export function toOwnCall(call: CallAtHand, deps: CallDeps): OwnCall {
-  const { running, step, request } = call;
-  const { plan } = step.prepared;
+export function toOwnCall(
+  running: RunningTurn,
+  step: StepOf<"send">,
+  request: EncodedRequest,
+  deps: ContextDeps,
+): OwnCall {
   const { turn } = running;
-  const { protocol } = turn.session;
   return {
     turnId: turn.id,
     number: step.number,
-    protocol: protocol.name,
+    protocol: turn.session.protocol.name,
     path: request.path,
     headers: request.headers,
     request,
-    plan,
-    toObject: () => request.toObject(),
+    plan: step.prepared.plan,
+    toObject: (asked?: Protocol) => toObject(request, turn.session.protocol, asked),
     toBytes: () => joined(request),
-    toContext: () => toContext(call, deps),
+    toContext: () => toContext(running, step, deps),
   };
+}
+
+/** Checked, because only the caller knows which SDK gets it. */
+function toObject<Body>(
+  request: EncodedRequest<Body>,
+  { name }: Protocol,
+  asked: Protocol | undefined,
+): Body {
+  if (asked === undefined || asked.name === name) return request.toObject();
+  throw new StrataError(
+    "input-invalid",
+    `this call is of the protocol ${name}, not of ${asked.name}`,
+    "give toObject the protocol that the session was opened with",
+  );
 }
 
 function joined({ pieces, byteLength }: EncodedRequest): Uint8Array<ArrayBuffer> {
@@ -70,14 +83,20 @@ function joined({ pieces, byteLength }: EncodedRequest): Uint8Array<ArrayBuffer>
 }
 
 function toContext(
-  { running, step }: CallAtHand,
-  { provider, compaction }: CallDeps,
+  { turn, lease, tools }: RunningTurn,
+  step: StepOf<"send">,
+  { provider, compaction }: ContextDeps,
 ): AssembledContext<TokenBudget> {
-  const { turn, lease, tools } = running;
   const { session, before, id } = turn;
   const { model, role, options, permissions, workspacePath } = session;
   const { temperature, thinkingJson, extraJson, outputTokensMax } = options;
-  return toAssembledContext(step.prepared.assembly, model, {
+  const { prepared } = step;
+  const { counter } = session.thread.foundation;
+  const sections = "call" in turn.at ? (turn.at.call?.moment.volatile ?? []) : [];
+  // Memory may have left the prompt.
+  const sent = sections.filter(({ text }) => prepared.volatile?.includes(text.trim()));
+  return toAssembledContext(prepared.assembly, model, {
+    pieces: [...contextPieces(session), ...volatilePieces(sent, (text) => counter.text(text))],
     runId: id,
     role,
     toolsetName: role,
@@ -87,11 +106,11 @@ function toContext(
     parentTurnId: lease === null ? before.headTurnId : lease.parentTurnId,
     workspacePath: workspacePath ?? "",
     timeoutMs: limitOf(provider),
-    ...(tools.signal === undefined ? {} : { abortSignal: tools.signal }),
+    ...(tools.signal && { abortSignal: tools.signal }),
     reserves: reservesOf(compaction),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(thinkingJson === undefined ? {} : { thinkingConfigJson: thinkingJson }),
-    ...(extraJson === undefined ? {} : { modelConfigJson: toObjectText(extraJson) }),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinkingJson !== undefined && { thinkingConfigJson: thinkingJson }),
+    ...(extraJson && { modelConfigJson: toObjectText(extraJson) }),
   });
 }
 

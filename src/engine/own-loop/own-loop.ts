@@ -4,8 +4,8 @@ import { StrataError } from "../../core/strata-error.ts";
 import type { TurnRun } from "../turn/deps.ts";
 import type { RunOptions } from "../turn/turn-handle.ts";
 import type { OwnCall } from "./own-call.ts";
-import type { Stop } from "./own-steps.ts";
 import {
+  type Stop,
   createOwnTurn,
   toStep,
   type BegunTurn,

@@ -3,23 +3,18 @@ import { assert } from "../../core/assert.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { ToolUseBlock } from "../../core/message/message.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { StreamPart } from "../../core/wire/reply.ts";
+import type { StreamPart, Reply } from "../../core/wire/reply.ts";
 import type { TurnRun } from "../turn/deps.ts";
 import type { SessionTurn } from "../session/session-turn.ts";
-import { release } from "../turn/running-turn.ts";
+import { release, closeTurn, apply } from "../turn/running-turn.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
-import type { OwnCall } from "./own-call.ts";
-import {
-  findEntry,
-  giveAnswers,
-  giveNothing,
-  giveReply,
-  goOn,
-  type Stop,
-  type Waiting,
-} from "./own-steps.ts";
+import { type OwnCall, toOwnCall } from "./own-call.ts";
 import { readReply } from "./read-reply.ts";
-import type { ToolAnswer } from "./tool-answers.ts";
+import { type ToolAnswer, toToolMessages } from "./tool-answers.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import { advance } from "../../engine.ts";
+import { encodeCall, type StartedCall } from "../turn/steps.ts";
+import { answerTools, withoutSecrets } from "../turn/answer-tools.ts";
 
 export interface RecordOptions {
   /** Called with each part of a stream as it is read. */
@@ -71,7 +66,7 @@ export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined):
   const { handle } = begun;
   /** Aborted when the turn stops waiting. */
   const patience = new AbortController();
-  let place: { readonly turn: SessionTurn; readonly stop: Waiting } | null = null;
+  let place: Place | null = null;
   let isBusy = false;
 
   /** Two at once would overwrite each other's state. */
@@ -83,7 +78,7 @@ export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined):
       isBusy = false;
     }
   };
-  const need = (): { readonly turn: SessionTurn; readonly stop: Waiting } => {
+  const need = (): Place => {
     if (isBusy || place === null) throw busy(handle.turnId);
     return place;
   };
@@ -148,7 +143,7 @@ export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined):
         if (steer !== undefined) handle.steer(steer);
         giveReply(turn, stop, outcome);
         const next = await proceed(turn);
-        const entry = findEntry(turn, call);
+        const entry = turn.running.turn.calls.find(({ number }) => number === call.number);
         assert(entry !== undefined, "a call that was answered is recorded");
         return { entry, ...toStep(next), ...listener.problem() };
       });
@@ -232,4 +227,74 @@ function busy(id: string): StrataError {
     `a call of turn ${id} is being prepared or recorded`,
     "wait for that first",
   );
+}
+
+/** What the turn waits for, or its end. */
+export type Stop =
+  | { readonly kind: "call"; readonly call: OwnCall; readonly started: StartedCall }
+  | { readonly kind: "tools"; readonly uses: readonly ToolUseBlock[] }
+  | { readonly kind: "over"; readonly run: TurnRun };
+
+/** Runs until the application has something to do. An aborted turn asks for nothing more. */
+async function goOn(turn: SessionTurn): Promise<Stop> {
+  for (;;) {
+    const stop = await nextStop(turn);
+    if (stop.kind === "over" || turn.deps.signal?.aborted !== true) return stop;
+    await giveNothing(turn, stop);
+  }
+}
+
+async function nextStop({ running, deps }: SessionTurn): Promise<Stop> {
+  const step = await advance(running, deps);
+  switch (step.do) {
+    case "send": {
+      const started = encodeCall(step, running, deps);
+      const call = toOwnCall(running, step, started.request, deps);
+      return { kind: "call", call, started };
+    }
+    case "run tools":
+      deps.onPhase?.("running tools");
+      return { kind: "tools", uses: step.uses };
+    case "close":
+      return { kind: "over", run: await closeTurn(running, step.how, deps) };
+  }
+}
+
+type Waiting = Exclude<Stop, { readonly kind: "over" }>;
+
+/** A turn that waits for the application. */
+interface Place {
+  readonly turn: SessionTurn;
+  readonly stop: Waiting;
+}
+
+/** Ends the wait of a turn that will get no answer. */
+async function giveNothing(turn: SessionTurn, stop: Waiting): Promise<void> {
+  if (stop.kind === "call") giveReply(turn, stop, cancelled);
+  else await giveAnswers(turn, stop.uses, []);
+}
+
+const cancelled: ProviderFailure = { kind: "cancelled", detail: "cancelled by the caller" };
+
+/** The number of the application's attempts is unknown here. */
+function giveReply(
+  { running, deps }: SessionTurn,
+  { started }: Extract<Stop, { readonly kind: "call" }>,
+  outcome: Reply | ProviderFailure,
+): void {
+  const { request, startMs } = started;
+  const sent = { outcome, attempts: [] };
+  apply(running, { did: "send", sent, notes: request.notes, startMs, endMs: deps.now() });
+}
+
+/** Throws and changes nothing if an answer is not for one of these uses. */
+async function giveAnswers(
+  { running, deps }: SessionTurn,
+  uses: readonly ToolUseBlock[],
+  given: readonly ToolAnswer[],
+): Promise<void> {
+  const messages = toToolMessages(given, uses);
+  if (uses.length === 0) return;
+  const run = withoutSecrets(() => Promise.resolve(messages), deps.redact);
+  apply(running, { did: "run tools", answers: await answerTools(uses, run, running.tools) });
 }

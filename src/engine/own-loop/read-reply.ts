@@ -1,6 +1,7 @@
 // A provider's answer as the application got it → our reply, or why there is none. Reads tolerantly, never throws.
 import { redact } from "../../core/events/redact.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
+import { eventsMax, tooManyEvents } from "../../core/wire/limit-events.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../../core/wire/reply.ts";
 import { bodyOf, fieldOf, headersOf, messageOf, namesOf, toJson } from "./sdk-fields.ts";
@@ -84,17 +85,20 @@ async function readResponse(response: ResponseLike, reading: ReplyReading): Prom
 async function readEvents(events: AsyncIterable<unknown>, reading: ReplyReading): Promise<Outcome> {
   const { stream } = reading.protocol;
   let state = stream.start;
-  const step = (event: unknown): boolean => {
+  let count = 0;
+  const step = (event: unknown): ProviderFailure | null => {
     const type = fieldOf(event, "type");
     const data = toJson(event);
-    if (data === null) return false;
+    count += 1;
+    if (count > eventsMax) return tooManyEvents;
+    if (data === null) return malformed("an event cannot be written as JSON");
     const [next, parts] = stream.step(state, {
       event: typeof type === "string" ? type : undefined,
       data,
     });
     state = next;
     parts.forEach((part) => reading.onPart?.(part));
-    return true;
+    return null;
   };
   const cut = await stepThrough(events, step, reading);
   const finished = stream.finish(state);
@@ -108,10 +112,10 @@ const endedEarly: ProviderFailure = {
   detail: "it ended before the reply did",
 };
 
-/** Why the events stopped early; null if they are complete. */
+/** Why the events stopped early; null if they are complete. `step` gives the reason to stop. */
 async function stepThrough(
   events: AsyncIterable<unknown>,
-  step: (event: unknown) => boolean,
+  step: (event: unknown) => ProviderFailure | null,
   reading: ReplyReading,
 ): Promise<ProviderFailure | null> {
   try {
@@ -123,10 +127,11 @@ async function stepThrough(
         () => null,
       );
       if (next?.done === true) return null;
-      if (next !== null && step(next.value)) continue;
+      const failure = next === null ? stopped : step(next.value);
+      if (failure === null) continue;
       // It may hang or fail, so it is not awaited.
       void Promise.resolve(iterator.return?.()).catch(() => {});
-      return next === null ? stopped : malformed("an event cannot be written as JSON");
+      return failure;
     }
   } catch (error) {
     return readError(error, reading);

@@ -1,7 +1,7 @@
 // Changes the model of a session, and previews the effect on its next call.
 import { StrataError } from "../../core/strata-error.ts";
 import type { EngineContext } from "./engine-deps.ts";
-import { findNamed, spell } from "./find-named.ts";
+import { findNamed, spell } from "./engine-config.ts";
 import { previewNextCall, type CallPreview } from "./preview-next-call.ts";
 import { moveTo, updateSkills, type NamedModel, type ReachedSession } from "./route-turn.ts";
 import type { World } from "../world/world.ts";
@@ -16,7 +16,7 @@ export interface ModelChange {
 }
 
 export interface ChangedModel extends ReachedSession {
-  readonly told: ModelChange;
+  readonly change: ModelChange;
 }
 
 export async function changeModel(
@@ -38,7 +38,7 @@ export async function changeModel(
   return {
     session: { ...to.session, staysWith: { model: named.name, chosenBy: "person" } },
     reached: to.reached,
-    told: {
+    change: {
       model: named.model.id,
       previousModel: session.model.id,
       next,

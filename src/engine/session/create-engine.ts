@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // The engine that an application embeds. It opens, resumes and forks sessions; each runs one turn at a time.
 import { randomUUID } from "node:crypto";
-import { StrataError } from "../../core/strata-error.ts";
+import { StrataError, toStrataError } from "../../core/strata-error.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
 import { checkMessages } from "./check-messages.ts";
@@ -11,13 +11,19 @@ import {
   type OpenedSession,
   type Unfinished,
 } from "./engine-session.ts";
-import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
+import {
+  optionsOf,
+  policyOf,
+  type EngineConfig,
+  findNamed,
+  findRecorded,
+  spell,
+} from "./engine-config.ts";
 import { openSession } from "./open-session.ts";
 import type { SessionOrigin } from "../../core/session/session.ts";
 import type { EngineContext, EngineDeps } from "./engine-deps.ts";
-import { findNamed, findRecorded, spell } from "./find-named.ts";
-import { findModelSetup, needRecord } from "./recorded-setup.ts";
-import { resumeSession } from "./stored-session.ts";
+import { findModelSetup } from "./recorded-setup.ts";
+import { loadSession } from "./session-turn.ts";
 import { usualRole } from "../../core/session/session-role.ts";
 import { emptyWorld, foundationOf, type World, type WorldOwner } from "../world/world.ts";
 
@@ -70,10 +76,16 @@ export function createEngine(
   const context = { deps, readConfig };
   const open = new Set<EngineSession>();
   let isClosed = false;
-  const keep = async (opening: Promise<OpenedSession>): Promise<EngineSession> => {
-    const opened = await opening;
+  const keep = async (
+    opening: Promise<OpenedSession>,
+    about: Pick<OpenedSession, "unfinished" | "hasOpenTurn"> = {},
+  ): Promise<EngineSession> => {
+    const opened = await opening.catch((error: unknown) => {
+      throw toStrataError(error, "opening the session");
+    });
     const session: EngineSession = createEngineSession(context, {
       ...opened,
+      ...about,
       onClosed: () => void open.delete(session),
     });
     open.add(session);
@@ -93,10 +105,13 @@ export function createEngine(
     session: async (id, { model, unfinished = "finish" } = {}) => {
       requireOpen();
       const record = await deps.ledger.findSession(id);
-      if (record === null)
-        return keep(openNew(context, { id, ...(model !== undefined && { model }) }));
-      const left = record.openTurnId === null ? {} : { unfinished };
-      return keep(resumeOld(context, id).then((opened) => ({ ...opened, ...left })));
+      if (record === null) {
+        return keep(openNew(context, { id, ...(model !== undefined && { model }) }), {
+          unfinished,
+        });
+      }
+      const hasOpenTurn = record.openTurnId !== null;
+      return keep(resumeOld(context, id), { unfinished, hasOpenTurn });
     },
     open: async (options = {}) => {
       requireOpen();
@@ -126,11 +141,10 @@ function closed(): StrataError {
 /** Refuses a fork that could not be opened. */
 async function checkReach(deps: EngineDeps, sessionId: string): Promise<void> {
   const record = await deps.ledger.findSession(sessionId);
-  const setupPlace = record === null ? null : await findModelSetup(deps.ledger, record);
-  if (setupPlace === null) return;
-  await deps.reach(
-    findRecorded({ model: setupPlace.model, name: setupPlace.setup?.calls.name }, deps),
-  );
+  const recorded = record === null ? null : await findModelSetup(deps.ledger, record);
+  if (recorded === null) return;
+  const { model, setup } = recorded;
+  await deps.reach(findRecorded({ model, name: setup?.calls.name }, deps));
 }
 
 async function checkOnThread(ledger: Ledger, sessionId: string, turnId: string): Promise<void> {
@@ -178,25 +192,10 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
 }
 
 async function resumeOld(context: EngineContext, id: string): Promise<OpenedSession> {
-  const { deps } = context;
-  const config = await context.readConfig();
-  const record = await needRecord(deps.ledger, id);
-  const setupPlace = await findModelSetup(deps.ledger, record);
-  const habit = setupPlace?.setup?.calls;
-  const model = findRecorded({ model: setupPlace?.model ?? record.model, name: habit?.name }, deps);
-  const reached = await deps.reach(model);
-  const session = await resumeSession(deps.ledger, id, {
-    model,
-    protocol: reached.protocol,
-    policy: policyOf(config),
-    counter: deps.counter,
-    // Other options would change the cached prefix.
-    options: habit?.options ?? optionsOf(config, model),
-    ...(config.pace === undefined ? {} : { pace: config.pace }),
-  });
+  const { session, reached } = await loadSession(context, id);
   const { agent, role } = session;
   const owner = { sessionId: id, agent, role, session };
-  return inWorld(deps, owner, (world) => Promise.resolve({ session, world, reached }));
+  return inWorld(context.deps, owner, (world) => Promise.resolve({ session, world, reached }));
 }
 
 /** Closes the world with its session, or at once if the session fails to open. */

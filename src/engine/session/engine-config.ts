@@ -8,7 +8,11 @@ import type { RoutingConfig } from "../../core/config/schema/models.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import type { Reserves } from "../../core/tokens/budget.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
-import type { Compaction } from "../compaction/compaction.ts";
+import type { Compaction } from "../turn/deps.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { findModel, resolveModel } from "../../core/models/resolve-model.ts";
+import { nameOf } from "../../core/session/session.ts";
 
 export interface EngineConfig {
   /** Any spelling of a model's name. */
@@ -63,4 +67,33 @@ export function compactionOf({
     ...(compaction === undefined ? {} : { settings: compaction }),
     ...(reserves === undefined ? {} : { reserves }),
   };
+}
+
+export interface Naming {
+  /** Resolves an alias; by default names stay as they are. */
+  readonly nameModel?: (name: string) => string;
+  readonly catalogue?: Catalogue;
+}
+
+/** The `Session.modelName` of a name: aliases are resolved, and all spellings of a model give the same result. */
+export function spell(name: string, { nameModel, catalogue }: Naming): string {
+  const given = nameModel?.(name) ?? name;
+  const facts = findModel(given, catalogue)?.facts;
+  if (facts === undefined) return given;
+  const plain = nameOf(facts);
+  return findModel(plain, catalogue)?.facts === facts ? plain : given;
+}
+
+/** Throws for an unknown name, with the nearest known names. */
+export function findNamed(name: string, naming: Naming): ModelFacts {
+  return resolveModel(spell(name, naming), naming.catalogue).facts;
+}
+
+/** Finds the model that a session was recorded with. */
+export function findRecorded(
+  { model, name }: { readonly model: string; readonly name?: string | undefined },
+  { catalogue }: Naming,
+): ModelFacts {
+  const spelled = name === undefined ? null : findModel(name, catalogue);
+  return (spelled ?? resolveModel(model, catalogue)).facts;
 }

@@ -1,4 +1,5 @@
 // The deps of an engine, and how it reaches a model.
+import type { Redact } from "../../core/events/redact-secrets.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
@@ -6,10 +7,9 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
-import type { PromptCounter } from "../turn/count-prompt.ts";
+import type { PromptCounter } from "../turn/deps.ts";
 import type { World, WorldOwner } from "../world/world.ts";
-import type { EngineConfig } from "./engine-config.ts";
-import type { Naming } from "./find-named.ts";
+import type { EngineConfig, Naming } from "./engine-config.ts";
 
 /** How a model is reached. */
 export interface Reached {
@@ -30,6 +30,8 @@ export interface EngineDeps extends Naming {
   /** Another model for summaries; the session's own by default. */
   readonly summariser?: () => Promise<Summariser | null>;
   readonly events?: Emitter;
+  /** Takes secrets out of every tool result before it is recorded, sent or shown. */
+  readonly redact?: Redact;
   /** Milliseconds since 1970; the machine's clock by default. */
   readonly now?: () => number;
 }

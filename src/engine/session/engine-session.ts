@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { AgentEvent } from "../../core/layers/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { finish } from "../../engine.ts";
-import type { TurnEnding } from "../../core/turn/turn-ending.ts";
+import type { TurnEnding } from "../../core/turn/turn.ts";
 import type { TurnRun } from "../turn/deps.ts";
 import {
   compactSession,
@@ -16,11 +16,23 @@ import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts
 import { createOwnLoop, type LoopOf, type OwnLoop } from "../own-loop/own-loop.ts";
 import type { Session } from "../../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
-import { settleTurn, withTurn, type TurnWish } from "./session-turn.ts";
-import { toDeps, type OpenState } from "./session-deps.ts";
+import {
+  readAgainIfStale,
+  recover,
+  settleTurn,
+  withTurn,
+  type TurnWish,
+  toDeps,
+  type OpenState,
+} from "./session-turn.ts";
 import { emitEnded } from "../events/session-events.ts";
 import { followTurn } from "../turn/follow-turn.ts";
-import { createTurnHandle, type RunOptions, type TurnHandle } from "../turn/turn-handle.ts";
+import {
+  createTurnHandle,
+  type HandleParts,
+  type RunOptions,
+  type TurnHandle,
+} from "../turn/turn-handle.ts";
 import { createWork } from "./work.ts";
 import type { World } from "../world/world.ts";
 
@@ -28,27 +40,27 @@ export interface EngineSession extends OwnLoop {
   readonly id: string;
   /** How it stands: a value, replaced by every turn. */
   readonly session: Session;
-  /** Handles an event, or what a person says. A session runs one turn at a time. */
+  /** Handles an event, or a message of a person. A session runs one turn at a time. */
   run(event: AgentEvent | string, options?: RunOptions): TurnHandle;
-  /** Goes on with a turn that a process left open. */
+  /** Continues a turn that a process left open. */
   resume(options?: RunOptions): TurnHandle;
   /** Shortens its history now. */
   compact(options?: CompactOptions): Promise<CompactionOutcome>;
-  /** Goes on with another model from the next turn on, and says what that does to the cache. */
+  /** Changes the model from the next turn on, and returns what that does to the cache. */
   useModel(name: string): Promise<ModelChange>;
   /** What `compact` would do. */
   planCompaction(): Promise<CompactionPlan>;
-  /** Ends what runs, as soon as can be. A session that is closed does nothing more. */
+  /** Ends running work as soon as possible. A closed session refuses new work. */
   close(): Promise<void>;
   /** The same, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What the first run does with a turn that a process left open: finish it and show its parts, or give it up. */
+/** What the first run does with a turn that a process left open: finish it and show its parts, or abandon it. */
 export type Unfinished = "finish" | "abandon";
 
 export interface CompactOptions {
-  /** What the summary should dwell on. */
+  /** The subject that the summary should focus on. */
   readonly focus?: string;
   readonly signal?: AbortSignal;
 }
@@ -57,17 +69,27 @@ export interface OpenedSession {
   readonly session: Session;
   readonly world: World;
   readonly reached: Reached;
-  /** Where a turn is open that the first run takes care of. */
+  /** What a run does first with a turn that was left open; by default it refuses. */
   readonly unfinished?: Unfinished;
-  /** Told once it is closed. */
+  /** Whether a process left a turn open. */
+  readonly hasOpenTurn?: boolean;
+  /** Called once it is closed. */
   readonly onClosed?: () => void;
 }
 
 export function createEngineSession(
   context: EngineContext,
-  { session: opened, world, reached, unfinished, onClosed }: OpenedSession,
+  { session: opened, world, reached, unfinished, hasOpenTurn = false, onClosed }: OpenedSession,
 ): EngineSession {
-  const open: OpenState = { session: opened, reached, world, calling: opened, lastEnd: "done" };
+  const open: OpenState = {
+    session: opened,
+    reached,
+    world,
+    calling: opened,
+    lastEnd: "done",
+    running: null,
+    isStale: false,
+  };
   const work = createWork(opened.id);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
@@ -77,26 +99,45 @@ export function createEngineSession(
     await emitEnded(context.deps, open.session, disposition);
     await world.close?.();
   };
-  const start = (said: AgentEvent | string | null, options: RunOptions): TurnHandle => {
+  /** Gives a turn its handle and the session. */
+  const occupy = (
+    said: AgentEvent | string | null,
+    { id = randomUUID(), signal }: RunOptions,
+    run: (parts: HandleParts) => Promise<TurnRun>,
+  ): HandleParts => {
     work.requireIdle();
-    const parts = createTurnHandle(
-      said === null ? null : (options.id ?? randomUUID()),
-      options.signal,
-    );
-    const run = (): Promise<TurnRun> =>
-      withTurn(context, open, parts, toWish(said, options), async ({ running, deps }) =>
+    const parts = createTurnHandle(said === null ? null : id, signal);
+    const abort = (reason: string): void => parts.handle.abort(reason);
+    parts.settle(work.begin(() => run(parts), abort));
+    return parts;
+  };
+  const start = (said: AgentEvent | string | null, options: RunOptions): TurnHandle => {
+    const parts = occupy(said, options, (own) =>
+      withTurn(context, open, own, toWish(said, options), async ({ running, deps }) =>
         settleTurn(open, await finish(running, deps)),
-      );
-    parts.settle(work.begin(run, (reason) => parts.handle.abort(reason)));
+      ),
+    );
     return parts.handle;
   };
+  let left = hasOpenTurn && unfinished !== undefined ? unfinished : null;
   const abandonLeft = (): Promise<void> => context.deps.ledger.abandonTurn(opened.id);
-  let left = unfinished ?? null;
-  /** With what a process left open before it. */
+  const readAgain = async (): Promise<void> => {
+    const isLeft = await readAgainIfStale(context, open);
+    if (isLeft && unfinished !== undefined) left = unfinished;
+  };
+  /** Takes care of a turn that a process, or a failed run, left open, then starts. */
   const startAfter = (said: AgentEvent | string, options: RunOptions): TurnHandle => {
-    if (left === null) return start(said, options);
+    if (left === null && !open.isStale) return start(said, options);
     work.requireIdle();
     const { id: turnId = randomUUID(), signal } = options;
+    if (open.isStale) {
+      const first = work.runAlone(readAgain);
+      return followTurn({
+        turnId,
+        first,
+        begin: () => startAfter(said, { ...options, id: turnId }),
+      });
+    }
     const how = signal === undefined ? {} : { signal };
     return followTurn({
       turnId,
@@ -107,27 +148,32 @@ export function createEngineSession(
       },
     });
   };
-  /** A turn whose calls the application sends: the session is taken until it is settled. */
+  const runAlone = <Value>(
+    run: (signal: AbortSignal) => Promise<Value>,
+    outer?: AbortSignal,
+  ): Promise<Value> =>
+    work.runAlone(async (signal) => {
+      await readAgainIfStale(context, open);
+      const before = { session: open.session, reached: open.reached };
+      try {
+        return await run(signal);
+      } catch (error) {
+        throw await recover(context, open, before, error, "the change");
+      }
+    }, outer);
+  /** A turn whose calls the application sends: the session is occupied until it is settled. */
   const begin: LoopOf["begin"] = (said, options) => {
-    work.requireIdle();
-    if (said === null) left = null;
-    const parts = createTurnHandle(
-      said === null ? null : (options.id ?? randomUUID()),
-      options.signal,
-    );
     const { promise, resolve, reject } = Promise.withResolvers<TurnRun>();
-    parts.settle(
-      work.begin(
-        () => promise,
-        (reason) => parts.handle.abort(reason),
-      ),
-    );
+    const parts = occupy(said, options, () => promise);
+    if (said === null) left = null;
+    const { handle, signal } = parts;
+    const before = { session: open.session, reached: open.reached };
     return {
-      handle: parts.handle,
-      signal: parts.signal,
+      handle,
+      signal,
       with: (run) => withTurn(context, open, parts, toWish(said, options), run),
       settle: (run) => resolve(settleTurn(open, run)),
-      fail: reject,
+      fail: (error) => void recover(context, open, before, error).then(reject),
     };
   };
   return {
@@ -142,17 +188,17 @@ export function createEngineSession(
     },
     ...createOwnLoop({ sessionId: opened.id, begin }),
     compact: ({ signal, ...options } = {}) =>
-      work.runAlone(async (within) => {
+      runAlone(async (within) => {
         const deps = await toDeps(context, open, { signal: within });
         const run = await compactSession(open.session, options, deps);
         open.session = run.session;
         return run;
       }, signal),
     useModel: (name) =>
-      work.runAlone(async () => {
-        const { told, ...changed } = await changeModel(context, open, world, name);
+      runAlone(async () => {
+        const { change, ...changed } = await changeModel(context, open, world, name);
         Object.assign(open, changed);
-        return told;
+        return change;
       }),
     planCompaction: async () => planCompaction(open.session, await toDeps(context, open)),
     close: () => (closing ??= close()),
@@ -172,14 +218,14 @@ function toEvent(said: AgentEvent | string): AgentEvent {
   return typeof said === "string" ? { content: said, source: "human" } : said;
 }
 
-/** Whatever an application without types gives. */
+/** An application without types may give anything. */
 function checkSaid(said: AgentEvent | string): AgentEvent | string {
   const given: unknown = said;
   if (typeof given === "string") return said;
   if (typeof given === "object" && given !== null && "content" in given) return said;
   throw new StrataError(
     "input-invalid",
-    "a turn begins with what somebody says, or with an event",
+    "a turn begins with a message or an event",
     'give text, or { content: "…", source: "human" }',
   );
 }

@@ -14,7 +14,6 @@ export interface CallPreview {
   readonly availableTokens: number;
   /** From this size on the history is compacted. */
   readonly limitTokens: number;
-  /** Price of that prompt; null if the model has no price. */
   readonly price: PromptPrice | null;
 }
 
@@ -23,7 +22,7 @@ export function previewNextCall(
   nowMs: number,
   config: Pick<EngineConfig, "compaction" | "reserves"> = {},
 ): CallPreview {
-  const { model, toldVolatile: volatile } = session;
+  const { model, lastVolatile: volatile } = session;
   const prepared = prepareCall({ session, current: [], volatile, startMs: nowMs });
   const { promptTokens, plan } = prepared;
   const compaction = compactionOf(config);

@@ -28,7 +28,7 @@ export async function findModelSetup(
   const compaction = await ledger.findCompaction(of);
   const setup = readSetup(record, compaction);
   const first: ModelName = isNamed(setup?.calls) ? setup.calls : record;
-  const name = wanted ?? (await talkedToIn(ledger, end)) ?? first;
+  const name = wanted ?? (await modelOfTurn(ledger, end)) ?? first;
   const brought = await ledger.findFoundation(of, name);
   const { model, provider } = name;
   if (brought !== null) {
@@ -58,14 +58,14 @@ export async function findCallHabit(
   ledger: Ledger,
   record: SessionRecord,
 ): Promise<CallHabit | null> {
-  const setupPlace = await findModelSetup(ledger, record);
-  if (setupPlace === null || setupPlace.setup === null) return null;
-  const { model, provider, setup } = setupPlace;
+  const recorded = await findModelSetup(ledger, record);
+  if (recorded === null || recorded.setup === null) return null;
+  const { model, provider, setup } = recorded;
   return { ...setup.calls, model, provider };
 }
 
 /** The model of a turn. A compaction's turn does not count: its model is the summariser. */
-async function talkedToIn(ledger: Ledger, turnId: string | null): Promise<ModelName | null> {
+async function modelOfTurn(ledger: Ledger, turnId: string | null): Promise<ModelName | null> {
   const turn = turnId === null ? null : await ledger.findTurn(turnId);
   return turn === null || turn.type === "compaction" ? null : turn;
 }
@@ -84,10 +84,10 @@ function readSetup(
   { setupJson }: SessionRecord,
   compaction: CompactionRecord | null,
 ): KeptSetup | null {
-  const told: unknown =
+  const made: unknown =
     compaction?.metadataJson == null ? null : JSON.parse(compaction.metadataJson);
-  if (typeof told === "object" && told !== null && "setup" in told && isKeptSetup(told.setup)) {
-    return told.setup;
+  if (typeof made === "object" && made !== null && "setup" in made && isKeptSetup(made.setup)) {
+    return made.setup;
   }
   return parseSetup(setupJson);
 }

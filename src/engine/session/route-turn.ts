@@ -14,8 +14,7 @@ import { findModel } from "../../core/models/resolve-model.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { EngineContext, Reached } from "./engine-deps.ts";
-import { optionsOf, policyOf, routingOf, type EngineConfig } from "./engine-config.ts";
-import { spell } from "./find-named.ts";
+import { optionsOf, policyOf, routingOf, type EngineConfig, spell } from "./engine-config.ts";
 import { previewNextCall } from "./preview-next-call.ts";
 import type { Session, StaysWith } from "../../core/session/session.ts";
 import { switchModel } from "./switch-model.ts";
@@ -49,8 +48,8 @@ export async function routeTurn(
   const config = await context.readConfig();
   const tooSmall = new Set<ModelFacts>();
   for (;;) {
-    const decision = decide(context, config, session, { ...wish, tooSmall });
-    if (decision.kind === "none") throw nobody(session, decision.passedOver);
+    const decision = decide(context, config, session, wish, tooSmall);
+    if (decision.kind === "none") throw noModel(session, decision.passedOver);
     const { model, by, passedOver } = decision;
     const name = spell(decision.name, context.deps);
     const to = await moveTo(context, reachedSession, world, { name, model });
@@ -74,8 +73,8 @@ export async function routeTurn(
 function fits(session: Session, { content }: AgentEvent, config: EngineConfig): boolean {
   const { promptTokens, limitTokens } = previewNextCall(session, 0, config);
   const { counter } = session.thread.foundation;
-  const said = counter.message({ role: "user", content: toBlocks(content) });
-  return promptTokens + said <= limitTokens;
+  const newTokens = counter.message({ role: "user", content: toBlocks(content) });
+  return promptTokens + newTokens <= limitTokens;
 }
 
 export function toRoutePart({ model }: Session, { by, passedOver, left }: Route): TurnPart {
@@ -113,13 +112,9 @@ export interface NamedModel {
 
 /** Options in one provider's own spelling mean nothing to another provider. */
 function optionsFor(config: EngineConfig, model: ModelFacts, isSameProvider: boolean): CallOptions {
-  const { thinkingJson, extraJson, betas, ...plain } = optionsOf(config, model);
-  const own = {
-    ...(thinkingJson === undefined ? {} : { thinkingJson }),
-    ...(extraJson === undefined ? {} : { extraJson }),
-    ...(betas === undefined ? {} : { betas }),
-  };
-  return isSameProvider ? { ...plain, ...own } : plain;
+  const options = optionsOf(config, model);
+  const { thinkingJson: _, extraJson: __, betas: ___, ...plain } = options;
+  return isSameProvider ? options : plain;
 }
 
 /** Skill bodies may be in the system text of one model only. */
@@ -131,15 +126,12 @@ export function updateSkills({ skills }: World, before: Session, after: Session)
   skills?.preactivate(after.preactivated);
 }
 
-interface WishAtHand extends RouteWish {
-  readonly tooSmall: ReadonlySet<ModelFacts>;
-}
-
 function decide(
   { deps }: EngineContext,
   config: EngineConfig,
   session: Session,
-  { event, model: message, tooSmall }: WishAtHand,
+  { event, model: message }: RouteWish,
+  tooSmall: ReadonlySet<ModelFacts>,
 ): RouteDecision {
   const routing = routingOf(config);
   const { staysWith } = session;
@@ -193,7 +185,7 @@ function staysWithAfter({ staysWith }: Session, by: RouteSource, name: string): 
   return by === "message" || isChosen ? staysWith : { model: name, chosenBy: null };
 }
 
-function nobody({ id }: Session, passedOver: readonly PassedOver[]): StrataError {
+function noModel({ id }: Session, passedOver: readonly PassedOver[]): StrataError {
   const why = passedOver.map(({ name, by, reason }) => `${name} (${by}): ${reason}`).join("; ");
   return new StrataError(
     "environment-unfit",

@@ -1,9 +1,7 @@
 // A session in the ledger: recorded with its first turn, resumed by any process.
 import { keepFoundation, restoreFoundation } from "../../core/assembly/kept-foundation.ts";
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
-import { openCacheState } from "../../core/cache/cache-state.ts";
 import { openPace } from "../../core/cache/pace.ts";
-import { openCompactionState } from "../../core/compaction/plan/compaction-state.ts";
 import { hashContent } from "../../core/hash.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { NewSession, SessionRecord } from "../../core/ledger/session-record.ts";
@@ -12,13 +10,14 @@ import { StrataError } from "../../core/strata-error.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { StepDeps } from "../turn/deps.ts";
-import { newMessages } from "../../core/turn/new-messages.ts";
+import { countedMessages } from "../../core/assembly/thread.ts";
 import { keptSetupOf, type CallHabit } from "../../core/session/kept-setup.ts";
 import { findModelSetup, readShown, type RecordedSetup, needRecord } from "./recorded-setup.ts";
 import { withState } from "../../core/session/session-state.ts";
-import { nothingSpent } from "../../core/session/spent.ts";
+import { nothingLearned } from "../../core/session/to-session.ts";
 import { emitOpened } from "../events/session-events.ts";
 import {
+  foundationNotesOf,
   nameOf,
   type ModelSetup,
   type Session,
@@ -43,7 +42,7 @@ export async function recordSession(
     foundation: keepFoundation(foundation),
     contextJson: JSON.stringify({ key: foundation.key, tools: foundation.tools.length, madeOf }),
     setupJson: JSON.stringify(keptSetupOf(session)),
-    messages: newMessages(thread, 0),
+    messages: countedMessages(thread, 0),
     ...(workspacePath === null ? {} : { workspacePath }),
     ...session.origin,
   };
@@ -93,16 +92,16 @@ export async function resumeSession(
 ): Promise<Session> {
   const record = await needRecord(ledger, id);
   const { model, pace } = setup;
-  const setupPlace = await findModelSetup(ledger, record, {
+  const recorded = await findModelSetup(ledger, record, {
     model: model.id,
     provider: model.provider,
   });
-  if (setupPlace === null) throw neverWith(record, model);
+  if (recorded === null) throw neverWith(record, model);
   const { policy } = setup;
   // Another layout would change the cached prefix.
-  const layout = setupPlace.setup?.calls.layout ?? policy.layout;
+  const layout = recorded.setup?.calls.layout ?? policy.layout;
   const session: Session = {
-    ...(await restoreModelSetup(ledger, record, setupPlace, {
+    ...(await restoreModelSetup(ledger, record, recorded, {
       ...setup,
       policy: { ...policy, layout },
     })),
@@ -111,13 +110,9 @@ export async function resumeSession(
     headTurnId: record.headTurnId,
     isRecorded: true,
     role: record.role,
-    cache: openCacheState(),
+    ...nothingLearned,
     pace: openPace(pace ?? "human"),
-    compactionState: openCompactionState(),
-    spent: nothingSpent,
-    toldVolatile: null,
-    otherModels: [],
-    staysWith: { model: nameIn(setupPlace, model), chosenBy: null },
+    staysWith: { model: nameIn(recorded, model), chosenBy: null },
     openedMs: record.createdMs,
     workspacePath: record.workspacePath,
     ...(record.parent === null ? {} : { origin: { parent: record.parent } }),
@@ -150,7 +145,6 @@ export async function restoreModelSetup(
   const foundation = restoreFoundation(text, { spelling: protocol.spelling(model), counter });
   const listener = { model: name, provider, place };
   const { messages: said } = await readShown(ledger, { sessionId: record.id }, listener);
-  const { padding, preactivated, toolsLeft, permissions, madeOf } = kept;
   return {
     model,
     modelName: nameIn({ setup: kept }, model),
@@ -162,11 +156,7 @@ export async function restoreModelSetup(
       said.map(({ message }) => message),
     ),
     setupPlace: place,
-    padding,
-    preactivated,
-    toolsLeft,
-    permissions,
-    madeOf,
+    ...foundationNotesOf({ ...kept, strataTools: kept.strataTools ?? [] }),
   };
 }
 

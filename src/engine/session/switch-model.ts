@@ -10,6 +10,7 @@ import { findModelSetup, isSame } from "./recorded-setup.ts";
 import { makeFoundation, type FoundationSetup } from "../../core/session/session-foundation.ts";
 import {
   firstPlace,
+  foundationNotesOf,
   type ModelSetup,
   type ModelState,
   type Session,
@@ -42,8 +43,8 @@ export async function switchModel(
 ): Promise<Session> {
   const wanted: ModelName = { model: to.model.id, provider: to.model.provider };
   const known = session.otherModels.find(({ name }) => name === to.modelName);
-  const setupPlace =
-    (await goBack(session, to, known?.left ?? null, deps)) ?? (await lay(session, to, deps));
+  const setup =
+    (await goBack(session, to, known?.left ?? null, deps)) ?? (await buildSetup(session, to, deps));
   // One state for each model: the same model on another route replaces it.
   const others = [...(session.isRecorded ? [leave(session)] : []), ...session.otherModels].filter(
     (each) => !isSame(each, wanted),
@@ -51,11 +52,11 @@ export async function switchModel(
   const { keptVolatile } = session.thread;
   return {
     ...session,
-    ...setupPlace,
-    thread: { ...setupPlace.thread, keptVolatile },
+    ...setup,
+    thread: { ...setup.thread, keptVolatile },
     cache: known?.cache ?? openCacheState(),
     pace: known?.pace ?? session.pace,
-    toldVolatile: known?.toldVolatile ?? null,
+    lastVolatile: known?.lastVolatile ?? null,
     // These sizes belong to the old model.
     compactionState: { ...session.compactionState, noPlace: null },
     otherModels: others
@@ -66,14 +67,14 @@ export async function switchModel(
 
 function leave(session: Session): ModelState {
   const { model, modelName, protocol, policy, options, thread, setupPlace } = session;
-  const { cache, pace, toldVolatile } = session;
-  const { padding, preactivated, toolsLeft, permissions, madeOf } = session;
-  const made = { padding, preactivated, toolsLeft, permissions, madeOf };
+  const { cache, pace, lastVolatile } = session;
   // A setup without a completed turn is not in the ledger, and is built again later.
   const called = { model, modelName, protocol, policy, options };
-  const left = setupPlace.isRecorded ? { ...called, thread, setupPlace, ...made } : null;
+  const left = setupPlace.isRecorded
+    ? { ...called, thread, setupPlace, ...foundationNotesOf(session) }
+    : null;
   const name = { model: model.id, provider: model.provider, name: modelName };
-  return { ...name, cache, pace, toldVolatile, left };
+  return { ...name, cache, pace, lastVolatile, left };
 }
 
 /** Restores an earlier setup and adds the later messages without thinking. Markers and limits are the configured ones. */
@@ -96,11 +97,12 @@ async function goBack(
   const record = await ledger.findSession(session.id);
   if (record === null) return null;
   const name: ModelName = { model: to.model.id, provider: to.model.provider };
-  const setupPlace = await findModelSetup(ledger, record, name);
-  if (setupPlace === null || setupPlace.setup === null || !setupPlace.place.isRecorded) return null;
-  const { options, protocol, layout = to.policy.layout } = setupPlace.setup.calls;
-  if (protocol !== to.protocol.name || setupPlace.setup.calls.name !== to.modelName) return null;
-  return restoreModelSetup(ledger, record, setupPlace, {
+  const recorded = await findModelSetup(ledger, record, name);
+  if (recorded === null || recorded.setup === null || !recorded.place.isRecorded) return null;
+  const { calls } = recorded.setup;
+  const { options, protocol, layout = to.policy.layout } = calls;
+  if (protocol !== to.protocol.name || calls.name !== to.modelName) return null;
+  return restoreModelSetup(ledger, record, recorded, {
     ...to,
     policy: { ...to.policy, layout },
     options,
@@ -108,7 +110,7 @@ async function goBack(
   });
 }
 
-async function lay(
+async function buildSetup(
   session: Session,
   to: SwitchTo,
   { counter: textCounter, context }: SwitchDeps,

@@ -4,13 +4,13 @@ import { ToolError, type ToolCallContext, type ToolOutput } from "../../core/too
 import { StrataError } from "../../core/strata-error.ts";
 import type { DelegatedTask, SubAgentKind } from "../../edge/tools/delegate-tool.ts";
 import type { Sibling } from "./fan-out.ts";
-import { openFork } from "./open-fork.ts";
-import { toSubAgentDeps } from "./sub-agent-deps.ts";
-import type { SubAgentMark } from "./sub-agent-mark.ts";
+import { openFork, openWorker } from "./open-agent.ts";
+import type { SubAgentMark, Delegation, DelegationOptions } from "./delegation.ts";
 import { toReport, type ReportPage } from "./report.ts";
-import { openWorker } from "./open-worker.ts";
-import type { Delegation, DelegationOptions } from "./delegation.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
+import type { EngineDeps } from "../session/engine-deps.ts";
+import type { Emitter } from "../events/turn-emitter.ts";
 
 /** The agent that asks, with its own limits. */
 export interface Asking {
@@ -82,4 +82,46 @@ async function watchBegun(handle: TurnHandle, sibling: Sibling | null): Promise<
     sibling?.begun();
     return;
   }
+}
+
+export interface SubAgentLinks {
+  /** The event of the tool use that started it; null if none was emitted. */
+  readonly eventId: string | null;
+  /** Called when the answer to one of its calls begins. */
+  readonly onBegin: () => void;
+}
+
+export function toSubAgentDeps(deps: EngineDeps, { eventId, onBegin }: SubAgentLinks): EngineDeps {
+  const { events } = deps;
+  return {
+    ...deps,
+    reach: async (model) => {
+      const reached = await deps.reach(model);
+      return { ...reached, provider: watchBegin(reached.provider, onBegin) };
+    },
+    ...(events === undefined || eventId === null ? {} : { events: followingFrom(events, eventId) }),
+  };
+}
+
+function watchBegin(provider: Pick<Provider, "send">, onBegin: () => void): typeof provider {
+  return {
+    send: (call) =>
+      provider.send({
+        ...call,
+        onBegin: () => {
+          onBegin();
+          call.onBegin?.();
+        },
+      }),
+  };
+}
+
+/** Links the traces: a sub-agent's first event has the parent's tool use as its parent event. */
+function followingFrom(bus: Emitter, eventId: string): Emitter {
+  return {
+    emit: (draft) =>
+      bus.emit(draft.type === "session.created" ? { ...draft, parentEventId: eventId } : draft),
+    prepare: (draft) => bus.prepare(draft),
+    deliver: (event) => bus.deliver(event),
+  };
 }

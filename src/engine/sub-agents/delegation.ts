@@ -1,14 +1,19 @@
 // Options for sub-agents, and what opening one needs.
 import type { SessionParent, SessionRecord } from "../../core/ledger/session-record.ts";
-import type { SessionOrigin } from "../../core/session/session.ts";
+import type { SessionOrigin, SectionNote, Session } from "../../core/session/session.ts";
 import type { Toolset } from "../../core/tools/toolsets.ts";
-import type { DelegatedTask, SubAgentKind } from "../../edge/tools/delegate-tool.ts";
+import {
+  type DelegatedTask,
+  type SubAgentKind,
+  subAgentKinds,
+} from "../../edge/tools/delegate-tool.ts";
 import type { EngineContext } from "../session/engine-deps.ts";
 import type { EngineSession } from "../session/engine-session.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
 import type { World, WorldOwner } from "../world/world.ts";
 import type { FanOut } from "./fan-out.ts";
-import type { SubAgentMark } from "./sub-agent-mark.ts";
+import { hashContent } from "../../core/hash.ts";
+import { countBytes } from "../../core/layers/cut-middle.ts";
 
 /**
  * Changes hold from the next use on, unless an option says otherwise. The tool list changes with the next session or
@@ -73,4 +78,31 @@ export interface ReadyAgent {
   readonly text: string;
   /** The prefix it shares with siblings, which one of them must write first; null for none. */
   readonly prefix: string | null;
+}
+
+export interface SubAgentMark {
+  readonly kind: SubAgentKind;
+  /** Names of toolsets, the parents' first. It may use only tools that are in all of them. */
+  readonly toolsets: readonly string[];
+  /** 1 for a sub-agent of a person's agent. */
+  readonly depth: number;
+}
+
+export const markName = "sub-agent";
+
+/** The mark in the form of a session's other notes. */
+export function toMarkNote(mark: SubAgentMark): SectionNote {
+  const text = JSON.stringify(mark);
+  const size = { hash: hashContent(text), bytes: countBytes(text) };
+  return { name: markName, layer: "session", ...size, note: mark };
+}
+
+/** Null for a session that is not a sub-agent. The last mark counts: a fork also has its origin's. */
+export function findMark({ madeOf }: Pick<Session, "madeOf">): SubAgentMark | null {
+  const note = madeOf.findLast(({ name }) => name === markName)?.note;
+  if (note === undefined || !("depth" in note) || typeof note.depth !== "number") return null;
+  const known = subAgentKinds.find((kind) => "kind" in note && note.kind === kind);
+  const names: unknown = "toolsets" in note ? note.toolsets : [];
+  const toolsets = Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
+  return known === undefined ? null : { kind: known, toolsets, depth: note.depth };
 }

@@ -18,7 +18,7 @@ export interface Sibling {
 export function createFanOut(): FanOut {
   /** By prefix: whether the writer's response began. */
   const writing = new Map<string, Promise<boolean>>();
-  const lead = (prefix: string): Sibling => {
+  const writeFirst = (prefix: string): Sibling => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     writing.set(prefix, promise);
     const settle = (hasBegun: boolean): void => {
@@ -32,7 +32,7 @@ export function createFanOut(): FanOut {
       for (let first = writing.get(prefix); first !== undefined; first = writing.get(prefix)) {
         if (await untilAborted(first, signal, cancelled)) return follower;
       }
-      return lead(prefix);
+      return writeFirst(prefix);
     },
   };
 }

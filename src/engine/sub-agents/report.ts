@@ -4,7 +4,7 @@ import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
 import { ToolError, type ToolCallContext, type ToolOutput } from "../../core/tools/tool.ts";
 import type { SubAgentKind } from "../../edge/tools/delegate-tool.ts";
-import type { TurnEnding } from "../../core/turn/turn-ending.ts";
+import type { TurnEnding } from "../../core/turn/turn.ts";
 import type { TurnRun } from "../turn/deps.ts";
 
 export interface FinishedAgent {

@@ -6,9 +6,13 @@ import { findToolset, toolsets } from "../../core/tools/toolsets.ts";
 import { delegatePartTool, delegateTool } from "../../edge/tools/delegate-tool.ts";
 import type { EngineDeps } from "../session/engine-deps.ts";
 import type { EngineConfig } from "../session/engine-config.ts";
-import type { Delegation, DelegationOptions } from "./delegation.ts";
+import {
+  type Delegation,
+  type DelegationOptions,
+  findMark,
+  type SubAgentMark,
+} from "./delegation.ts";
 import { createFanOut } from "./fan-out.ts";
-import { findMark, type SubAgentMark } from "./sub-agent-mark.ts";
 import { readReport, type ReportPage } from "./report.ts";
 import { delegate } from "./delegate.ts";
 import { wrapTools, wrapWorld, type ToolsToWrap, type WorldTools } from "./wrap-world.ts";
@@ -48,7 +52,6 @@ type DelegationLimits = Required<
   Pick<DelegationOptions, "depthMax" | "atOnceMax" | "reportCharactersMax" | "timeoutMs">
 >;
 
-/** The default limits. */
 export const delegationLimits: DelegationLimits = {
   depthMax: 3,
   atOnceMax: 4,
@@ -95,7 +98,7 @@ function mayOf(
   mark: SubAgentMark | null,
   options: DelegationOptions,
   delegation: Delegation,
-): Pick<ToolsToWrap, "toolsets" | "delegate" | "alsoTold" | "atOnceMax"> {
+): Pick<ToolsToWrap, "toolsets" | "delegate" | "shownTools" | "atOnceMax"> {
   const { isEnabled = true, nested = false } = options;
   const limits = checkLimits(options);
   const isNested = mark !== null || role === "worker";
@@ -105,7 +108,7 @@ function mayOf(
   return {
     toolsets: (mark?.toolsets ?? []).map((name) => findToolset(name, options.toolsets)),
     delegate: mayDelegate ? tool : null,
-    alsoTold: mark?.kind === "fork" && !mayDelegate ? [tool] : [],
+    shownTools: mark?.kind === "fork" && !mayDelegate ? [tool] : [],
     atOnceMax: limits.atOnceMax,
   };
 }

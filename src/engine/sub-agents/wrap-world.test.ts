@@ -22,7 +22,7 @@ test("what the world's own tools fail at takes no report of a sub-agent with it"
     mark: null,
     toolsets: [],
     delegate: toolOf("delegate", () => Promise.resolve({ text: "The report." })),
-    alsoTold: [],
+    shownTools: [],
     atOnceMax: 4,
     events: undefined,
   });

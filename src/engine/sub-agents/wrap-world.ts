@@ -6,7 +6,7 @@ import { selectFromToolset, type RoleTools, type Toolset } from "../../core/tool
 import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatch/dispatcher.ts";
 import { toObjectDefinition } from "../../edge/tools/scoped-tool.ts";
 import { answerTools } from "../turn/answer-tools.ts";
-import { markName, type SubAgentMark } from "./sub-agent-mark.ts";
+import { markName, type SubAgentMark } from "./delegation.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
 import type { World } from "../world/world.ts";
 
@@ -23,7 +23,7 @@ export interface ToolsToWrap {
   /** The tool that starts sub-agents; null if it may not. */
   readonly delegate: Tool | null;
   /** Tools in a fork's foundation that the fork may not use. */
-  readonly alsoTold: readonly Tool[];
+  readonly shownTools: readonly Tool[];
   readonly atOnceMax: number;
   readonly events: Emitter | undefined;
 }
@@ -49,11 +49,12 @@ export function wrapWorld(inner: World, mark: SubAgentMark | null, tools: WorldT
  * a use of a tool that a worker may not use is refused.
  */
 export function wrapTools(wrapped: ToolsToWrap): WorldTools {
-  const { inner, role, mark, delegate, alsoTold } = wrapped;
-  const told = (as: AgentRole): RoleTools => inner.tools?.toolsFor(as) ?? nothing;
-  const allowed = mark === null ? told(role) : wrapped.toolsets.reduce(narrow, told("worker"));
+  const { inner, role, mark, delegate, shownTools } = wrapped;
+  const offered = (as: AgentRole): RoleTools => inner.tools?.toolsFor(as) ?? nothing;
+  const allowed =
+    mark === null ? offered(role) : wrapped.toolsets.reduce(narrow, offered("worker"));
   const names = new Set(allowed.tools.map(({ definition }) => definition.name));
-  const refused = [...told(role).tools, ...alsoTold]
+  const refused = [...offered(role).tools, ...shownTools]
     .map(({ definition }) => definition.name)
     .filter((name) => !names.has(name) && name !== delegate?.definition.name);
   const own = ownDispatcher(wrapped, refused);
@@ -61,8 +62,8 @@ export function wrapTools(wrapped: ToolsToWrap): WorldTools {
     mark === null ? name !== delegate?.definition.name : names.has(name);
   return {
     toolsFor: (as) => {
-      const base = role === "worker" ? allowed : told(as);
-      return withTools(base, [...(delegate === null ? [] : [delegate]), ...alsoTold]);
+      const base = role === "worker" ? allowed : offered(as);
+      return withTools(base, [...(delegate === null ? [] : [delegate]), ...shownTools]);
     },
     runAll: async (uses, context) => {
       const outer = uses.filter(({ name }) => inner.tools === undefined || !isInner(name));

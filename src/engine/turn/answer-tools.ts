@@ -1,14 +1,12 @@
 // Every tool use gets exactly one answer, so that the conversation can always go on.
+import { redactMessage, type Redact } from "../../core/events/redact-secrets.ts";
 import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import { validateMessage } from "../../core/message/validate-message.ts";
 import type { Violation } from "../../core/message/violation.ts";
+import { messageOf } from "../../core/strata-error.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
-
-/** Runs tools. A dispatcher's `runAll` is one of these. */
-export type RunTools = (
-  uses: readonly ToolUseBlock[],
-  call: DispatchContext,
-) => Promise<readonly Message[]>;
+import type { RunTools } from "./deps.ts";
+import type { TurnPart } from "./turn-handle.ts";
 
 /** One tool message for each use, in order. A failed or missing result becomes an error message for the model. */
 export async function answerTools(
@@ -16,19 +14,27 @@ export async function answerTools(
   runTools: RunTools,
   call: DispatchContext,
 ): Promise<readonly Message[]> {
-  const answers = new Map<string, Message>();
   let problem = "The tool gave no result.";
+  let results: ReadonlyMap<string, ToolResultBlock> = new Map();
   try {
-    for (const message of await runTools(uses, call)) {
-      for (const block of message.content) {
-        if (block.type !== "tool_result" || answers.has(block.toolUseId)) continue;
-        answers.set(block.toolUseId, toAnswer(block));
-      }
-    }
+    results = resultsIn(await runTools(uses, call));
   } catch (error) {
     problem = `The tool failed: ${error instanceof Error ? error.message : String(error)}`;
   }
-  return uses.map(({ id }) => answers.get(id) ?? toFailed(id, problem));
+  return uses.map(({ id }) => {
+    const result = results.get(id);
+    return result === undefined ? toFailed(id, problem) : toAnswer(result);
+  });
+}
+
+/** By tool use; the first result of a use counts. */
+function resultsIn(messages: readonly Message[]): ReadonlyMap<string, ToolResultBlock> {
+  const results = new Map<string, ToolResultBlock>();
+  for (const block of messages.flatMap(({ content }) => content)) {
+    if (block.type !== "tool_result" || results.has(block.toolUseId)) continue;
+    results.set(block.toolUseId, block);
+  }
+  return results;
 }
 
 /** An invalid result becomes an error message for the model. */
@@ -51,10 +57,47 @@ export function describeFlaw({ path, message }: Violation): string {
   return `${path.replace("result.content.0", "its result")} ${message}`;
 }
 
-function toFailed(id: string, problem: string): Message {
+function toFailed(toolUseId: string, problem: string): Message {
   const content = [{ type: "text" as const, text: problem }];
-  return {
-    role: "tool",
-    content: [{ type: "tool_result", toolUseId: id, content, isError: true }],
+  return { role: "tool", content: [{ type: "tool_result", toolUseId, content, isError: true }] };
+}
+
+/** Takes secrets out of results and errors. */
+export function withoutSecrets(runTools: RunTools, redact: Redact | undefined): RunTools {
+  if (redact === undefined) return runTools;
+  return async (uses, call) => {
+    try {
+      const messages = await runTools(uses, call);
+      return messages.map((message) => redactMessage(message, redact));
+    } catch (error) {
+      throw new Error(redact(messageOf(error)), { cause: error });
+    }
   };
+}
+
+/** Emits which tools run and how each ended. */
+export function watchTools(runTools: RunTools, emit: (part: TurnPart) => void): RunTools {
+  return async (uses, call) => {
+    for (const use of uses) emit({ ...aboutUse(use), status: "running", use });
+    let results: ReadonlyMap<string, ToolResultBlock> = new Map();
+    try {
+      const messages = await runTools(uses, call);
+      results = resultsIn(messages);
+      return messages;
+    } finally {
+      for (const use of uses) emit(settled(use, results.get(use.id)));
+    }
+  };
+}
+
+type ToolPart = Extract<TurnPart, { readonly type: "tool" }>;
+
+function aboutUse({ id, name }: ToolUseBlock): Pick<ToolPart, "type" | "toolUseId" | "name"> {
+  return { type: "tool", toolUseId: id, name };
+}
+
+/** A use without a result is answered with an error by the engine. */
+function settled(use: ToolUseBlock, result: ToolResultBlock | undefined): ToolPart {
+  const isWell = result !== undefined && !result.isError;
+  return { ...aboutUse(use), status: isWell ? "succeeded" : "failed", ...(result && { result }) };
 }

@@ -1,20 +1,46 @@
 // The deps of a turn, its input and its result.
+import type { Redact } from "../../core/events/redact-secrets.ts";
 import type { AgentEvent, EventMoment } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
-import type { Message } from "../../core/message/message.ts";
+import type { Message, ToolUseBlock } from "../../core/message/message.ts";
+import type { SkillActivationRegistry } from "../../core/skills/skill-registry.ts";
+import type { CompactionRules } from "../../core/session/compaction-rules.ts";
+import type { FoundationSetup } from "../../core/session/session-foundation.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
-import type { RunTools } from "./answer-tools.ts";
-import type { Compaction } from "../compaction/compaction.ts";
-import type { PromptCounter } from "./count-prompt.ts";
+import type { Counter } from "../../edge/counters/counter.ts";
+import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
+import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Route } from "../../core/routing/decide-route.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
-import type { TurnEnding } from "../../core/turn/turn-ending.ts";
+import type { TurnEnding } from "../../core/turn/turn.ts";
 
-/** The deps of a turn's steps. */
+/** Runs tools. A dispatcher's `runAll` is one of these. */
+export type RunTools = (
+  uses: readonly ToolUseBlock[],
+  call: DispatchContext,
+) => Promise<readonly Message[]>;
+
+/** Counts prompts exactly, and learns from what they were billed. */
+export type PromptCounter = Pick<Counter, "count" | "noteBill">;
+
+/** How the history is shortened, and with what. */
+export interface Compaction extends CompactionRules {
+  readonly summariser?: Summariser;
+  /**
+   * The current inputs for tools and system text, such as changed memory; null to keep the old ones. Called at
+   * every compaction, which breaks the cache anyway.
+   */
+  readonly refresh?: () => Promise<FoundationSetup | null>;
+  /** Lets the agent load skills again whose bodies a compaction removed. */
+  readonly skills?: Pick<SkillActivationRegistry, "state" | "releaseCompacted">;
+  /** Waits between attempts at a summary. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
 export interface StepDeps {
   readonly provider: Pick<Provider, "send">;
   /** Without a ledger nothing is recorded and nothing can be compacted. */
@@ -25,16 +51,15 @@ export interface StepDeps {
   readonly now: () => number;
   /** Gets the events; none by default. */
   readonly events?: Emitter;
+  /** Takes secrets out of the application's tool results; `runTools` gives clean ones. */
+  readonly redact?: Redact;
   /** How the history is shortened; by default only if it does not fit the window. */
   readonly compaction?: Compaction;
   /** Counts a prompt exactly if the estimate is near a limit; none by default. */
   readonly counter?: PromptCounter;
   readonly signal?: AbortSignal;
-  /** Called with each part of a streamed reply. */
   readonly onPart?: (part: StreamPart) => void;
-  /** Called when the turn enters a phase. */
   readonly onPhase?: (phase: TurnPhase) => void;
-  /** Called with the session when it is recorded. */
   readonly onRecorded?: (session: Session) => void;
   /** Called before every call. Returns the session with the current settings. */
   readonly refresh?: (session: Session) => Promise<Session>;
@@ -42,7 +67,6 @@ export interface StepDeps {
   readonly takeSteered?: () => readonly Message[];
 }
 
-/** The deps of a turn. */
 export interface Deps extends StepDeps {
   readonly ledger: Ledger;
 }

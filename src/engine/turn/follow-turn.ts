@@ -3,7 +3,6 @@ import type { TurnRun } from "./deps.ts";
 import type { TurnHandle, TurnPart } from "./turn-handle.ts";
 
 export interface TurnToFollow {
-  /** Of the second turn. */
   readonly turnId: string;
   /** A turn whose parts are shown first, or work without parts. Where it throws, the second turn does not begin. */
   readonly first: TurnHandle | Promise<void>;

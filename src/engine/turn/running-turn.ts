@@ -2,13 +2,15 @@
 import type { EventBody } from "../../core/events/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { OpenTurn } from "../../core/ledger/ledger.ts";
-import { applyResult } from "../../core/turn/apply-result.ts";
+import { applyResult, toClosed } from "../../core/turn/apply-result.ts";
+import { toStrataError } from "../../core/strata-error.ts";
 import type { Input } from "../../core/turn/step.ts";
-import type { Turn } from "../../core/turn/turn.ts";
+import { turnEnded } from "../../core/turn/turn-events.ts";
+import type { Turn, TurnEnding } from "../../core/turn/turn.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
 import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
-import type { StepDeps, TurnToRun } from "./deps.ts";
 import { createTurnEmitter, type TurnEmitter } from "../events/turn-emitter.ts";
+import type { StepDeps, TurnRun, TurnToRun } from "./deps.ts";
 
 export interface RunningTurn {
   /** Replaced by every result. */
@@ -20,33 +22,36 @@ export interface RunningTurn {
   readonly tools: DispatchContext & { readonly chain: SharedChain };
   /** Text for the next call only. */
   readonly volatile: () => Promise<readonly Section[]>;
-}
-
-export interface TurnParts {
-  readonly lease: OpenTurn | null;
-  readonly volatile: TurnToRun["volatile"];
+  /** Whether the lease was given back, or is being given back. */
+  isReleased: boolean;
 }
 
 export function toRunning(
   turn: Turn,
-  { lease, volatile = [] }: TurnParts,
-  deps: StepDeps,
+  { signal, events }: StepDeps,
+  lease: OpenTurn | null = null,
+  volatile: TurnToRun["volatile"] = [],
 ): RunningTurn {
   const { id: turnId, before } = turn;
-  const { signal, events } = deps;
   const chain: SharedChain = { current: null };
-  const { id: sessionId, role } = before;
-  const tools = { sessionId, turnId, role, chain, ...(signal === undefined ? {} : { signal }) };
+  const tools = {
+    sessionId: before.id,
+    turnId,
+    role: before.role,
+    chain,
+    ...(signal && { signal }),
+  };
   return {
     turn,
     lease,
     tools,
     emitter: createTurnEmitter(events, tools),
     volatile: () => (typeof volatile === "function" ? volatile() : Promise.resolve(volatile)),
+    isReleased: false,
   };
 }
 
-/** Grows the turn by a result, and emits the events that follow from it. */
+/** Adds a result to the turn, and emits the events that follow from it. */
 export function apply(running: RunningTurn, input: Input): void {
   running.turn = applyResult(running.turn, input);
   emit(running, running.turn.news);
@@ -57,20 +62,24 @@ export function emit({ emitter }: RunningTurn, events: readonly EventBody[]): vo
 }
 
 /** Takes in new messages from people, and an abort. */
-export function hear(running: RunningTurn, { takeSteered, signal }: StepDeps): void {
+export function takeInputs(running: RunningTurn, { takeSteered, signal }: StepDeps): void {
   const messages = takeSteered?.() ?? [];
-  if (messages.length > 0) apply(running, { did: "say", messages });
+  if (messages.length > 0) apply(running, { did: "steer", messages });
   if (signal?.aborted === true && running.turn.aborted === null) {
     apply(running, { did: "abort", reason: signal.reason });
   }
 }
 
-/** Lets another process resume the turn. The error that led here matters more than one of the ledger. */
-export async function release({ lease }: RunningTurn): Promise<void> {
-  await lease?.release().catch(() => {});
+/** Lets any process resume the turn. If the ledger fails here too, the lease ends by itself after its time. */
+export async function release(running: RunningTurn): Promise<void> {
+  if (running.isReleased) return;
+  running.isReleased = true;
+  await running.lease?.release().catch(() => {
+    running.isReleased = false;
+  });
 }
 
-/** A turn that throws is released: any process may resume it at once. */
+/** The one way out of a step that throws: the turn is released, and the error has a code and a hint. */
 export async function releaseOnError<Value>(
   running: RunningTurn,
   work: () => Promise<Value>,
@@ -79,6 +88,23 @@ export async function releaseOnError<Value>(
     return await work();
   } catch (error) {
     await release(running);
-    throw error;
+    throw toStrataError(error, `turn ${running.turn.id}`);
   }
+}
+
+/** Closes the turn in the ledger and in events. Returns messages that came too late for a call. */
+export async function closeTurn(
+  running: RunningTurn,
+  how: TurnEnding,
+  { now, takeSteered }: StepDeps,
+): Promise<TurnRun> {
+  return releaseOnError(running, async () => {
+    const { turn, lease } = running;
+    const endMs = now();
+    const { session, end } = toClosed(turn, how, endMs);
+    await lease?.close(end);
+    emit(running, turnEnded(turn, how, endMs));
+    const unsaid = takeSteered && [...turn.steered, ...takeSteered()];
+    return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
+  });
 }

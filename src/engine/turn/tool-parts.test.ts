@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message, ToolUseBlock } from "../../core/message/message.ts";
-import type { RunTools } from "./answer-tools.ts";
-import { watchTools } from "./tool-parts.ts";
+import { watchTools } from "./answer-tools.ts";
+import type { RunTools } from "./deps.ts";
 import type { TurnPart } from "./turn-handle.ts";
 
 const uses: readonly ToolUseBlock[] = ["u1", "u2", "u3"].map((id) => ({

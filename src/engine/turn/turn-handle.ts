@@ -1,56 +1,51 @@
-// A turn that runs, as whoever asked for it sees it: parts as they come, a result, and ways to break in (X-37).
+// A running turn as its caller sees it: parts as they come, a result, and ways to steer or abort it.
 import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import type { PassedOver, RouteSource } from "../../core/routing/decide-route.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import type { TurnPhase, TurnRun } from "./deps.ts";
-import { createPartQueue } from "./part-queue.ts";
 
 export type TurnPart =
   | { readonly type: "started"; readonly turnId: string }
   | {
-      /** Which model answers, who decided so, and who could not be asked. */
+      /** Which model answers, who decided so, and which models could not be asked. */
       readonly type: "route";
       readonly model: string;
       readonly provider: string;
       readonly by: RouteSource;
       readonly passedOver: readonly PassedOver[];
-      /** Null where the session stays with its model. */
+      /** Null if the session stays with its model. */
       readonly previousModel: string | null;
     }
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "thinking"; readonly text: string }
-  | {
-      readonly type: "tool";
-      readonly toolUseId: string;
-      readonly name: string;
+  | Extract<StreamPart, { readonly type: "text" | "thinking" }>
+  | (Extract<StreamPart, { readonly type: "tool" }> & {
       readonly status: "asked" | "running" | "succeeded" | "failed";
       /** With `running`. */
       readonly use?: ToolUseBlock;
-      /** When it has ended, where it gave one. */
+      /** When it has ended, if it gave one. */
       readonly result?: ToolResultBlock;
-    }
+    })
   | { readonly type: "phase"; readonly phase: TurnPhase }
   | { readonly type: "ended"; readonly run: TurnRun }
   | { readonly type: "failed"; readonly error: unknown };
 
 export interface RunOptions {
-  /** Of the turn; made by default. */
+  /** The id of the turn; random by default. */
   readonly id?: string;
-  /** For this turn only, whatever the session stays with. Where it cannot take it, another one does, which is told. */
+  /** The model for this turn only. If it cannot take the turn, another one does, and the part `route` says why. */
   readonly model?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Read it with `for await`, or wait for `result`; both can be done, and neither must be. */
+/** Read it with `for await`, wait for `result`, or both. */
 export interface TurnHandle extends AsyncIterable<TurnPart> {
-  /** Of a turn that is gone on with, empty until `started`. */
+  /** Empty until `started` for a turn that is resumed. */
   readonly turnId: string;
   readonly result: Promise<TurnRun>;
-  /** Ends the turn as soon as can be; what it said and cost is recorded. */
+  /** Ends the turn as soon as possible; its replies and costs are recorded. */
   abort(reason?: string): void;
   /**
-   * Says something to the agent while it works: with the next call, or in one more call. False where the turn is over
-   * or nothing is said; what came too late for a call is in the run as `unsaid`.
+   * Sends a message to the agent while it works: with the next call, or in one more call. False if the turn is over or
+   * the text is empty; messages that came too late for a call are in the run as `unsaid`.
    */
   steer(text: string): boolean;
   readonly phase: TurnPhase;
@@ -58,29 +53,30 @@ export interface TurnHandle extends AsyncIterable<TurnPart> {
   readonly isCompacting: boolean;
 }
 
-/** The side of whoever runs the turn. */
+/** The side that runs the turn. */
 export interface HandleParts {
   readonly handle: TurnHandle;
   readonly signal: AbortSignal;
-  /** Tells of its beginning. */
+  /** Emits the turn's start. */
   readonly identify: (turnId: string) => void;
   readonly onPart: (part: StreamPart) => void;
   readonly onPhase: (phase: TurnPhase) => void;
-  readonly tell: (part: TurnPart) => void;
+  readonly emit: (part: TurnPart) => void;
   readonly takeSteered: () => readonly Message[];
   readonly settle: (run: Promise<TurnRun>) => void;
 }
 
-/** Null for a turn that is gone on with: its name is told later. */
+/** `given`: the turn's id; null for a turn that is resumed, which is identified later. */
 export function createTurnHandle(given: string | null, outer?: AbortSignal): HandleParts {
-  const { signal, abort } = createAbort(outer);
-  const queue = createPartQueue<TurnPart>();
+  const controller = new AbortController();
+  const { signal: own } = controller;
+  const queue = createPartQueue();
   const { promise: result, resolve, reject } = Promise.withResolvers<TurnRun>();
-  // Whoever reads the parts alone is told there.
+  // A caller that only reads the parts gets the error there.
   result.catch(() => {});
   let phase: TurnPhase = "preparing";
-  const steering = createSteering();
   let turnId = "";
+  const steered: Message[] = [];
   const identify = (id: string): void => {
     turnId = id;
     queue.push({ type: "started", turnId });
@@ -97,8 +93,12 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
         return turnId;
       },
       result,
-      abort,
-      steer: (text) => phase !== "over" && steering.add(text),
+      abort: (reason = "aborted") => controller.abort(new Error(reason)),
+      steer: (text) => {
+        if (phase === "over" || text.trim() === "") return false;
+        steered.push({ role: "user", content: [{ type: "text", text }] });
+        return true;
+      },
       get phase() {
         return phase;
       },
@@ -110,15 +110,18 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
       },
       [Symbol.asyncIterator]: () => queue.read(),
     },
-    signal,
+    signal: outer === undefined ? own : AbortSignal.any([own, outer]),
     identify,
-    onPart: (part) => toTurnParts(part).forEach((each) => queue.push(each)),
+    onPart: (part) => {
+      if (part.type === "tool") queue.push({ ...part, status: "asked" });
+      else if (part.type !== "tool-input") queue.push(part);
+    },
     onPhase: (next) => {
       phase = next;
       queue.push({ type: "phase", phase });
     },
-    tell: (part) => queue.push(part),
-    takeSteered: () => steering.take(),
+    emit: (part) => queue.push(part),
+    takeSteered: () => steered.splice(0),
     settle: (run) => {
       run.then(
         (done) => {
@@ -134,35 +137,40 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
   };
 }
 
-function createAbort(outer?: AbortSignal): Pick<HandleParts, "signal"> & Pick<TurnHandle, "abort"> {
-  const controller = new AbortController();
-  const { signal: own } = controller;
-  const signal = outer === undefined ? own : AbortSignal.any([own, outer]);
-  return { signal, abort: (reason = "aborted") => controller.abort(new Error(reason)) };
+interface PartQueue {
+  push(part: TurnPart): void;
+  end(): void;
+  read(): AsyncIterator<TurnPart>;
 }
 
-/** What is said meanwhile, each given once. */
-function createSteering(): { add(text: string): boolean; take(): readonly Message[] } {
-  const waiting: Message[] = [];
-  return {
-    add: (text) => {
-      if (text.trim() === "") return false;
-      waiting.push({ role: "user", content: [{ type: "text", text }] });
-      return true;
-    },
-    take: () => waiting.splice(0),
+/** Every reader gets all parts from the beginning. */
+function createPartQueue(): PartQueue {
+  const parts: TurnPart[] = [];
+  let isEnded = false;
+  let more = Promise.withResolvers<void>();
+  const wakeReaders = (): void => {
+    more.resolve();
+    more = Promise.withResolvers();
   };
-}
-
-function toTurnParts(part: StreamPart): readonly TurnPart[] {
-  switch (part.type) {
-    case "text-delta":
-      return [{ type: "text", text: part.text }];
-    case "thinking-delta":
-      return [{ type: "thinking", text: part.text }];
-    case "tool-use-started":
-      return [{ type: "tool", toolUseId: part.id, name: part.name, status: "asked" }];
-    case "tool-input-delta":
-      return [];
+  async function* readAll(): AsyncGenerator<TurnPart> {
+    for (let at = 0; ;) {
+      const part = parts[at];
+      if (part !== undefined) {
+        at += 1;
+        yield part;
+      } else if (isEnded) return;
+      else await more.promise;
+    }
   }
+  return {
+    push: (part) => {
+      parts.push(part);
+      wakeReaders();
+    },
+    end: () => {
+      isEnded = true;
+      wakeReaders();
+    },
+    read: () => readAll(),
+  };
 }

@@ -9,17 +9,21 @@ import {
   type WorkspaceBundle,
 } from "../../core/layers/workspace-bundle.ts";
 import { hashContent } from "../../core/hash.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { ToolError } from "../../core/tools/tool.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { EventBus } from "../../edge/events/event-bus.ts";
-import { openMemoryStore } from "../../edge/files/memory/memory-store.ts";
-import { openScope } from "../../edge/files/guard/scoped-files.ts";
+import type { UnreadMemory } from "../../edge/files/memory/memory-session.ts";
+import { openMemoryStore, type MemoryStore } from "../../edge/files/memory/memory-store.ts";
+import { createSkillCache } from "../../edge/files/skills/read-skill-root.ts";
+import { openScope, type ScopedFiles } from "../../edge/files/guard/scoped-files.ts";
 import {
   createWorkspaceCache,
   type WorkspaceCache,
 } from "../../edge/files/workspace/workspace-cache.ts";
 import { builtInTools } from "../../edge/tools/built-in-tools.ts";
 import type { Confirm } from "../../edge/tools/dispatch/confirmation.ts";
-import type { SettledUse } from "../../edge/tools/dispatch/dispatch-options.ts";
+import type { DispatcherOptions, SettledUse } from "../../edge/tools/dispatch/dispatch-options.ts";
 import { historyTools } from "../../edge/tools/history-tools.ts";
 import { memoryTools } from "../../edge/tools/memory/memory-tools.ts";
 import type { ScopedTool } from "../../edge/tools/scoped-tool.ts";
@@ -27,7 +31,8 @@ import { skillTools } from "../../edge/tools/skills/skill-tools.ts";
 import { createWorldMemory, type ShownMemory } from "./world-memory.ts";
 import { openWorldSkills, type WorldSkills } from "./world-skills.ts";
 import type { SkillSettings, ToolSettings, WorldSettings } from "./world-settings.ts";
-import { createWorldTools } from "./world-tools.ts";
+import { unlessRefused } from "../events/turn-emitter.ts";
+import { createWorldTools, type WorldTools } from "./world-tools.ts";
 import type { World, WorldContext, WorldOwner } from "./world.ts";
 
 export interface WorkspaceWorldOptions {
@@ -49,6 +54,8 @@ export interface WorkspaceWorldOptions {
   readonly readOnly?: boolean;
   /** Absolute paths that no file tool may read or write, such as the configuration and the ledger. Asked for every use. */
   readonly guardedFiles?: () => readonly string[];
+  /** Takes secrets out of what tools give back. */
+  readonly redact?: DispatcherOptions["redact"];
   /** Called before tools that need a confirmation; without it they are refused. */
   readonly confirm?: Confirm;
   readonly onSettled?: (settled: SettledUse) => void;
@@ -62,61 +69,113 @@ export interface WorkspaceWorldOptions {
 export function openWorkspaceWorld(
   options: WorkspaceWorldOptions,
 ): (owner: WorldOwner) => Promise<World> {
-  const { workspace, ledger, readOnly = false, extras = [] } = options;
+  const { workspace, ledger, extras = [], guardedFiles } = options;
   const { documents = createWorkspaceCache(), onNotice = () => {}, now = Date.now } = options;
   const { settings: given = {} } = options;
   const settings = typeof given === "function" ? given : () => given;
+  const cache = createSkillCache();
+  const guarding = guardedFiles === undefined ? {} : { guardedFiles };
   const loadBundle = async (): Promise<WorkspaceBundle> => {
     const { documents: how, memory } = settings();
     if (how?.isKept === false) documents.invalidate(workspace);
     return documents.load({ root: workspace, scope: memory?.scope ?? "main", extras });
   };
-  return async (owner) => {
+  const open = async (owner: WorldOwner): Promise<World> => {
     const { session } = owner;
     const startedMs = session?.openedMs ?? now();
     const { memory: about = {}, skills: aboutSkills = {} } = settings();
-    const files = await openScope(workspace);
+    const files = await openScope(workspace, guarding);
     const { journal } = about;
     const store = await openMemoryStore(workspace, journal === undefined ? {} : { journal });
-    const memory = createWorldMemory(store, {
-      ...about,
-      ...(session === undefined ? {} : { layout: session.policy.layout }),
-    });
-    const skillsOf = { workspace, settings: aboutSkills, ledger, session, onNotice };
-    const skills = await openWorldSkills(skillsOf);
-    const tools = createWorldTools({
-      make: (emit) => [
-        ...builtInTools(files, { allowBash: true }),
-        ...memoryTools(store, {
-          scope: about.scope ?? "main",
-          ...(emit === undefined ? {} : { emit }),
-        }),
-        ...skillTools({ ...skills, ...(emit === undefined ? {} : { emit }) }),
-        ...historyTools({ ledger }),
-        ...(options.tools?.(owner) ?? []),
-      ],
-      settings: () => settings().tools ?? noSettings,
-      files,
-      readOnly,
-      onNotice,
-      confirm: options.confirm,
-      events: options.events,
-      onSettled: options.onSettled,
-    });
+    const layout = session === undefined ? {} : { layout: session.policy.layout };
+    const memory = createWorldMemory(store, { ...about, ...layout }, (problem) =>
+      reportUnread(problem, owner, options),
+    );
+    const skillsOf = { workspace, settings: aboutSkills, cache, guarding, ledger };
+    const skills = await openWorldSkills({ ...skillsOf, session, onNotice });
     return {
-      context: async () => {
-        const bundle = await loadBundle();
-        for (const { path, detail } of bundle.notices) onNotice(`${path}: ${detail}`);
-        const shown = await memory.look();
-        const own = { ...toParts(bundle, shown, startedMs), ...options.parts };
-        const made = toContext(own, bundle, shown, skills);
-        return { ...made, ...toIndexLimit(settings().skills) };
-      },
-      tools,
-      volatile: (running) => memory.forNextCall(running),
+      context: () =>
+        withCodes(async () => {
+          const bundle = await loadBundle();
+          for (const { path, detail } of bundle.notices) onNotice(`${path}: ${detail}`);
+          const shown = await memory.look();
+          const own = { ...toParts(bundle, shown, startedMs), ...options.parts };
+          const made = toContext(own, bundle, shown, skills);
+          return { ...made, ...toIndexLimit(settings().skills) };
+        }),
+      tools: openTools(options, settings, { owner, files, store, skills }),
+      volatile: (running) => withCodes(() => memory.forNextCall(running)),
       skills: skills.registry,
     };
   };
+  return (owner) => withCodes(() => open(owner));
+}
+
+/** The guard's errors are for a model. What reaches a caller has a code and a hint. */
+async function withCodes<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    throw new StrataError(
+      error.errorClass === "not_found" ? "not-found" : "environment-unfit",
+      `the workspace cannot be used: ${error.message}`,
+      "check that the folder is there and can be read, then try again",
+      { cause: error },
+    );
+  }
+}
+
+/** A memory file that cannot be read never stops a turn; people and the log learn of it. */
+function reportUnread(
+  { file, reason, keptBytes }: UnreadMemory,
+  { sessionId }: WorldOwner,
+  { events, onNotice }: WorkspaceWorldOptions,
+): void {
+  const kept =
+    keptBytes === 0
+      ? "the session goes on without it"
+      : `the session goes on with its last good text (${keptBytes} bytes)`;
+  onNotice?.(`${reason}; ${kept}. Correct ${file} by hand, or move it away.`);
+  const payload = { file, reason, kept_size_bytes: keptBytes };
+  unlessRefused(() =>
+    events?.emit({ type: "memory.unreadable", sessionId, turnId: null, payload }),
+  );
+}
+
+interface OpenedParts {
+  readonly owner: WorldOwner;
+  readonly files: ScopedFiles;
+  readonly store: MemoryStore;
+  readonly skills: WorldSkills;
+}
+
+function openTools(
+  options: WorkspaceWorldOptions,
+  settings: () => WorldSettings,
+  { owner, files, store, skills }: OpenedParts,
+): WorldTools {
+  const { readOnly = false, onNotice = () => {}, ledger } = options;
+  return createWorldTools({
+    make: (emit) => {
+      const emitting = emit === undefined ? {} : { emit };
+      return [
+        ...builtInTools(files, { allowBash: true }),
+        ...memoryTools(store, { scope: settings().memory?.scope ?? "main", ...emitting }),
+        ...skillTools({ ...skills, ...emitting }),
+        ...historyTools({ ledger }),
+        ...(options.tools?.(owner) ?? []),
+      ];
+    },
+    settings: () => settings().tools ?? noSettings,
+    files,
+    readOnly,
+    onNotice,
+    confirm: options.confirm,
+    events: options.events,
+    onSettled: options.onSettled,
+    redact: options.redact,
+  });
 }
 
 const noSettings: ToolSettings = {};

@@ -36,7 +36,7 @@ function sessionWith(memory: MemoryTexts, policy = "adaptive"): Session {
   });
 }
 
-test.each(policyNames)("what %s laid out is found again to the byte", (policy) => {
+test.each(policyNames)("what %s put into the system text is found again to the byte", (policy) => {
   const texts = {
     globalUser: "Ana, everywhere.",
     user: "Ana.\n\n## User context (USER.md)\n\nnested",
@@ -49,7 +49,7 @@ test.each(policyNames)("what %s laid out is found again to the byte", (policy) =
   });
 });
 
-test("a new look changes nothing for a session that keeps its system text: a fold may come to nothing", async () => {
+test("a new look changes nothing for a session that keeps its system text: a compaction may fail", async () => {
   const memory = createWorldMemory(await openMemoryStore(folder), {});
   const before = sessionWith({ user: "", workspace: "Uses npm." });
   writeFileSync(join(folder, ".strata/MEMORY.md"), "Uses npm.\nUses git.\n");

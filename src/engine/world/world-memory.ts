@@ -3,7 +3,12 @@ import { hashContent } from "../../core/hash.ts";
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import { memorySections, type MemoryTexts } from "../../core/layers/memory-sections.ts";
 import type { Section } from "../../core/layers/section.ts";
-import { openMemorySession, type MemorySession } from "../../edge/files/memory/memory-session.ts";
+import {
+  openMemorySession,
+  type MemorySession,
+  type MemorySource,
+  type UnreadMemory,
+} from "../../edge/files/memory/memory-session.ts";
 import type { MemoryStore } from "../../edge/files/memory/memory-store.ts";
 import type { SectionNote, Session } from "../../core/session/session.ts";
 import type { MemorySettings } from "./world-settings.ts";
@@ -23,21 +28,30 @@ export interface ShownMemory {
   readonly note: object;
 }
 
-/** `layout` is from the session's policy, if it is known. */
+/** `layout` is from the session's policy, if it is known. `onUnread` is called once for each new problem of a file. */
 export function createWorldMemory(
   store: MemoryStore,
   { mode = "snapshot-delta", scope = "main", userFolder, layout }: MemorySettings,
+  onUnread: (problem: UnreadMemory) => void = () => {},
 ): WorldMemory {
+  const lastGood = new Map<MemorySource, string>();
+  const reported = new Map<MemorySource, string>();
   const open = (snapshot?: MemoryTexts): Promise<MemorySession> =>
     openMemorySession(store, {
       mode,
       scope,
+      lastGood,
+      onUnread: (problem) => {
+        const isKnown = reported.get(problem.file) === problem.reason;
+        reported.set(problem.file, problem.reason);
+        if (!isKnown) onUnread(problem);
+      },
       ...(layout === undefined ? {} : { layout }),
       ...(userFolder === undefined ? {} : { globalFolder: userFolder }),
       ...(snapshot === undefined ? {} : { snapshot }),
     });
   // One for each system text: after a failed compaction the session still has the old one.
-  let told: { readonly key: string; readonly memory: MemorySession } | null = null;
+  let shown: { readonly key: string; readonly memory: MemorySession } | null = null;
   return {
     look: async () => {
       const { snapshot, sections } = await open();
@@ -51,8 +65,8 @@ export function createWorldMemory(
     },
     forNextCall: async (session) => {
       const { key } = session.thread.foundation;
-      if (told?.key !== key) told = { key, memory: await open(memoryIn(session)) };
-      return told.memory.forNextCall();
+      if (shown?.key !== key) shown = { key, memory: await open(memoryIn(session)) };
+      return shown.memory.forNextCall();
     },
   };
 }

@@ -7,6 +7,8 @@ import {
   createSkillRegistry,
   type SkillActivationRegistry,
 } from "../../core/skills/skill-registry.ts";
+import type { ScopeOptions } from "../../edge/files/guard/open-root.ts";
+import type { SkillCache } from "../../edge/files/skills/read-skill-root.ts";
 import { createSkillStore, type SkillStore } from "../../edge/files/skills/skill-store.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { SkillSettings } from "./world-settings.ts";
@@ -22,6 +24,9 @@ export interface WorldSkills {
 export interface SkillsOf {
   readonly workspace: string;
   readonly settings: SkillSettings;
+  /** Shared by the sessions of a workspace. */
+  readonly cache: SkillCache;
+  readonly guarding: ScopeOptions;
   readonly ledger: Ledger;
   /** The resumed session; absent for a new one. */
   readonly session?: Session | undefined;
@@ -33,6 +38,8 @@ export async function openWorldSkills(of: SkillsOf): Promise<WorldSkills> {
   const { globalRoot, limits } = settings;
   const store = await createSkillStore({
     workspace,
+    cache: of.cache,
+    scope: of.guarding,
     ...(globalRoot === undefined ? {} : { globalRoot }),
   });
   const { skills, problems } = store.snapshot;

@@ -1,13 +1,16 @@
 // Tools in a session's world: one dispatcher, rebuilt when the permissions change.
-import type { Tool, ToolCallContext } from "../../core/tools/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
 import type { EventBus } from "../../edge/events/event-bus.ts";
 import type { ScopedFiles } from "../../edge/files/guard/scoped-files.ts";
-import { createCallEmitter, type SaidInCall } from "../../edge/tools/dispatch/call-events.ts";
 import type { Confirm } from "../../edge/tools/dispatch/confirmation.ts";
 import type { DispatcherOptions } from "../../edge/tools/dispatch/dispatch-options.ts";
 import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatch/dispatcher.ts";
-import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
+import {
+  createCallEmitter,
+  type EmitInCall,
+  type SharedChain,
+} from "../../edge/tools/dispatch/tool-trace.ts";
 import type { ToolSettings } from "./world-settings.ts";
 
 export type WorldTools = Pick<Dispatcher, "toolsFor" | "runAll">;
@@ -23,10 +26,9 @@ export interface ToolsOf {
   readonly confirm?: Confirm | undefined;
   readonly events?: Pick<EventBus, "emit"> | undefined;
   readonly onSettled?: DispatcherOptions["onSettled"] | undefined;
+  readonly redact?: DispatcherOptions["redact"] | undefined;
   readonly onNotice: (notice: string) => void;
 }
-
-export type EmitInCall = (said: SaidInCall, call: ToolCallContext) => string;
 
 export function createWorldTools(of: ToolsOf): WorldTools {
   const { events, settings } = of;
@@ -34,8 +36,8 @@ export function createWorldTools(of: ToolsOf): WorldTools {
   const chains = new Map<string, SharedChain>();
   const emit: EmitInCall | undefined =
     events &&
-    ((said, call) =>
-      createCallEmitter(events, chains.get(call.turnId) ?? { current: null })(said, call));
+    ((draft, call) =>
+      createCallEmitter(events, chains.get(call.turnId) ?? { current: null })(draft, call));
   const tools = of.make(emit);
   let made: { readonly from: ToolSettings; readonly dispatcher: Dispatcher } | null = null;
   const dispatcher = (): Dispatcher => {
@@ -62,7 +64,7 @@ export function createWorldTools(of: ToolsOf): WorldTools {
 const commands = "commands.run";
 
 function toOptions(of: ToolsOf, tools: readonly Tool[]): DispatcherOptions {
-  const { files, readOnly, events, onSettled, onNotice } = of;
+  const { files, readOnly, events, onSettled, redact, onNotice } = of;
   const { allowBash = false, limits, confirmed, toolset } = of.settings();
   const isOffered = ({ needs }: Tool): boolean =>
     !needs.includes(commands) || (allowBash && !readOnly);
@@ -77,6 +79,7 @@ function toOptions(of: ToolsOf, tools: readonly Tool[]): DispatcherOptions {
     ...(limits === undefined ? {} : { limits }),
     ...(events === undefined ? {} : { events }),
     ...(onSettled === undefined ? {} : { onSettled }),
+    ...(redact === undefined ? {} : { redact }),
   };
 }
 

@@ -3,11 +3,11 @@ import { homedir } from "node:os";
 import type { Environment } from "../../core/config/environment.ts";
 import type { ConfigOption } from "../../core/config/read-config.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
-import { findConfigFiles } from "../../edge/config/find-config-files.ts";
+import { findConfigFiles, findTrustStore } from "../../edge/config/find-config-files.ts";
 import { openConfig } from "../../edge/config/open-config.ts";
 
 export interface FollowedConfig {
-  /** Absolute paths that are read, or would be if they existed. */
+  /** Absolute paths that are read, or would be if they existed; also the file of trusted contents. */
   readonly files: readonly string[];
   /** The configuration at the last check. */
   now(): StrataConfig;
@@ -21,6 +21,8 @@ export interface WhereConfigured {
   readonly configFile?: string | undefined;
   readonly env: Environment;
   readonly homeFolder?: string | undefined;
+  /** The content of `configFile` that the caller trusts, by its hash. */
+  readonly trust?: string | undefined;
   /** Command-line options; they override files and variables. */
   readonly typed?: readonly ConfigOption[] | undefined;
   readonly onNotice: (notice: string) => void;
@@ -28,7 +30,8 @@ export interface WhereConfigured {
 
 export async function followConfig(where: WhereConfigured): Promise<FollowedConfig> {
   const { workspace, configFile, env, onNotice, typed = [], homeFolder = homedir() } = where;
-  const files = findConfigFiles({ given: configFile, env, workspace, homeFolder });
+  const { trust } = where;
+  const files = findConfigFiles({ given: configFile, env, workspace, homeFolder, trust });
   const live = await openConfig({
     files,
     env,
@@ -38,7 +41,7 @@ export async function followConfig(where: WhereConfigured): Promise<FollowedConf
   });
   let now = await live.current();
   return {
-    files: files.map(({ path }) => path),
+    files: [...files.map(({ path }) => path), findTrustStore({ env, homeFolder })],
     now: () => now,
     current: async () => {
       now = await live.current();

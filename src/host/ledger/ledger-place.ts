@@ -80,12 +80,12 @@ const aboutTheStore: ReadonlySet<string> = new Set(["config-invalid", "store-una
 
 function withOrigin(error: unknown, origin: string): unknown {
   if (!(error instanceof StrataError) || !aboutTheStore.has(error.code)) return error;
-  const told = new StrataError(
+  const named = new StrataError(
     error.code,
     error.message,
     `${error.hint} (the ledger's place is from ${origin})`,
     { cause: error },
   );
-  if (error.stack !== undefined) told.stack = error.stack;
-  return told;
+  if (error.stack !== undefined) named.stack = error.stack;
+  return named;
 }

@@ -28,15 +28,15 @@ function describeProblem(problem: BusProblem): string | null {
     case "event-invalid":
       return `an event of the type ${problem.type} is not as catalogued`;
     case "handler-failed":
-      return `somebody who was told of ${problem.type} failed: ${messageOf(problem.error)}`;
+      return `a handler of ${problem.type} failed: ${messageOf(problem.error)}`;
     case "handler-slow":
       return null;
     case "handler-overrun":
-      return `${problem.missedCount} events did not reach somebody who is too slow`;
+      return `${problem.missedCount} events did not reach a handler that is too slow`;
     case "queue-full":
-      return `${problem.refusedCount} events were not taken: ${problem.queueMax} others wait`;
+      return `${problem.refusedCount} events were refused: ${problem.queueMax} are waiting`;
     case "queue-recovered":
-      return `events are taken again; ${problem.refusedCount} were not`;
+      return `events are accepted again; ${problem.refusedCount} were refused`;
     case "write-retried":
       return `${problem.eventCount} events are not stored yet: ${messageOf(problem.error)}`;
     case "write-failed":

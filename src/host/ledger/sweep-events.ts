@@ -9,7 +9,7 @@ export interface SweepOptions {
   readonly onNotice: (notice: string) => void;
 }
 
-/** Sweeps at once and then once a day. The timer keeps no process alive; `close` waits for a running sweep. */
+/** Sweeps now and then once a day. The timer keeps no process alive; `close` waits for a running sweep. */
 export function sweepOldEvents({ ledger, config, onNotice }: SweepOptions): {
   close(): Promise<void>;
 } {

@@ -2,7 +2,7 @@
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { createCounter, type Counter } from "../../edge/counters/counter.ts";
 import type { ReachedModel } from "../../edge/providers/reach-providers.ts";
-import type { PromptCounter } from "../../engine/turn/count-prompt.ts";
+import type { PromptCounter } from "../../engine/turn/deps.ts";
 import { toCounterSettings } from "../config/from-config.ts";
 import type { FollowedConfig } from "../config/follow-config.ts";
 

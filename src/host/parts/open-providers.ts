@@ -3,7 +3,7 @@ import type { StrataConfig } from "../../core/config/schema.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { PlanBetas } from "../../edge/providers/reach-betas.ts";
+import type { PlanBetas } from "../../edge/providers/reach-calls.ts";
 import {
   reachProviders,
   type Providers,

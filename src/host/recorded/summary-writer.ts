@@ -154,7 +154,7 @@ function reporting(
           ...call,
           onPart: (part) => {
             call.onPart?.(part);
-            if (part.type !== "text-delta") return;
+            if (part.type !== "text") return;
             characters += part.text.length;
             onProgress({ kind: "writing", model, characters });
           },

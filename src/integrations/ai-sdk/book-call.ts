@@ -6,18 +6,15 @@ import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
 import { nextStep } from "../../core/turn/next-step.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
-import type { TurnEnding } from "../../core/turn/turn-ending.ts";
-import { stays } from "../../core/turn/turn-events.ts";
-import { newTurn } from "../../core/turn/turn.ts";
+import { type TurnEnding, openTurn } from "../../core/turn/turn.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import { advance, take, type StepDeps } from "../../engine.ts";
-import { closeTurn } from "../../engine/turn/close-turn.ts";
-import { encodeCall } from "../../engine/turn/encode-call.ts";
+import { closeTurn, apply, toRunning, type RunningTurn } from "../../engine/turn/running-turn.ts";
+import { encodeCall } from "../../engine/turn/steps.ts";
 import { sendsNothing } from "../../engine/own-loop/application-side.ts";
 import { recordSession } from "../../engine/session/stored-session.ts";
 import type { Emitter } from "../../engine/events/turn-emitter.ts";
-import { apply, toRunning, type RunningTurn } from "../../engine/turn/running-turn.ts";
 import type { Conversation, FoundConversation } from "./conversations.ts";
 
 export interface BookDeps {
@@ -62,7 +59,7 @@ export async function bookCall(
 function give(running: RunningTurn, current: readonly Message[]): void {
   const { turn } = running;
   if (nextStep(turn).do === "run tools") apply(running, { did: "run tools", answers: current });
-  else if (!turn.isStored) apply(running, { did: "say", messages: current });
+  else if (!turn.isStored) apply(running, { did: "steer", messages: current });
 }
 
 async function begin(
@@ -72,19 +69,15 @@ async function begin(
 ): Promise<RunningTurn> {
   const before = await recordSession(conversation.session, deps);
   conversation.session = before;
-  const turn = {
-    ...newTurn,
+  const turn = openTurn({
     id: randomUUID(),
-    event: { moment: null, context: null, startIso: "", toldMs: null },
-    route: stays,
+    event: { moment: null, context: null, startIso: "", timeSentMs: null },
     // The SDK owns the history and makes the retries.
     limits: { callsMax: Number.MAX_SAFE_INTEGER, mayCompact: false, repeatsFailedCalls: true },
     before,
-    session: before,
     current,
-    resumed: null,
-  };
-  return toRunning(turn, { lease: null, volatile: [] }, deps);
+  });
+  return toRunning(turn, deps);
 }
 
 /** The SDK sends the calls and runs the tools. */

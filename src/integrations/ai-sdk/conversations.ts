@@ -1,7 +1,7 @@
 // The conversations of one wrapped model. The SDK sends a whole prompt each time, so each call is first
 // matched with a known conversation; an unknown history begins a new session.
 import { randomUUID } from "node:crypto";
-import { layFoundation, type Foundation } from "../../core/assembly/foundation.ts";
+import { buildFoundation, type Foundation } from "../../core/assembly/foundation.ts";
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import type { Policy } from "../../core/cache/policy.ts";
 import { itemsOf } from "../../core/growing/growing-list.ts";
@@ -19,7 +19,6 @@ import type { ReachedModel } from "./reach-model.ts";
 import type { ReadPrompt } from "./read-prompt.ts";
 
 export interface Conversation {
-  /** The session between turns. */
   session: Session;
   /** The open turn: its tools run, or its last call failed. */
   turn: RunningTurn | null;
@@ -88,7 +87,7 @@ function layFor(
   { facts: model, protocol }: ReachedModel,
   { counter }: ConversationOptions,
 ): Foundation {
-  return layFoundation({
+  return buildFoundation({
     tools,
     system,
     spelling: protocol.spelling(model),

@@ -4,5 +4,5 @@ export {
   type RecordedSession,
   type StrataMiddleware,
   type StrataMiddlewareOptions,
-  type ToldCall,
+  type ReportedCall,
 } from "./middleware.ts";

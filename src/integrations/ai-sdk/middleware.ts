@@ -32,7 +32,7 @@ export interface StrataMiddlewareOptions {
   /** Milliseconds since 1970; the machine's clock by default. */
   readonly now?: () => number;
   /** Called with each call after it is recorded. */
-  readonly onCall?: (call: ToldCall) => void;
+  readonly onCall?: (call: ReportedCall) => void;
   /** Called with our own problems; the call goes on without us. By default a process warning. */
   readonly onProblem?: (problem: unknown) => void;
 }
@@ -45,7 +45,7 @@ export interface RecordedSession {
   readonly events?: Emitter;
 }
 
-export interface ToldCall {
+export interface ReportedCall {
   readonly sessionId: string;
   readonly plan: CachePlan;
   readonly entry: CallEntry;
@@ -68,9 +68,9 @@ export function strataMiddleware(options: StrataMiddlewareOptions = {}): StrataM
     conversations: createConversations({
       policy: toPolicy(options.policy),
       counter: options.counter ?? cheapCounter,
-      ...(session === undefined ? {} : { ledger: session.ledger }),
-      ...(session?.id === undefined ? {} : { sessionId: session.id }),
-      ...(session?.agent === undefined ? {} : { agent: session.agent }),
+      ...(session && { ledger: session.ledger }),
+      ...(session?.id !== undefined && { sessionId: session.id }),
+      ...(session?.agent !== undefined && { agent: session.agent }),
     }),
   };
   return {
@@ -129,11 +129,8 @@ async function begin(params: SdkParams, model: SdkModel, setup: Setup): Promise<
     const found = await setup.conversations.find(prompt, reached, options);
     ({ conversation } = found);
     const { ledger, events } = setup.session ?? {};
-    const booked = await bookCall(found, {
-      now: setup.now,
-      ...(ledger === undefined ? {} : { ledger }),
-      ...(events === undefined ? {} : { events }),
-    });
+    const book = { now: setup.now, ...(ledger && { ledger }), ...(events && { events }) };
+    const booked = await bookCall(found, book);
     const placed = placeMarkers(params, prompt, booked, reached);
     const { id: sessionId } = found.conversation.session;
     const settle = async (outcome: Reply | ProviderFailure): Promise<void> => {
@@ -180,18 +177,18 @@ function follow(
   const reading = createStreamReading();
   const finish = async (ending: ProviderFailure | null): Promise<void> => {
     const { protocol } = reached;
-    const told = reading.told();
+    const reply = reading.soFar();
     const failure =
       reading.error === undefined ? ending : readError(reading.error, { protocol, nowMs });
-    const isNothing = told.content.length === 0 && told.usage === undefined;
-    await call.end(failure !== null && isNothing ? failure : toReply(told, reached, failure));
+    const isNothing = reply.content.length === 0 && reply.usage === undefined;
+    await call.end(failure !== null && isNothing ? failure : toReply(reply, reached, failure));
   };
   return new TransformStream<SdkStreamPart, SdkStreamPart>({
     transform: (part, controller) => {
       reading.take(part);
       controller.enqueue(part);
     },
-    flush: () => finish(reading.told().finishReason === undefined ? endedEarly : null),
+    flush: () => finish(reading.soFar().finishReason === undefined ? endedEarly : null),
     cancel: (reason: unknown) =>
       finish(
         reason instanceof Error

@@ -3,7 +3,7 @@ import type { Assembly } from "../../core/assembly/assemble.ts";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { ReachedModel } from "./reach-model.ts";
 import type { Place, ReadPrompt } from "./read-prompt.ts";
-import { stripMarkers, type Optional } from "./strip-markers.ts";
+import { mapParts, stripMarkers, type Optional } from "./strip-markers.ts";
 import type { SdkMessage, SdkOptions, SdkParams, SdkTool } from "./sdk-call.ts";
 
 export interface PlacedMarkers {
@@ -75,24 +75,11 @@ type Mark = <Carrier extends Optional>(carrier: Carrier, place: Place) => Carrie
 
 function markMessage(message: SdkMessage, index: number, mark: Mark): SdkMessage {
   const whole = mark(message, { in: "prompt", index, part: null });
-  switch (whole.role) {
-    case "system":
-      return whole;
-    case "user":
-      return { ...whole, content: whole.content.map((part, at) => mark(part, partAt(index, at))) };
-    case "assistant":
-      return { ...whole, content: whole.content.map((part, at) => mark(part, partAt(index, at))) };
-    case "tool":
-      return { ...whole, content: whole.content.map((part, at) => mark(part, partAt(index, at))) };
-  }
+  return mapParts(whole, (part, at) => mark(part, { in: "prompt", index, part: at }));
 }
 
 function markTool(mark: Mark): (tool: SdkTool, index: number) => SdkTool {
   return (tool, index) => (tool.type === "function" ? mark(tool, { in: "tools", index }) : tool);
-}
-
-function partAt(index: number, part: number): Place {
-  return { in: "prompt", index, part };
 }
 
 function withOption<Carrier extends Optional>(

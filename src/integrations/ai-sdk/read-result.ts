@@ -7,10 +7,10 @@ import type { ReachedModel } from "./reach-model.ts";
 import { toBlock } from "./read-part.ts";
 import type { SdkResult, SdkStreamPart } from "./sdk-call.ts";
 
-type Told = Pick<SdkResult, "content"> & Partial<Pick<SdkResult, "finishReason" | "usage">>;
+type SdkReply = Pick<SdkResult, "content"> & Partial<Pick<SdkResult, "finishReason" | "usage">>;
 
 export function toReply(
-  { content, finishReason, usage }: Told,
+  { content, finishReason, usage }: SdkReply,
   { protocol, words, facts }: ReachedModel,
   failure: ProviderFailure | null = null,
 ): Reply {
@@ -23,7 +23,7 @@ export function toReply(
     model: facts.id,
     message,
     stopReason: toStop(finishReason?.unified, message.content),
-    usage: decoded?.kind === "reply" ? decoded.usage : toldUsage(usage),
+    usage: decoded?.kind === "reply" ? decoded.usage : summedUsage(usage),
     status: finishReason === undefined || failure !== null ? "partial" : "complete",
     ...(failure === null ? {} : { failure }),
     transformations: [],
@@ -36,7 +36,7 @@ function toBlocks(part: SdkResult["content"][number]): readonly Block[] {
 }
 
 /** Without the provider's own usage, the lifetime of cache writes is unknown: they count as the shortest. */
-function toldUsage(usage: SdkResult["usage"] | undefined): ReportedUsage {
+function summedUsage(usage: SdkResult["usage"] | undefined): ReportedUsage {
   const total = usage?.inputTokens.total;
   if (usage === undefined || total === undefined) {
     return { usage: noUsage, isReported: false, tellsCache: false, warnings: ["no usage is told"] };
@@ -80,8 +80,7 @@ function toStop(
 
 export interface StreamReading {
   take(part: SdkStreamPart): void;
-  /** The reply so far. */
-  told(): Told;
+  soFar(): SdkReply;
   /** The error that a part of the stream reported. */
   readonly error: unknown;
 }
@@ -105,7 +104,7 @@ export function createStreamReading(): StreamReading {
     get error() {
       return error;
     },
-    told: () => ({ content, ...end }),
+    soFar: () => ({ content, ...end }),
     take: (part) => {
       if (part.type === "text-delta") grow("text", part.id, part.delta);
       else if (part.type === "reasoning-start" || part.type === "reasoning-end") {

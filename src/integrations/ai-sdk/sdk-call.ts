@@ -11,14 +11,12 @@ export type SdkResult = Awaited<ReturnType<Wrapped["doGenerate"]>>;
 export type SdkStreamResult = Awaited<ReturnType<Wrapped["doStream"]>>;
 export type SdkStreamPart =
   SdkStreamResult["stream"] extends ReadableStream<infer Part> ? Part : never;
-/** A part of a message, or of a reply. */
 export type SdkPart = Exclude<SdkMessage["content"], string>[number] | SdkResult["content"][number];
-/** A part's options for each provider. */
 export type SdkOptions = NonNullable<SdkMessage["providerOptions"]>;
 
 /** Reads an option. A part has options when sent and metadata when it comes back; both mean the same. */
 export function optionIn(part: SdkPart, provider: string, name: string): unknown {
-  const told = "providerOptions" in part ? part.providerOptions : undefined;
-  const came = "providerMetadata" in part ? part.providerMetadata : undefined;
-  return told?.[provider]?.[name] ?? came?.[provider]?.[name];
+  const sent = "providerOptions" in part ? part.providerOptions : undefined;
+  const received = "providerMetadata" in part ? part.providerMetadata : undefined;
+  return sent?.[provider]?.[name] ?? received?.[provider]?.[name];
 }

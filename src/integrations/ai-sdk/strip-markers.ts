@@ -1,6 +1,6 @@
 // Removes the application's own cache markers wherever the SDK would read them: they would count against the provider's
 // limit, and could break its rules together with the plan's markers.
-import type { SdkMessage, SdkOptions, SdkParams, SdkPart } from "./sdk-call.ts";
+import type { SdkMessage, SdkOptions, SdkParams } from "./sdk-call.ts";
 
 /** Anything the SDK reads options from. */
 export interface Optional {
@@ -23,22 +23,29 @@ export function stripMarkers(params: SdkParams, spellings: readonly string[]): S
 type Strip = <Carrier extends Optional>(carrier: Carrier) => Carrier;
 
 function stripMessage(message: SdkMessage, strip: Strip): SdkMessage {
-  const plain = strip(message);
-  switch (plain.role) {
+  return mapParts(strip(message), (part) => stripPart(part, strip));
+}
+
+type MessagePart = Exclude<SdkMessage["content"], string>[number];
+
+/** The message with other parts. A system message has none. */
+export function mapParts(
+  message: SdkMessage,
+  change: <Part extends MessagePart>(part: Part, at: number) => Part,
+): SdkMessage {
+  switch (message.role) {
     case "system":
-      return plain;
+      return message;
     case "user":
-      return { ...plain, content: plain.content.map(strip) };
+      return { ...message, content: message.content.map(change) };
     case "assistant":
-      return { ...plain, content: plain.content.map((part) => stripPart(part, strip)) };
+      return { ...message, content: message.content.map(change) };
     case "tool":
-      return { ...plain, content: plain.content.map((part) => stripPart(part, strip)) };
+      return { ...message, content: message.content.map(change) };
   }
 }
 
-type Carrying = Extract<SdkPart, Optional>;
-
-function stripPart<Part extends Carrying>(part: Part, strip: Strip): Part {
+function stripPart<Part extends MessagePart>(part: Part, strip: Strip): Part {
   const plain = strip(part);
   if (plain.type !== "tool-result" || !("output" in plain)) return plain;
   const { output } = plain;

@@ -34,7 +34,7 @@ bar below the axis a call of a side thread. Point at a column for its figures.</
 <details><summary>Misses of this session</summary>
 <div class="scroll" tabindex="0" role="region" aria-label="Misses of this session"><table id="cross-section-misses">${listMisses(data, 0, best)}</table></div>
 </details>
-${tellLeftOut(leftOut, sessions.length)}
+${describeLeftOut(leftOut, sessions.length)}
 <script type="application/json" id="replay-data">${toInertJson(data)}</script>
 </section>`;
 }
@@ -57,7 +57,7 @@ function labelSession({ id, callCount }: PageData["sessions"][number]): string {
   return `${id} (${formatCount(callCount, "call")})`;
 }
 
-function tellLeftOut({ sessions, calls }: LeftOut, shown: number): string {
+function describeLeftOut({ sessions, calls }: LeftOut, shown: number): string {
   if (calls === 0) return "";
   return (
     `<p id="left-out">To keep this page small it holds the ${formatCount(shown, "session")} with the most calls and ` +

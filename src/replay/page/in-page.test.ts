@@ -145,7 +145,7 @@ describe("excerpts in the table of misses", () => {
     );
   });
 
-  test("are said to be missing once where the recording holds no content", () => {
+  test("are reported as missing once if the recording has no content", () => {
     const { data } = toPageData(makeReport(), [makeCall(), makeCall()], { excerpts: true });
     const table = listMisses(data, 0, 1);
     expect(table.match(/No excerpts: this recording holds no content\./g)).toHaveLength(1);

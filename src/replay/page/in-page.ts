@@ -61,7 +61,7 @@ function drawColumn(
   const isSide = session.threads[session.threadOf[call] ?? 0] !== "";
   const foot = `<rect class="side" x="${x}" y="${top + plotHeight + 9}" width="${width}" height="3"/>`;
   return (
-    `<g class="call" data-call="${call + 1}"><title>${escapeHtml(tellCall(data, session, policy, call))}</title>` +
+    `<g class="call" data-call="${call + 1}"><title>${escapeHtml(describeCall(data, session, policy, call))}</title>` +
     `<rect class="whole" x="${x}" y="${top}" width="${width}" height="${plotHeight}"/>` +
     `${rects.join("")}${missed ? line : ""}${isSide ? foot : ""}</g>`
   );
@@ -94,7 +94,7 @@ function promptOf({ bands }: PageSession, call: number): number {
   return addUp(bands.map((tokens) => tokens[call] ?? 0));
 }
 
-function tellCall(data: PageData, session: PageSession, policy: number, call: number): string {
+function describeCall(data: PageData, session: PageSession, policy: number, call: number): string {
   const { read, written, misses } = session.outcomes[policy] ?? {
     read: [],
     written: [],
@@ -127,14 +127,14 @@ export function summariseSession(data: PageData, sessionIndex: number, policy: n
   const prompt = addUp(session.bands.flat());
   const [read, written] = [addUp(outcome.read), addUp(outcome.written)];
   const shares = { read, written, fresh: Math.max(0, prompt - read - written) };
-  const told = Object.entries(shares).map(
+  const shareTexts = Object.entries(shares).map(
     ([state, tokens]) => `${state} ${((tokens / Math.max(1, prompt)) * 100).toFixed(1)} %`,
   );
   const calls = session.callCount > shown ? `the first ${shown} of ${session.callCount}` : shown;
   const misses = `${outcome.misses.length} ${outcome.misses.length === 1 ? "miss" : "misses"}`;
   return escapeHtml(
     `${session.file}: ${calls} ${session.callCount === 1 ? "call" : "calls"}, ` +
-      `${formatTokens(prompt)} prompt tokens; ${told.join(", ")}; ${misses}.`,
+      `${formatTokens(prompt)} prompt tokens; ${shareTexts.join(", ")}; ${misses}.`,
   );
 }
 
@@ -196,7 +196,7 @@ export const inPageFunctions: readonly ((...parts: never[]) => unknown)[] = [
   drawColumn,
   toSegments,
   promptOf,
-  tellCall,
+  describeCall,
   summariseSession,
   listMisses,
   addUp,

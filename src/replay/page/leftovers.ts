@@ -7,7 +7,7 @@ import { escapeHtml } from "./in-page.ts";
 export function renderLeftovers(report: ReplayReport): string {
   const { standIns, skipped } = report;
   const parts = [
-    tellAutomatic(report),
+    describeAutomatic(report),
     listCounts("stand-ins", "Models that stand in for others", standIns, "request"),
     listCounts("skipped", "Skipped", skipped, "time"),
     listPlaces(report),
@@ -19,13 +19,13 @@ ${parts.join("\n")}
 </section>`;
 }
 
-function tellAutomatic({ automaticOnly }: ReplayReport): string {
+function describeAutomatic({ automaticOnly }: ReplayReport): string {
   if (automaticOnly === undefined) return "";
   const { sessions, requests, costUsd, hitRate, recorded } = automaticOnly;
-  const told = recorded === undefined ? "" : `, recorded ${formatUsd(recorded.costUsd)}`;
+  const recordedText = recorded === undefined ? "" : `, recorded ${formatUsd(recorded.costUsd)}`;
   return (
     `<p id="automatic-only">${formatCount(sessions, "session")} (${formatCount(requests, "request")}) of providers ` +
-    `that take no markers: ${formatUsd(costUsd)}${told}, hit rate ${formatPercent(hitRate)}.</p>`
+    `that take no markers: ${formatUsd(costUsd)}${recordedText}, hit rate ${formatPercent(hitRate)}.</p>`
   );
 }
 

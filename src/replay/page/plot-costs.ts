@@ -56,15 +56,15 @@ function drawBar(bar: Bar, row: number, percent: number): string {
   const y = headHeight + row * rowHeight + lineHeight + 4;
   return (
     `<rect class="bar ${bar.kind}" x="0" y="${y}" width="${percent.toFixed(3)}%" height="14">` +
-    `<title>${tellBar(bar)}</title></rect>`
+    `<title>${describeBar(bar)}</title></rect>`
   );
 }
 
 function labelBar(bar: Bar, row: number): string {
-  return `<text x="0" y="${headHeight + row * rowHeight + lineHeight}">${tellBar(bar)}</text>`;
+  return `<text x="0" y="${headHeight + row * rowHeight + lineHeight}">${describeBar(bar)}</text>`;
 }
 
-function tellBar({ name, costUsd, ratioToLimit }: Bar): string {
+function describeBar({ name, costUsd, ratioToLimit }: Bar): string {
   return escapeHtml(`${name}  ${formatUsd(costUsd)}  ${ratioToLimit.toFixed(3)} × limit`);
 }
 

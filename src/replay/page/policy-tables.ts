@@ -38,10 +38,10 @@ export function renderMisses({ policies }: ReplayReport): string {
         .toSorted((left, right) => right.costUsd - left.costUsd);
       const count = rows.reduce((sum, row) => sum + row.count, 0);
       const costUsd = rows.reduce((sum, row) => sum + row.costUsd, 0);
-      const told = `${policy}: ${formatCount(count, "miss", "misses")}, ${formatUsd(costUsd)}`;
+      const summary = `${policy}: ${formatCount(count, "miss", "misses")}, ${formatUsd(costUsd)}`;
       const table = renderHtmlTable(`misses-${index}`, `Misses of ${policy}`, missColumns, rows);
       return (
-        `<details class="misses"${index === 0 ? " open" : ""}><summary>${escapeHtml(told)}</summary>` +
+        `<details class="misses"${index === 0 ? " open" : ""}><summary>${escapeHtml(summary)}</summary>` +
         `${rows.length === 0 ? "<p>No call missed.</p>" : table}</details>`
       );
     })

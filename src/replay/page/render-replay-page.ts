@@ -34,7 +34,7 @@ export function renderReplayPage(
 <header>
 <h1>Replay</h1>
 ${renderFacts(report, details)}
-<p id="best">${escapeHtml(tellBest(report))}</p>
+<p id="best">${escapeHtml(describeBest(report))}</p>
 ${options.excerpts === true ? `<p id="excerpts">${excerptsNote}</p>\n` : ""}</header>
 <main>
 ${renderParts(report, details, options)}
@@ -82,7 +82,7 @@ function renderFacts(report: ReplayReport, details: readonly CallDetail[]): stri
   return `<dl class="facts">${items.join("")}</dl>`;
 }
 
-function tellBest({ policies, limit }: ReplayReport): string {
+function describeBest({ policies, limit }: ReplayReport): string {
   const best = policies[cheapestIndex(policies)];
   if (best === undefined) return "No policy was replayed.";
   const equal = policies
@@ -100,30 +100,25 @@ function renderParts(
   details: readonly CallDetail[],
   options: PageOptions,
 ): string {
+  const policies = `${renderPolicies(report)}\n<h3>Misses by cause</h3>\n${renderMisses(report)}`;
   const parts = [
-    `<section aria-labelledby="costs-title">
-<h2 id="costs-title">Cost</h2>
-${plotCosts(report)}${tellRecorded(report)}
-</section>`,
-    `<section aria-labelledby="policies-title">
-<h2 id="policies-title">Policies</h2>
-${renderPolicies(report)}
-<h3>Misses by cause</h3>
-${renderMisses(report)}
-</section>`,
+    section("costs", "Cost", plotCosts(report) + describeRecorded(report)),
+    section("policies", "Policies", policies),
     details.length === 0 ? "" : renderCrossSection(report, details, options),
-    report.groups.length === 0
-      ? ""
-      : `<section aria-labelledby="groups-title">
-<h2 id="groups-title">Groups</h2>
-${renderGroups(report)}
-</section>`,
+    report.groups.length === 0 ? "" : section("groups", "Groups", renderGroups(report)),
     renderLeftovers(report),
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
 
-function tellRecorded({ recorded }: ReplayReport): string {
+function section(id: string, title: string, content: string): string {
+  return `<section aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+${content}
+</section>`;
+}
+
+function describeRecorded({ recorded }: ReplayReport): string {
   if (recorded === undefined) return "";
   const { requests, ratioToLimit, warmStartTokens } = recorded;
   return (

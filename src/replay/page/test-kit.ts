@@ -39,6 +39,7 @@ export function makeReport(changes: Partial<ReplayReport> = {}): ReplayReport {
     limitWarm: { costUsd: 1, costPicoUsd: "1000000000000", relativeCost: 0.1 },
     policies: [makePolicy("steady", 8), makePolicy("adaptive", 2.5)],
     groups: [],
+    recordedReads: [],
     standIns: [],
     skipped: [],
     skippedWhere: [],

@@ -1,12 +1,11 @@
 // A block as a reader found it: hashed and counted, but not yet in tokens of a model.
-import type { BlockKind, PromptRole } from "../../core/assembly/prompt-block.ts";
-import { hashContent, type ContentHash } from "../../core/hash.ts";
+import { hashContent } from "../../core/hash.ts";
 import type { Block } from "../../core/message/message.ts";
 import { promptTokens, type Lifetime, type Usage } from "../../core/message/usage.ts";
 import type { Tokenizer } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { estimateTokens } from "../../core/tokens/estimate.ts";
-import { createCountCache, type CountCache } from "../../core/tokens/count-cache.ts";
+import { createLru, type Lru } from "../../core/tokens/lru.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { countMessage, type RawCount } from "../../core/tokens/raw-count.ts";
 import type { BlockDraft as ReadBlock } from "../../core/wire/foreign/foreign-request.ts";
@@ -14,34 +13,27 @@ import { hashDraft } from "../../core/wire/foreign/read-request.ts";
 import type { RecordedBlock } from "../recording.ts";
 import { toExcerpt } from "./excerpt.ts";
 
-export interface BlockDraft {
-  readonly hash: ContentHash;
+export interface BlockDraft extends Omit<RecordedBlock, "tokens"> {
   /** The raw count of its content, or its tokens if they are known. */
   readonly size: RawCount | number;
-  readonly tier: RecordedBlock["tier"];
-  readonly kind: BlockKind;
-  readonly role: PromptRole;
-  readonly endsMessage: boolean;
-  readonly mayCarryMarker: boolean;
   /** Whether it or a block inside it is an image. */
   readonly hasImage: boolean;
   /** Its recorded marker. */
   readonly marker: Lifetime | null;
-  readonly excerpt?: string;
 }
 
 /** What readers need to make drafts. */
 export interface Drafting {
   readonly counter: TextCounter;
   /** A log repeats blocks in every request; the cache counts each once. */
-  readonly counts: CountCache;
+  readonly counts: Lru<RawCount>;
   readonly excerpts: boolean;
 }
 
 const countsMax = 20_000;
 
 export function createDrafting(counter: TextCounter, excerpts: boolean): Drafting {
-  return { counter, counts: createCountCache(countsMax), excerpts };
+  return { counter, counts: createLru(countsMax), excerpts };
 }
 
 /** Hashes and counts the blocks that a protocol read. `isReplyOpen`: whether the first one continues a reply. */
@@ -66,7 +58,8 @@ function createDraft(
   const hash = hashDraft(read);
   const content = read.counted ?? { type: "text", text: read.text };
   const count = (): RawCount => countMessage({ role: "user", content: [content] }, counter);
-  const seen = read.counted === null ? 0 : counts.get(hash, count);
+  const seen = read.counted === null ? 0 : (counts.get(hash) ?? count());
+  if (typeof seen !== "number") counts.set(hash, seen);
   return {
     tier,
     kind,
@@ -82,7 +75,28 @@ function createDraft(
   };
 }
 
-/** Stands for billed tokens that the recording does not show: one block of known size, equal to no other owner's. */
+/** What a first request was billed for, and what the recording shows of it. */
+export interface FirstBill {
+  readonly usage: Usage | null;
+  readonly model: string | null;
+  readonly shown: readonly BlockDraft[];
+}
+
+/** Stands for what a first request was billed for and the recording does not show. Empty where that is nothing. */
+export function draftHidden(
+  owner: string,
+  tier: "T0" | "T1",
+  { usage, model, shown }: FirstBill,
+  drafting: Drafting,
+): BlockDraft[] {
+  if (usage === null) return [];
+  const tokenizer = tokenizerOf(model);
+  const shownTokens = shown.reduce((sum, draft) => sum + draftTokens(draft, tokenizer), 0);
+  const tokens = promptTokens(usage) - shownTokens;
+  return tokens <= 0 ? [] : [hiddenDraft(owner, tokens, tier, drafting)];
+}
+
+/** One block of known size, equal to no other owner's. */
 export function hiddenDraft(
   owner: string,
   tokens: number,
@@ -104,34 +118,21 @@ export function hiddenDraft(
   };
 }
 
+/** A provider that seals reasoning bills it by its reasoning tokens when it is sent back. */
+export function sizeReasoning(drafts: readonly BlockDraft[], tokens: number): BlockDraft[] {
+  const count = drafts.filter(({ kind }) => kind === "thinking").length;
+  const size = Math.round(tokens / Math.max(1, count));
+  return drafts.map((draft) => (draft.kind === "thinking" ? { ...draft, size } : draft));
+}
+
 /** Converts the size to tokens of one model. */
 export function toRecordedBlock(draft: BlockDraft, tokenizer: Tokenizer): RecordedBlock {
-  const { hash, tier, kind, role, endsMessage, mayCarryMarker, excerpt } = draft;
-  return {
-    hash,
-    tokens: draftTokens(draft, tokenizer),
-    tier,
-    kind,
-    role,
-    endsMessage,
-    mayCarryMarker,
-    ...(excerpt === undefined ? {} : { excerpt }),
-  };
+  const { size: _size, hasImage: _hasImage, marker: _marker, ...block } = draft;
+  return { ...block, tokens: draftTokens(draft, tokenizer) };
 }
 
 function draftTokens({ size }: BlockDraft, tokenizer: Tokenizer): number {
   return typeof size === "number" ? size : estimateTokens(size, tokenizer);
-}
-
-/** Billed tokens that no block accounts for; 0 if unknown. */
-export function hiddenTokensOf(
-  usage: Usage | null,
-  shown: readonly BlockDraft[],
-  tokenizer: Tokenizer,
-): number {
-  if (usage === null) return 0;
-  const shownTokens = shown.reduce((sum, draft) => sum + draftTokens(draft, tokenizer), 0);
-  return Math.max(0, promptTokens(usage) - shownTokens);
 }
 
 /** A missing or unknown model gets a tokenizer that counts high. */

@@ -96,18 +96,18 @@ interface AddedPiece {
 function addPiece(line: Fields, id: string, place: Place, state: TreeState): AddedPiece {
   const { thread, parent, timeMs } = place;
   const key = `${thread} ${id}`;
-  const said = draftMessage({ ...fieldsIn(line, "message"), role: "assistant" }, state.drafting);
+  const piece = draftMessage({ ...fieldsIn(line, "message"), role: "assistant" }, state.drafting);
   const begun = state.replies.get(key);
   if (begun === undefined) {
     seal(parent, state);
-    const node = createNode(parent, thread, said, timeMs);
+    const node = createNode(parent, thread, piece, timeMs);
     state.replies.set(key, node);
     state.open.add(node);
     return { node, added: { type: "reply", id, thread, tip: parent } };
   }
   if (!state.open.has(begun)) return { node: begun, added: { type: "repeated" } };
   const answer = begun.blocks.findIndex(({ role }) => role !== "assistant");
-  begun.blocks.splice(answer === -1 ? begun.blocks.length : answer, 0, ...said.map(continued));
+  begun.blocks.splice(answer === -1 ? begun.blocks.length : answer, 0, ...piece.map(continued));
   begun.lastMs = timeMs ?? begun.lastMs;
   return { node: begun, added: { type: "reply", id, thread, tip: undefined } };
 }

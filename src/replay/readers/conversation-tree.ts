@@ -1,14 +1,7 @@
 // A transcript whose entries name their parents, and the path from its root to the entry last answered.
-import type { Usage } from "../../core/message/usage.ts";
 import type { RecordedRequest } from "../recording.ts";
-import {
-  hiddenDraft,
-  hiddenTokensOf,
-  tokenizerOf,
-  type BlockDraft,
-  type Drafting,
-} from "./block-draft.ts";
-import { createThreadHistory, joinMessages, toRecordedBlocks } from "./thread-history.ts";
+import { draftHidden, type BlockDraft, type Drafting } from "./block-draft.ts";
+import { createThreadHistory, joinMessages, type RequestFacts } from "./thread-history.ts";
 
 /** The blocks at one place of the conversation. */
 export interface TreeNode {
@@ -43,18 +36,12 @@ export function nodesBetween(first: TreeNode | null, last: TreeNode | null): Tre
 }
 
 /** A request: everything from the root to `tip` was sent. */
-export interface TreeRequest {
+export interface TreeRequest extends Omit<RequestFacts, "thread" | "startMs" | "markers"> {
   /** Null if the reply has no parent. */
   readonly tip: TreeNode | null;
-  readonly endMs: number | null;
-  readonly model: string | null;
-  readonly usage: Usage | null;
-  readonly settings: Readonly<Record<string, string>>;
 }
 
-export interface ThreadWay {
-  advance(request: TreeRequest): RecordedRequest;
-}
+export type ThreadWay = (request: TreeRequest) => RecordedRequest;
 
 /** `owner` identifies the unrecorded part of the prompt, which no other session or thread shares. */
 export function createThreadWay(thread: string, owner: string, drafting: Drafting): ThreadWay {
@@ -74,40 +61,21 @@ export function createThreadWay(thread: string, owner: string, drafting: Draftin
     return fresh.toReversed();
   };
 
-  return {
-    advance({ tip, endMs, model, usage, settings }) {
-      const tokenizer = tokenizerOf(model);
-      const fresh = leaveFor(tip);
-      const keep = way.at(-1)?.end;
-      const grown = joinMessages(fresh.flatMap(({ blocks }) => blocks));
-      const isFirst = head === undefined;
-      head ??= headOf(hiddenTokensOf(usage, grown, tokenizer), owner, drafting);
-      let end = keep ?? head.length;
-      for (const node of fresh) {
-        end += node.blocks.length;
-        node.place = way.length;
-        way.push({ node, end });
-      }
-      const step = isFirst
-        ? history.advance(0, [...head, ...grown])
-        : history.advance(keep ?? head.length, grown);
-      const images = history.hasImages ? { "images appear or vanish": "images" } : {};
-      return {
-        thread,
-        startMs: tip?.lastMs ?? null,
-        endMs,
-        model,
-        keep: step.keep,
-        append: toRecordedBlocks(step.added, tokenizer),
-        remainderTokens: 0,
-        usage,
-        markers: null,
-        settings: { ...settings, ...images },
-      };
-    },
+  return ({ tip, endMs, model, usage, settings }) => {
+    const fresh = leaveFor(tip);
+    const keep = way.at(-1)?.end;
+    const grown = joinMessages(fresh.flatMap(({ blocks }) => blocks));
+    const isFirst = head === undefined;
+    head ??= draftHidden(owner, "T1", { usage, model, shown: grown }, drafting);
+    let end = keep ?? head.length;
+    for (const node of fresh) {
+      end += node.blocks.length;
+      node.place = way.length;
+      way.push({ node, end });
+    }
+    const facts = { thread, startMs: tip?.lastMs ?? null, endMs, model, usage, settings };
+    return isFirst
+      ? history.advance(0, [...head, ...grown], facts)
+      : history.advance(keep ?? head.length, grown, facts);
   };
-}
-
-function headOf(tokens: number, owner: string, drafting: Drafting): BlockDraft[] {
-  return tokens === 0 ? [] : [hiddenDraft(owner, tokens, "T1", drafting)];
 }

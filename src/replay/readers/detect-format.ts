@@ -1,4 +1,4 @@
-// Which reader a file wants, by what its first lines hold and never by its name.
+// Finds the reader of a file by its first lines, never by its name.
 import type { Fields } from "../../core/message/fields.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { CreateReader } from "./line-reader.ts";

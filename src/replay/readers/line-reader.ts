@@ -1,7 +1,7 @@
 // The interface of all readers: lines of one file in, recorded values out.
 import type { Fields } from "../../core/message/fields.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import type { Recorded } from "../recording.ts";
+import type { Recorded, RecordedSession } from "../recording.ts";
 import type { Drafting } from "./block-draft.ts";
 
 /** Reads one file of one format. Holds only what the next line needs. */
@@ -44,6 +44,16 @@ export function createRun(): Run {
       return isNew;
     },
   };
+}
+
+/** The opening of a session, under an id that no other session of the run has; the file's name where it has none. */
+export function openSession(
+  { file, run }: Source,
+  id: string | null,
+  facts: Pick<RecordedSession, "format" | "agent" | "wire"> & Partial<RecordedSession>,
+): Extract<Recorded, { readonly type: "session" }> {
+  const own = { id: run.claimSessionId(id ?? file), file, workspace: file };
+  return { type: "session", session: { ...own, blocks: "as sent", ...facts } };
 }
 
 export function skip(file: string, line: number | null, reason: string): Recorded {

@@ -1,7 +1,6 @@
 // Converts pi's content and usage.
-import { isObject } from "../../core/message/fields.ts";
 import type { Usage } from "../../core/message/usage.ts";
-import { countIn, fieldsOf, textIn, type Fields } from "../../core/message/fields.ts";
+import { countIn, fieldsOf, isObject, textIn, type Fields } from "../../core/message/fields.ts";
 import { findProtocolCalled } from "../../core/wire/foreign/recognise-protocol.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 

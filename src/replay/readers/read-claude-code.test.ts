@@ -92,7 +92,7 @@ describe("a Claude Code session", () => {
     ]);
   });
 
-  test("takes for hidden what the first bill has over what is shown", () => {
+  test("counts as hidden what the first bill has beyond the shown blocks", () => {
     const [first] = promptsIn(recorded);
     // "Fix it" is 6 characters with one capital: 1.143 × 6 + 0.472, rounded.
     expect(first?.map(({ tier, tokens }) => [tier, tokens])).toEqual([
@@ -120,7 +120,7 @@ describe("a Claude Code session", () => {
   });
 });
 
-describe("calls made at once", () => {
+describe("parallel calls", () => {
   test("are one reply with all its results after it, whatever lines name as their parents", () => {
     const recorded = read([
       user("u1", null, 1, "Go"),
@@ -249,7 +249,7 @@ describe("a compaction", () => {
 });
 
 describe("what was never sent or never billed", () => {
-  test("errors in the model's place, notes, progress and what is only shown lead on and say nothing", () => {
+  test("errors in place of a reply, notes, progress and lines that are only shown add nothing to the prompt", () => {
     const synthetic = { id: "e", model: "<synthetic>", content: [text("API Error")] };
     const recorded = read([
       user("u1", null, 1, "One"),
@@ -266,7 +266,7 @@ describe("what was never sent or never billed", () => {
     expect(skippedIn(recorded)).toEqual([]);
   });
 
-  test("a reply without usage has none, and nothing is taken for hidden", () => {
+  test("a reply without usage has none, and nothing counts as hidden", () => {
     const message = { id: "m1", model: "claude-opus-4-6", content: "Hi", usage: null };
     const recorded = read([
       user("u1", null, 1, "One"),
@@ -311,7 +311,7 @@ describe("a damaged or copied file", () => {
     expect(skippedIn(resumed)).toEqual(["file: 1 of its replies were read in an earlier file"]);
   });
 
-  test("strange values in known fields are no reason to stop", () => {
+  test("strange values in known fields do not stop the reading", () => {
     const recorded = read([
       line("u1", null, 1, { type: "user", message: null, timestamp: 5 }),
       line("a1", "u1", 2, {

@@ -1,12 +1,11 @@
 // Reads Claude Code sessions: one line per block of a reply; each line names its parent.
 import type { Usage } from "../../core/message/usage.ts";
-import { isObject } from "../../core/message/fields.ts";
-import { countIn, fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
+import { countIn, fieldsIn, isObject, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
 import { createSessionTree, type Added } from "./claude-code-tree.ts";
 import { createThreadWay, type ThreadWay, type TreeNode } from "./conversation-tree.ts";
 import { messagesForm } from "./messages-form.ts";
-import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
+import { openSession, skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
 
 export function isClaudeCode(line: Fields): boolean {
   if (line["type"] === "summary") return typeof line["leafUuid"] === "string";
@@ -114,31 +113,17 @@ function release(state: ReaderState): Recorded[] {
 
 function record(reply: Pending, state: ReaderState): Recorded[] {
   const { source, ways } = state;
-  const opening = state.sessionId === null ? openSession(state) : [];
-  const sessionId = state.sessionId ?? source.file;
+  const opening = state.sessionId === null ? [openSession(source, state.session, facts)] : [];
+  const sessionId = (state.sessionId ??= opening[0]?.session.id ?? source.file);
   const way =
     ways.get(reply.thread) ??
     createThreadWay(reply.thread, `${sessionId} ${reply.thread}`, source.drafting);
   ways.set(reply.thread, way);
-  const request = way.advance({ ...reply, settings: {} });
+  const request = way({ ...reply, settings: {} });
   return [...opening, { type: "request", sessionId, request }];
 }
 
-function openSession(state: ReaderState): Recorded[] {
-  const { file, run } = state.source;
-  const id = run.claimSessionId(state.session ?? file);
-  state.sessionId = id;
-  const session = {
-    id,
-    file,
-    format: "claude-code",
-    agent: "claude-code",
-    wire: messagesForm.name,
-    blocks: "as sent",
-    workspace: file,
-  } as const;
-  return [{ type: "session", session }];
-}
+const facts = { format: "claude-code", agent: "claude-code", wire: messagesForm.name } as const;
 
 function reportCounts({ source, counts }: ReaderState): Recorded[] {
   const { repeated, known } = counts;

@@ -96,7 +96,7 @@ describe("a Codex rollout", () => {
     expect(requestsIn(recorded)[1]?.startMs).toBe(Date.parse(at(8)));
   });
 
-  test("gives the tools what the first bill has over what is shown, and reasoning what it took", () => {
+  test("sizes the tools by what the first bill has beyond the shown blocks, and reasoning by its tokens", () => {
     expect(promptsIn(recorded)[1]?.map(({ tier, kind, tokens }) => [tier, kind, tokens])).toEqual([
       ["T0", "tool definition", 77],
       ["T1", "system text", 6],

@@ -1,17 +1,17 @@
 // Reads Codex rollouts: the items of a conversation in order, with a token count after each reply.
 import type { Usage } from "../../core/message/usage.ts";
-import { isObject } from "../../core/message/fields.ts";
 import {
   countIn,
   fieldsIn,
   fieldsOf,
+  isObject,
   listIn,
   textIn,
   type Fields,
 } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
-import { hiddenDraft, hiddenTokensOf, tokenizerOf, type BlockDraft } from "./block-draft.ts";
-import { timeMsOf, type LineReader, type Source } from "./line-reader.ts";
+import { draftHidden, sizeReasoning, type BlockDraft } from "./block-draft.ts";
+import { openSession, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
 import {
   draftInstructions,
   draftItem,
@@ -19,7 +19,7 @@ import {
   isSystemItem,
   responsesForm,
 } from "./responses-form.ts";
-import { createThreadHistory, toRecordedBlocks, type ThreadHistory } from "./thread-history.ts";
+import { createThreadHistory, type ThreadHistory } from "./thread-history.ts";
 
 const lineTypes = ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
 
@@ -185,62 +185,25 @@ function close(usage: Usage | null, state: RolloutState): Recorded[] {
   const { reply, history, source, model } = state;
   if (reply === null) return [];
   state.reply = null;
-  const opening = state.sessionId === null ? openSession(state) : [];
-  const sessionId = state.sessionId ?? source.file;
+  const opening = state.sessionId === null ? [openSession(source, state.session, facts)] : [];
+  const sessionId = (state.sessionId ??= opening[0]?.session.id ?? source.file);
   const isFirst = history.blocks.length === 0;
-  if (isFirst) state.head = [...hiddenTools(reply, usage, sessionId, state), ...state.head];
-  const step = isFirst
-    ? history.advance(0, [...state.head, ...reply.sent])
-    : history.advance(reply.keep, reply.sent);
-  state.keep = history.blocks.length;
-  state.tail = sizeReasoning(state.tail, usage);
-  const images = history.hasImages ? { "images appear or vanish": "images" } : {};
+  const shown = [...state.head, ...reply.sent];
+  if (isFirst) {
+    // Rollouts do not contain the tools; the first bill shows their size.
+    const tools = draftHidden(sessionId, "T0", { usage, model, shown }, source.drafting);
+    state.head = [...tools, ...state.head];
+  }
+  const { startMs, endMs } = reply;
   const effort = state.effort === null ? {} : { effort: state.effort };
-  const request = {
-    thread: "",
-    startMs: reply.startMs,
-    endMs: reply.endMs,
-    model,
-    keep: step.keep,
-    append: toRecordedBlocks(step.added, tokenizerOf(model)),
-    remainderTokens: 0,
-    usage,
-    markers: null,
-    settings: { ...effort, ...images },
-  };
+  const request = history.advance(
+    isFirst ? 0 : reply.keep,
+    isFirst ? [...state.head, ...reply.sent] : reply.sent,
+    { thread: "", startMs, endMs, model, usage, settings: effort },
+  );
+  state.keep = history.blocks.length;
+  state.tail = sizeReasoning(state.tail, usage?.reasoningTokens ?? 0);
   return [...opening, { type: "request", sessionId, request }];
 }
 
-function openSession(state: RolloutState): Recorded[] {
-  const { file, run } = state.source;
-  const id = run.claimSessionId(state.session ?? file);
-  state.sessionId = id;
-  const session = {
-    id,
-    file,
-    format: "codex",
-    agent: "codex",
-    wire: responsesForm.name,
-    blocks: "as sent",
-    workspace: file,
-  } as const;
-  return [{ type: "session", session }];
-}
-
-/** Rollouts do not contain the tools; the first bill shows their size. */
-function hiddenTools(
-  reply: OpenReply,
-  usage: Usage | null,
-  sessionId: string,
-  { head, model, source }: RolloutState,
-): BlockDraft[] {
-  const tokens = hiddenTokensOf(usage, [...head, ...reply.sent], tokenizerOf(model));
-  return tokens === 0 ? [] : [hiddenDraft(sessionId, tokens, "T0", source.drafting)];
-}
-
-/** Sealed reasoning is billed by its reasoning tokens. */
-function sizeReasoning(tail: readonly BlockDraft[], usage: Usage | null): BlockDraft[] {
-  const count = tail.filter(({ kind }) => kind === "thinking").length;
-  const size = Math.round((usage?.reasoningTokens ?? 0) / Math.max(1, count));
-  return tail.map((draft) => (draft.kind === "thinking" ? { ...draft, size } : draft));
-}
+const facts = { format: "codex", agent: "codex", wire: responsesForm.name } as const;

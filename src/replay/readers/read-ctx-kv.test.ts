@@ -82,7 +82,7 @@ describe("a ctx-kv session", () => {
     ]);
   });
 
-  test("numbers that cannot be are named", () => {
+  test("impossible numbers are skipped and named", () => {
     const broken = recordingsOf(createCtxKvReader, [
       request({ in: 1, keep: 0, append: [] }),
       header,

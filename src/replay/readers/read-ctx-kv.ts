@@ -1,7 +1,7 @@
 // Reads ctx-kv/1: requests as runs of numbered pieces of one size, without content.
 import { countIn, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded, RecordedBlock } from "../recording.ts";
-import { skip, type LineReader, type Source } from "./line-reader.ts";
+import { openSession, skip, type LineReader, type Source } from "./line-reader.ts";
 
 export function isCtxKv(line: Fields): boolean {
   return line["format"] === "ctx-kv/1" || line["kind"] === "kvtrace";
@@ -22,16 +22,17 @@ interface KvState {
   readonly lengths: Map<string, number>;
 }
 
-export function createCtxKvReader({ file, run }: Source): LineReader {
+export function createCtxKvReader(source: Source): LineReader {
+  const { file } = source;
   let state: KvState | undefined;
   return {
     read(line, number) {
       if (isCtxKv(line)) {
-        const sessionId = run.claimSessionId(textIn(line, "id") ?? file);
+        const opening = openSession(source, textIn(line, "id") ?? null, facts);
         const pieceTokens = countIn(line, "block_size") || 64;
         const heads = new Map([["", headOf(line, pieceTokens)]]);
-        state = { sessionId, pieceTokens, heads, lengths: new Map() };
-        return [openSession(sessionId, file)];
+        state = { sessionId: opening.session.id, pieceTokens, heads, lengths: new Map() };
+        return [opening];
       }
       if (state === undefined) return [skip(file, number, "it stands before the header")];
       if (line["kind"] === "subagent") {
@@ -45,18 +46,7 @@ export function createCtxKvReader({ file, run }: Source): LineReader {
   };
 }
 
-function openSession(id: string, file: string): Recorded {
-  const session = {
-    id,
-    file,
-    format: "ctx-kv/1",
-    agent: null,
-    wire: null,
-    blocks: "hashed pieces",
-    workspace: file,
-  } as const;
-  return { type: "session", session };
-}
+const facts = { format: "ctx-kv/1", agent: null, wire: null, blocks: "hashed pieces" } as const;
 
 function headOf(line: Fields, pieceTokens: number): Head {
   const toolTokens = countIn(line, "tool_tokens") ?? 0;

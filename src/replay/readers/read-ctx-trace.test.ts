@@ -134,7 +134,7 @@ describe("a ctx-trace session", () => {
     expect(requestsIn(recorded)[0]?.append).toHaveLength(2);
   });
 
-  test("tools that are not shown take what the first bill has over what is", () => {
+  test("tools that are not shown get what the first bill has beyond the shown blocks", () => {
     const recorded = read(
       header({ wire: "openai-responses", tools_known: false }),
       request(0, [says("user", "four")], {
@@ -222,7 +222,7 @@ describe("a ctx-trace session", () => {
     ]);
   });
 
-  test("stubs are counted by what they say of themselves", () => {
+  test("stubs are counted by their recorded sizes", () => {
     const content = [
       { type: "thinking", thinking: "", sig_chars: 1000 },
       { type: "image", stub: true, w: 1000, h: 750 },
@@ -243,7 +243,7 @@ describe("a ctx-trace session", () => {
     expect(requestsIn(recorded)[0]?.settings).toEqual({ "images appear or vanish": "images" });
   });
 
-  test("sealed reasoning takes what it took to think it", () => {
+  test("sealed reasoning counts its reasoning tokens", () => {
     const usage = { input_tokens: 9, output_tokens: 90, reasoning_output_tokens: 64 };
     const reply = {
       role: "assistant",
@@ -257,7 +257,7 @@ describe("a ctx-trace session", () => {
     expect(requestsIn(recorded)[1]?.append.map(({ tokens }) => tokens)).toEqual([64]);
   });
 
-  test("lines that fit nowhere are named", () => {
+  test("lines that fit nowhere are skipped and named", () => {
     const recorded = read(request(0, []), header({}), { kind: "note" }, request(3, []));
     expect(skippedIn(recorded)).toEqual([
       "1: it stands before the header",

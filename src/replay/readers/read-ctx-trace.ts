@@ -9,9 +9,15 @@ import {
   textIn,
   type Fields,
 } from "../../core/message/fields.ts";
-import type { Recorded, RecordedMarker, RecordedSession } from "../recording.ts";
-import { hiddenDraft, hiddenTokensOf, tokenizerOf, type BlockDraft } from "./block-draft.ts";
-import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
+import type { Recorded, RecordedMarker } from "../recording.ts";
+import {
+  draftHidden,
+  hiddenDraft,
+  sizeReasoning,
+  type BlockDraft,
+  type FirstBill,
+} from "./block-draft.ts";
+import { openSession, skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
 import { expandStubs } from "./ctx-trace-stubs.ts";
 import {
   draftMessage,
@@ -20,7 +26,7 @@ import {
   messagesForm,
   readSettings,
 } from "./messages-form.ts";
-import { createThreadHistory, toRecordedBlocks, type ThreadHistory } from "./thread-history.ts";
+import { createThreadHistory, type ThreadHistory } from "./thread-history.ts";
 
 export function isCtxTrace(line: Fields): boolean {
   return line["format"] === "ctx-trace/1" && line["kind"] === "session";
@@ -43,12 +49,17 @@ interface Foundation {
 }
 
 export function createCtxTraceReader(source: Source): LineReader {
-  const { file, run } = source;
+  const { file } = source;
   let state: TraceState | undefined;
   return {
     read(line, number) {
       if (isCtxTrace(line)) {
-        const sessionId = run.claimSessionId(textIn(line, "id") ?? file);
+        const opening = openSession(source, textIn(line, "id") ?? null, {
+          format: "ctx-trace/1",
+          agent: textIn(line, "agent") ?? null,
+          wire: findProtocol(textIn(line, "wire") ?? "")?.name ?? null,
+        });
+        const sessionId = opening.session.id;
         state = {
           sessionId,
           header: line,
@@ -57,25 +68,13 @@ export function createCtxTraceReader(source: Source): LineReader {
           ends: [],
           reasoningTokens: 0,
         };
-        return [{ type: "session", session: toSession(line, sessionId, file) }];
+        return [opening];
       }
       if (state === undefined) return [skip(file, number, "it stands before the header")];
       if (line["kind"] !== "request") return [skip(file, number, "its kind is not known")];
       return [readRequest(line, state, source) ?? skip(file, number, "it keeps too many messages")];
     },
     end: () => [],
-  };
-}
-
-function toSession(header: Fields, id: string, file: string): RecordedSession {
-  return {
-    id,
-    file,
-    format: "ctx-trace/1",
-    agent: textIn(header, "agent") ?? null,
-    wire: findProtocol(textIn(header, "wire") ?? "")?.name ?? null,
-    blocks: "as sent",
-    workspace: file,
   };
 }
 
@@ -97,34 +96,24 @@ function readRequest(line: Fields, state: TraceState, source: Source): Recorded 
   const grown = messages.flat();
   const isFirst = history.blocks.length === 0;
   const isNewHead = readFoundation(line, state, source) || isFirst;
-  if (isFirst) hideTools(state, { usage, model, messages: grown }, source);
-  const step = isNewHead
-    ? history.advance(0, [
-        ...state.foundation.tools,
-        ...state.foundation.system,
-        ...keptMessages,
-        ...grown,
-      ])
-    : history.advance(headBefore + keptMessages.length, grown);
-  growEnds(state, { keepMessages, shift: headLength(state) - headBefore, messages });
-  state.reasoningTokens = usage?.reasoningTokens ?? 0;
-  const images = history.hasImages ? { "images appear or vanish": "images" } : {};
-  return {
-    type: "request",
-    sessionId: state.sessionId,
-    request: {
+  if (isFirst) hideTools(state, { usage, model, shown: grown }, source);
+  const { tools, system } = state.foundation;
+  const request = history.advance(
+    isNewHead ? 0 : headBefore + keptMessages.length,
+    isNewHead ? [...tools, ...system, ...keptMessages, ...grown] : grown,
+    {
       thread: "",
       startMs: timeMsOf(line["t"]),
       endMs: timeMsOf(line["t_end"]),
       model,
-      keep: step.keep,
-      append: toRecordedBlocks(step.added, tokenizerOf(model)),
-      remainderTokens: 0,
       usage,
-      markers: readMarkers(line, state),
-      settings: { ...readSettings(fieldsIn(line, "params")), ...images },
+      settings: readSettings(fieldsIn(line, "params")),
     },
-  };
+  );
+  growEnds(state, { keepMessages, shift: headLength(state) - headBefore, messages });
+  state.reasoningTokens = usage?.reasoningTokens ?? 0;
+  const markers = readMarkers(line, state);
+  return { type: "request", sessionId: state.sessionId, request: { ...request, markers } };
 }
 
 function headLength({ foundation }: TraceState): number {
@@ -144,36 +133,27 @@ function readFoundation(line: Fields, state: TraceState, { drafting }: Source): 
 /** If a recording has the system text but not the tools, the first bill shows their size. */
 function hideTools(
   { header, sessionId, foundation }: TraceState,
-  first: {
-    readonly usage: Usage | null;
-    readonly model: string | null;
-    readonly messages: readonly BlockDraft[];
-  },
+  first: FirstBill,
   { drafting }: Source,
 ): void {
   const isUnseen = header["tools_known"] === false && header["raw_api_log"] !== true;
   if (!isUnseen || header["prefix_known"] === false || foundation.tools.length > 0) return;
-  const shown = [...foundation.system, ...first.messages];
-  const tokens = hiddenTokensOf(first.usage, shown, tokenizerOf(first.model));
-  if (tokens > 0) foundation.tools = [hiddenDraft(sessionId, tokens, "T0", drafting)];
+  const shown = [...foundation.system, ...first.shown];
+  foundation.tools = draftHidden(sessionId, "T0", { ...first, shown }, drafting);
 }
 
-/** Sealed reasoning is billed by its reasoning tokens. */
 function draftMessageOf(
   message: unknown,
   { header, reasoningTokens }: TraceState,
   { drafting }: Source,
 ): BlockDraft[] {
   const drafts = draftMessage(expandStubs(fieldsOf(message)), drafting);
-  const thinking = drafts.filter(({ kind }) => kind === "thinking").length;
   const protocol = findProtocol(textIn(header, "wire") ?? "");
-  if (protocol?.foreign.showsThinking === true || thinking === 0) return drafts;
-  const size = Math.round(reasoningTokens / thinking);
-  return drafts.map((draft) => (draft.kind === "thinking" ? { ...draft, size } : draft));
+  return protocol?.foreign.showsThinking === true ? drafts : sizeReasoning(drafts, reasoningTokens);
 }
 
 function growEnds(
-  { ends, ...state }: TraceState,
+  state: TraceState,
   grown: {
     readonly keepMessages: number;
     /** How many blocks the head grew by. */
@@ -181,9 +161,10 @@ function growEnds(
     readonly messages: readonly (readonly BlockDraft[])[];
   },
 ): void {
+  const { ends } = state;
   ends.length = grown.keepMessages;
   if (grown.shift !== 0) for (const at of ends.keys()) ends[at] = (ends[at] ?? 0) + grown.shift;
-  let end = ends.at(-1) ?? headLength({ ends, ...state });
+  let end = ends.at(-1) ?? headLength(state);
   for (const message of grown.messages) {
     end += message.length;
     ends.push(end);
@@ -202,25 +183,17 @@ function readMarkers(line: Fields, state: TraceState): RecordedMarker[] | null {
 }
 
 /** Parses a path such as messages.12.content.0, system.1 or tools.3. */
-function markedBlock(
-  at: string,
-  { foundation, ends, history, ...rest }: TraceState,
-): number | null {
-  const [, part, first, second] = /^(\w+)\.(\d+)(?:\.content\.(\d+))?/.exec(at) ?? [];
+function markedBlock(at: string, state: TraceState): number | null {
+  const { foundation, ends, history } = state;
+  const [, part = "", first, second] = /^(\w+)\.(\d+)(?:\.content\.(\d+))?/.exec(at) ?? [];
   const index = Number(first);
-  const tools = foundation.tools.length;
-  const head = headLength({ foundation, ends, history, ...rest });
-  const starts = {
-    tools: 0,
-    system: tools,
-    messages: index === 0 ? head : (ends[index - 1] ?? NaN),
-  };
-  const block =
-    part === "tools" || part === "system"
-      ? starts[part] + index
-      : part === "messages"
-        ? starts.messages + Number(second ?? 0)
-        : NaN;
+  const message = index === 0 ? headLength(state) : (ends[index - 1] ?? Infinity);
+  const places = new Map([
+    ["tools", index],
+    ["system", foundation.tools.length + index],
+    ["messages", message + Number(second ?? 0)],
+  ]);
+  const block = places.get(part) ?? Infinity;
   return block < history.blocks.length ? block : null;
 }
 
@@ -229,7 +202,8 @@ function usageOf(fields: Fields): Usage | null {
   if (countIn(fields, "input_tokens") === undefined) return null;
   const { usage } = messagesForm.readUsage(fields);
   const generated = usage.outputTokens + usage.reasoningTokens;
-  const told = countIn(fields, "reasoning_output_tokens");
-  const reasoningTokens = told === undefined ? usage.reasoningTokens : Math.min(told, generated);
+  const stated = countIn(fields, "reasoning_output_tokens");
+  const reasoningTokens =
+    stated === undefined ? usage.reasoningTokens : Math.min(stated, generated);
   return { ...noUsage, ...usage, reasoningTokens, outputTokens: generated - reasoningTokens };
 }

@@ -9,7 +9,7 @@ import {
   type ThreadWay,
   type TreeNode,
 } from "./conversation-tree.ts";
-import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
+import { openSession, skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
 import { draftMessage } from "./messages-form.ts";
 import { protocolOf, toContent, usageOf } from "./pi-messages.ts";
 
@@ -155,7 +155,7 @@ function addReply(
   state: PiState,
 ): AddedEntry {
   const { file, drafting } = state.source;
-  const { opening, id, way } = openSession(message, state);
+  const { opening, id, way } = openOnce(message, state);
   const usage = usageOf(message);
   const stop = textIn(message, "stopReason") ?? "";
   const hasFailed = stop === "error" || stop === "aborted";
@@ -163,7 +163,7 @@ function addReply(
     return { node: parent, recorded: [...opening, skip(file, line, `the reply failed: ${stop}`)] };
   }
   const { thinking } = state;
-  const request = way.advance({
+  const request = way({
     tip: parent,
     endMs: timeMs,
     model: textIn(message, "model") ?? null,
@@ -172,26 +172,18 @@ function addReply(
   });
   const recorded: Recorded[] = [...opening, { type: "request", sessionId: id, request }];
   if (hasFailed) return { node: parent, recorded };
-  const said = { role: "assistant", content: toContent(message["content"]) };
-  return { node: createNode(parent, "", draftMessage(said, drafting), timeMs), recorded };
+  const reply = { role: "assistant", content: toContent(message["content"]) };
+  return { node: createNode(parent, "", draftMessage(reply, drafting), timeMs), recorded };
 }
 
-function openSession(
+function openOnce(
   message: Fields,
   state: PiState,
 ): { readonly opening: readonly Recorded[]; readonly id: string; readonly way: ThreadWay } {
   if (state.opened !== null) return { opening: [], ...state.opened };
-  const { file, run, drafting } = state.source;
-  const id = run.claimSessionId(state.session ?? file);
-  state.opened = { id, way: createThreadWay("", id, drafting) };
-  const session = {
-    id,
-    file,
-    format: "pi",
-    agent: "pi",
-    wire: protocolOf(message)?.name ?? null,
-    blocks: "as sent",
-    workspace: file,
-  } as const;
-  return { opening: [{ type: "session", session }], ...state.opened };
+  const wire = protocolOf(message)?.name ?? null;
+  const opening = openSession(state.source, state.session, { format: "pi", agent: "pi", wire });
+  const { id } = opening.session;
+  state.opened = { id, way: createThreadWay("", id, state.source.drafting) };
+  return { opening: [opening], ...state.opened };
 }

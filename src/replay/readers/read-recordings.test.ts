@@ -67,7 +67,7 @@ describe("files and folders", () => {
     ]);
   });
 
-  test("links that lead back do not lead around, and nothing is read twice", async () => {
+  test("links in a circle end, and no file is read twice", async () => {
     write("a.jsonl", body("a"));
     symlinkSync(folder, join(folder, "b"));
     symlinkSync(join(folder, "a.jsonl"), join(folder, "c.jsonl"));
@@ -127,14 +127,14 @@ describe("a reading", () => {
   test("reports progress", async () => {
     const first = write("a.jsonl", `${body("1")}\n`);
     const second = write("b.jsonl", `${body("22")}\n`);
-    const told: number[][] = [];
+    const reported: number[][] = [];
     const onProgress = (bytesRead: number, bytesTotal: number): void => {
-      told.push([bytesRead, bytesTotal]);
+      reported.push([bytesRead, bytesTotal]);
     };
     const options = { counter: charactersCounter, onProgress };
     await collect(readRecordings([first, second], options));
     const length = body("1").length + 1;
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [length, 2 * length + 1],
       [length, 2 * length + 1],
       [2 * length + 1, 2 * length + 1],
@@ -142,7 +142,7 @@ describe("a reading", () => {
     ]);
   });
 
-  test("gives words of the content only where they are asked for", async () => {
+  test("gives excerpts of the content only if asked", async () => {
     const path = write("a.jsonl", body("Why is CI red?"));
     const excerptsOf = async (excerpts: boolean): Promise<(string | undefined)[]> => {
       const options = { counter: charactersCounter, excerpts };

@@ -21,7 +21,7 @@ const body = (messages: readonly object[], more: object = {}): object => ({
 const use = (input: object): object[] => [{ type: "tool_use", id: "t", name: "f", input }];
 
 describe("requests of the Messages API", () => {
-  test("are told as what changed, whatever way text is written and wherever markers stand", () => {
+  test("become what changed, however text is written and wherever markers are", () => {
     const recorded = read(
       body([says("user", [text("One", marked)])], {
         tools: [{ ...tool, ...long }],
@@ -221,7 +221,7 @@ const logged = (messages: readonly object[]): object => ({
 });
 
 describe("threads of a log", () => {
-  test("are told apart by what comes before the messages and how the user began", () => {
+  test("differ by what comes before the messages and by the first user message", () => {
     const title = {
       model: "claude-haiku-4-5",
       max_tokens: 9,
@@ -241,7 +241,7 @@ describe("threads of a log", () => {
     expect(third?.thread).not.toBe(second?.thread);
   });
 
-  test("are one where the client says so, even after a compaction", () => {
+  test("are one if the client gives one id, even after a compaction", () => {
     const recorded = read(logged([says("user", "One")]), logged([says("user", "Summary")]));
     expect(requestsIn(recorded).map(({ thread, keep }) => [thread, keep])).toEqual([
       ["", 0],

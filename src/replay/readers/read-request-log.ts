@@ -1,24 +1,19 @@
-// Raw request logs: each line a whole request as it was sent, told as what changed since the one before.
+// Raw request logs: each line a whole request as it was sent, turned into what changed since the one before.
 import { hashContent } from "../../core/hash.ts";
 import type { Fields } from "../../core/message/fields.ts";
 import type { ReadShape } from "../../core/wire/foreign/foreign-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import type { Recorded } from "../recording.ts";
-import { createDrafts, tokenizerOf, type BlockDraft, type Drafting } from "./block-draft.ts";
-import { skip, type LineReader, type Source } from "./line-reader.ts";
+import type { Recorded, RecordedRequest } from "../recording.ts";
+import { createDrafts, type BlockDraft, type Drafting } from "./block-draft.ts";
+import { openSession, skip, type LineReader, type Source } from "./line-reader.ts";
 import { readRequestLine, type RequestLine } from "./request-line.ts";
-import {
-  createThreadHistory,
-  markersOf,
-  toRecordedBlocks,
-  type ThreadHistory,
-} from "./thread-history.ts";
+import { createThreadHistory, markersOf, type ThreadHistory } from "./thread-history.ts";
 
 export function isRequestLog(line: Fields, protocols?: readonly Protocol[]): boolean {
   return readRequestLine(line, protocols) !== undefined;
 }
 
-/** A log may hold any number of threads; one that was not seen for so many others starts anew. */
+/** A log may hold any number of threads; one that was not seen for so many others starts again. */
 const threadsMax = 64;
 
 interface LogState {
@@ -39,10 +34,10 @@ export function createRequestLogReader(source: Source): LineReader {
       const shape = request.protocol.foreign.read(request.seen.body, undefined);
       const problem = problemOf(request, shape);
       if (problem !== null) return [skip(source.file, number, problem)];
-      const session = openSession(request.protocol.name, state, source);
+      const { sessionId, opening } = openOnce(request.protocol.name, state, source);
       const blocks = draftBlocks(shape, source.drafting);
-      const settings = shape.settings;
-      return [...session.opening, toRequest(request, { blocks, settings }, { ...session, state })];
+      const recorded = toRequest(request, blocks, shape.settings, state);
+      return [...opening, { type: "request", sessionId, request: recorded }];
     },
     end: () => [],
   };
@@ -53,10 +48,6 @@ function problemOf({ protocol, seen, status }: RequestLine, shape: ReadShape): s
   if (status !== null && status >= 400) return `the provider refused it with status ${status}`;
   if (protocol.counting?.isAskedAt(seen.path ?? "") === true) return "it only counts tokens";
   return shape.continues ? "it continues a conversation that only the provider has" : null;
-}
-
-interface DraftedBody extends Pick<ReadShape, "settings"> {
-  readonly blocks: readonly BlockDraft[];
 }
 
 /** One marker for the whole request lands on its last block that can carry one. */
@@ -70,56 +61,38 @@ function draftBlocks({ drafts, requestMarker }: ReadShape, drafting: Drafting): 
   );
 }
 
-interface Session {
-  readonly sessionId: string;
-  readonly opening: readonly Recorded[];
-}
-
-function openSession(wire: string, { sessions }: LogState, { file, run }: Source): Session {
+function openOnce(
+  wire: string,
+  { sessions }: LogState,
+  source: Source,
+): { readonly sessionId: string; readonly opening: readonly Recorded[] } {
   const known = sessions.get(wire);
   if (known !== undefined) return { sessionId: known, opening: [] };
-  const id = run.claimSessionId(sessions.size === 0 ? file : `${file} ${wire}`);
-  sessions.set(wire, id);
-  const session = {
-    id,
-    file,
-    format: "request-log",
-    agent: null,
-    wire,
-    blocks: "as sent",
-    workspace: file,
-  } as const;
-  return { sessionId: id, opening: [{ type: "session", session }] };
+  const id = sessions.size === 0 ? null : `${source.file} ${wire}`;
+  const opening = openSession(source, id, { format: "request-log", agent: null, wire });
+  sessions.set(wire, opening.session.id);
+  return { sessionId: opening.session.id, opening: [opening] };
 }
 
 function toRequest(
   request: RequestLine,
-  { blocks, settings }: DraftedBody,
-  { sessionId, state }: { readonly sessionId: string; readonly state: LogState },
-): Recorded {
+  blocks: readonly BlockDraft[],
+  settings: ReadShape["settings"],
+  state: LogState,
+): RecordedRequest {
   const { protocol, model, usage, startMs, endMs } = request;
   const key = `${protocol.name} ${threadKey(request, blocks)}`;
   state.mainKey ??= key;
   const thread = key === state.mainKey ? "" : hashContent(key).slice(0, 12);
-  const history = historyOf(thread, state);
-  const { keep, added } = history.advance(0, blocks);
-  const images = history.hasImages ? { "images appear or vanish": "images" } : {};
-  return {
-    type: "request",
-    sessionId,
-    request: {
-      thread,
-      startMs,
-      endMs,
-      model,
-      keep,
-      append: toRecordedBlocks(added, tokenizerOf(model)),
-      remainderTokens: 0,
-      usage: usage === null ? null : protocol.readUsage(usage).usage,
-      markers: markersOf(blocks),
-      settings: { ...settings, ...images },
-    },
-  };
+  return historyOf(thread, state).advance(0, blocks, {
+    thread,
+    startMs,
+    endMs,
+    model,
+    usage: usage === null ? null : protocol.readUsage(usage).usage,
+    markers: markersOf(blocks),
+    settings,
+  });
 }
 
 /**
@@ -127,8 +100,8 @@ function toRequest(
  * before the messages and how the user began.
  */
 function threadKey({ session }: RequestLine, blocks: readonly BlockDraft[]): string {
-  const said = blocks.findIndex(({ tier }) => tier === "T3");
-  const headLength = said === -1 ? blocks.length : said;
+  const firstMessage = blocks.findIndex(({ tier }) => tier === "T3");
+  const headLength = firstMessage === -1 ? blocks.length : firstMessage;
   const head = blocks.slice(0, headLength);
   if (session !== null) {
     const tools = head.filter(({ role }) => role === "tools").map(({ hash }) => hash);

@@ -128,8 +128,8 @@ function usageIn(line: Fields, response: Fields, protocol: Protocol): Fields | n
 function streamedUsage(events: string, protocol: Protocol): Fields | null {
   const usage: Record<string, unknown> = {};
   for (const [, data = ""] of events.matchAll(/^data: ?(.*)$/gm)) {
-    const told = protocol.findUsage(parseFields(data) ?? {});
-    if (isObject(told)) Object.assign(usage, told);
+    const found = protocol.findUsage(parseFields(data) ?? {});
+    if (isObject(found)) Object.assign(usage, found);
   }
   return Object.keys(usage).length === 0 ? null : usage;
 }

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createDrafting, createDrafts, type BlockDraft } from "./block-draft.ts";
 import { charactersCounter } from "./test-kit.ts";
-import { createThreadHistory, toRecordedBlocks } from "./thread-history.ts";
+import { createThreadHistory } from "./thread-history.ts";
 
 const drafting = createDrafting(charactersCounter, true);
 
@@ -21,26 +21,32 @@ function draft(text: string): BlockDraft[] {
   } as const;
   return createDrafts([read], drafting);
 }
+const facts = {
+  thread: "",
+  startMs: null,
+  endMs: null,
+  model: null,
+  usage: null,
+  settings: {},
+} as const;
 const image = { type: "image", source: { kind: "file", fileId: "f" } } as const;
 const drafts = (letters: string): BlockDraft[] => letters.split("").flatMap(draft);
 
 describe("the history of a thread", () => {
   test("keeps what is equal from the start, and brings the rest", () => {
     const history = createThreadHistory();
-    history.advance(0, drafts("abcd"));
-    const step = history.advance(1, drafts("bxd"));
-    expect(step.keep).toBe(2);
-    expect(toRecordedBlocks(step.added, "o200k").map(({ excerpt }) => excerpt)).toEqual(["x", "d"]);
+    history.advance(0, drafts("abcd"), facts);
+    const { keep, append } = history.advance(1, drafts("bxd"), facts);
+    expect(keep).toBe(2);
+    expect(append.map(({ excerpt }) => excerpt)).toEqual(["x", "d"]);
   });
 
   test("knows whether there are images in it", () => {
     const history = createThreadHistory();
-    history.advance(0, drafts("aib"));
-    expect(history.hasImages).toBe(true);
-    history.advance(2, drafts("c"));
-    expect(history.hasImages).toBe(true);
-    history.advance(1, drafts("c"));
-    expect(history.hasImages).toBe(false);
+    const images = { "images appear or vanish": "images" };
+    expect(history.advance(0, drafts("aib"), facts).settings).toEqual(images);
+    expect(history.advance(2, drafts("c"), facts).settings).toEqual(images);
+    expect(history.advance(1, drafts("c"), facts).settings).toEqual({});
   });
 
   test("what is kept and what is added is always the whole request", () => {
@@ -50,8 +56,8 @@ describe("the history of a thread", () => {
         const history = createThreadHistory();
         let shown: (string | undefined)[] = [];
         for (const request of requests) {
-          const { keep, added } = history.advance(0, drafts(request));
-          shown = [...shown.slice(0, keep), ...added.map(({ excerpt }) => excerpt)];
+          const { keep, append } = history.advance(0, drafts(request), facts);
+          shown = [...shown.slice(0, keep), ...append.map(({ excerpt }) => excerpt)];
           expect(shown.join("")).toBe(request);
         }
       }),

@@ -1,18 +1,19 @@
 // The blocks of a thread's last request, so that the next one is stored as a difference.
-import type { Tokenizer } from "../../core/models/model-facts.ts";
-import type { RecordedBlock, RecordedMarker } from "../recording.ts";
-import { toRecordedBlock, type BlockDraft } from "./block-draft.ts";
+import type { RecordedMarker, RecordedRequest } from "../recording.ts";
+import { tokenizerOf, toRecordedBlock, type BlockDraft } from "./block-draft.ts";
 
 export interface ThreadHistory {
   readonly blocks: readonly BlockDraft[];
-  readonly hasImages: boolean;
   /** The next request: `keep` leading blocks of the last one, then `tail`. Equal blocks count as kept. */
-  advance(keep: number, tail: readonly BlockDraft[]): Step;
+  advance(keep: number, tail: readonly BlockDraft[], facts: RequestFacts): RecordedRequest;
 }
 
-export interface Step {
-  readonly keep: number;
-  readonly added: readonly BlockDraft[];
+/** What a reader knows about a request besides its blocks. */
+export interface RequestFacts extends Omit<
+  RecordedRequest,
+  "keep" | "append" | "remainderTokens" | "markers"
+> {
+  readonly markers?: RecordedRequest["markers"];
 }
 
 export function createThreadHistory(): ThreadHistory {
@@ -21,10 +22,7 @@ export function createThreadHistory(): ThreadHistory {
   const images: number[] = [];
   return {
     blocks,
-    get hasImages() {
-      return images.length > 0;
-    },
-    advance(keepMin, tail) {
+    advance(keepMin, tail, facts) {
       let keep = Math.min(keepMin, blocks.length);
       let equal = 0;
       while (equal < tail.length && keep < blocks.length) {
@@ -39,17 +37,20 @@ export function createThreadHistory(): ThreadHistory {
         if (draft.hasImage) images.push(blocks.length);
         blocks.push(draft);
       }
-      return { keep, added };
+      const tokenizer = tokenizerOf(facts.model);
+      return {
+        markers: null,
+        ...facts,
+        keep,
+        append: added.map((draft) => toRecordedBlock(draft, tokenizer)),
+        remainderTokens: 0,
+        settings: { ...facts.settings, ...(images.length > 0 ? withImages : {}) },
+      };
     },
   };
 }
 
-export function toRecordedBlocks(
-  drafts: readonly BlockDraft[],
-  tokenizer: Tokenizer,
-): RecordedBlock[] {
-  return drafts.map((draft) => toRecordedBlock(draft, tokenizer));
-}
+const withImages = { "images appear or vanish": "images" };
 
 /** The markers of the blocks; at most one per block. */
 export function markersOf(drafts: readonly BlockDraft[]): RecordedMarker[] {

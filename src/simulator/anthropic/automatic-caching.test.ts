@@ -110,7 +110,10 @@ describe("pre-warming", () => {
 
   test.each([
     ["stream", { stream: true }],
-    ["thinking.type", { thinking: { type: "enabled", budget_tokens: 1024 } }],
+    [
+      "thinking.type",
+      { model: "claude-opus-4-6", thinking: { type: "enabled", budget_tokens: 1024 } },
+    ],
     ["output_config.format", { output_config: { format: { type: "json_schema", schema: {} } } }],
     ["tool_choice", { tools: [tool("read")], tool_choice: { type: "any" } }],
     ["tool_choice", { tools: [tool("read")], tool_choice: { type: "tool", name: "read" } }],

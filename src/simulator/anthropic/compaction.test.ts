@@ -15,7 +15,8 @@ const long = [
   { role: "assistant", content: "ok" },
   { role: "user", content: "and then?" },
 ];
-const base = { model: "claude-opus-5", max_tokens: 500, messages: long };
+const thinking = { type: "disabled" };
+const base = { model: "claude-opus-5", max_tokens: 500, messages: long, thinking };
 const summarise = { ...base, compaction: { type: "summarize", instructions: "Keep names." } };
 
 /** A conversation that continues after a summary. */
@@ -173,14 +174,14 @@ describe("going on with a summary", () => {
 
   test("thinking behind the summarised part stays valid", () => {
     const client = openClient();
-    const model = "claude-opus-5-5";
-    const first = { ...base, model, messages: long };
+    const bound = { model: "claude-opus-5-5", thinking: { type: "adaptive" } };
+    const first = { ...base, ...bound };
     const { content } = client.create(first).body;
     const tail = [
       { role: "assistant", content },
       { role: "user", content: "go on" },
     ];
-    const [block] = client.create({ ...summarise, model }).body.content;
+    const [block] = client.create({ ...summarise, ...bound }).body.content;
     const kept = { ...first, messages: [{ role: "assistant", content: [block] }, ...tail] };
     expect(client.create(kept).status).toBe(200);
     const byHand = { ...first, messages: [{ role: "user", content: "Summary." }, ...tail] };

@@ -4,19 +4,15 @@ import type { PromptMemory } from "./diagnostics.ts";
 import { generateReply } from "./reply/generate-reply.ts";
 import { readRequest } from "./request/read-request.ts";
 import { renderPrompt, validateLength } from "./render/render-prompt.ts";
-import { readBetas, type ApiVersion } from "./request-headers.ts";
+import { jsonResponse } from "./refusal.ts";
+import { readBetas, type ApiCall } from "./request-headers.ts";
+import { toCallRecord } from "../record-call.ts";
 import { settingsOf } from "./settings.ts";
-import { costUsdOf } from "./reply/usage.ts";
 import { messageEvents, messageText, type Outcome } from "./reply/write-message.ts";
-
-interface Call {
-  readonly requestId: string;
-  readonly version: ApiVersion;
-}
 
 export function countMessageTokens(
   sent: SimRequest,
-  { version }: Call,
+  { version }: ApiCall,
   { counter }: SurfaceContext,
 ): SimResponse {
   const request = readRequest(sent.bodyText, { version, betas: readBetas(sent), purpose: "count" });
@@ -31,7 +27,7 @@ export function countMessageTokens(
 
 export function createMessage(
   sent: SimRequest,
-  { requestId, version }: Call,
+  { requestId, version }: ApiCall,
   context: SurfaceContext,
   memory: PromptMemory,
 ): SimResponse {
@@ -57,16 +53,11 @@ export function createMessage(
     startMs: nowMs,
   });
   const { bill } = open;
-  context.record({
-    surface: "anthropic",
-    model: request.facts.id,
-    startMs: nowMs,
-    bill,
-    outputTokens: made.outputTokens - made.thinkingTokens,
-    reasoningTokens: made.thinkingTokens,
-    costUsd: costUsdOf(bill, made, request, nowMs),
-    stopReason: made.stopReason,
-  });
+  const { facts, options } = request;
+  const priceShare = options.speed === "fast" ? null : 1;
+  const { stopReason } = made;
+  const called = { surface: "anthropic", facts, bill, generated: made, stopReason, startMs: nowMs };
+  context.record(toCallRecord({ ...called, priceShare }));
   const outcome: Outcome = {
     ...made,
     id,
@@ -85,8 +76,4 @@ function written(outcome: Outcome): SimResponse {
     headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" },
     body: { [Symbol.iterator]: () => messageEvents(outcome) },
   };
-}
-
-function jsonResponse(body: string): SimResponse {
-  return { status: 200, headers: { "content-type": "application/json" }, body };
 }

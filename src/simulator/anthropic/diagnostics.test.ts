@@ -72,7 +72,7 @@ test("the missed tokens are those of the previous prompt behind the divergence",
 test("where only settings differ, there is no answer", () => {
   const unavailable = { cache_miss_reason: { type: "unavailable" } };
   expect(told((body) => ({ ...body, tool_choice: { type: "none" } }))).toEqual(unavailable);
-  expect(told((body) => ({ ...body, thinking: { type: "adaptive" } }))).toEqual(unavailable);
+  expect(told((body) => ({ ...body, thinking: { type: "disabled" } }))).toEqual(unavailable);
   const format = { type: "json_schema", schema: { type: "object" } };
   expect(told((body) => ({ ...body, output_config: { format } }))).toEqual(unavailable);
   expect(told((body) => body, ["some-beta"])).toEqual(unavailable);

@@ -1,5 +1,5 @@
 // Says why a prompt could not be reused, by comparing it with the prompt of an earlier message.
-import { hashText } from "../hash-text.ts";
+import { hashText } from "../ids.ts";
 import type { MessagesRequest } from "./request/read-request.ts";
 import type { RenderedPrompt } from "./render/render-prompt.ts";
 import type { PromptUnit } from "./render/render-units.ts";
@@ -37,7 +37,6 @@ interface RememberedPrompt {
   readonly origins: Uint8Array;
 }
 
-/** Limits on stored prompts. */
 interface MemoryLimits {
   readonly promptsMax: number;
   /** Over all prompts, 13 bytes per block: 13 MB. The latest prompt is kept even if it alone exceeds this. */

@@ -1,9 +1,17 @@
 // The Anthropic surface: messages, token counts and models.
-import type { Route, Surface } from "../surface.ts";
+import {
+  noRetry,
+  type Route,
+  type SimRequest,
+  type SimResponse,
+  type Surface,
+  type SurfaceContext,
+} from "../surface.ts";
 import { countMessageTokens, createMessage } from "./create-message.ts";
 import { createPromptMemory } from "./diagnostics.ts";
 import { listModels, modelsByName, showModel } from "./models-list.ts";
-import { answerOrRefuse, authenticate, faultResponse } from "./request-headers.ts";
+import { Refusal, refusalResponse } from "./refusal.ts";
+import { answerOrRefuse, authenticate, faultResponse, type ApiCall } from "./request-headers.ts";
 
 /** Create one per simulator: it stores prompts for cache diagnostics. */
 export function createAnthropicSurface(): Surface {
@@ -12,30 +20,33 @@ export function createAnthropicSurface(): Surface {
     name: "anthropic",
     authenticate,
     fault: faultResponse,
+    isClient: (headers) => headers.has("anthropic-version") || headers.has("x-api-key"),
+    refuse: ({ status, message }, { newId }) => {
+      const type = { 404: "not_found_error", 413: "request_too_large", 500: "api_error" } as const;
+      return refusalResponse(new Refusal(type[status], message), newId("req_"), noRetry);
+    },
     routes: [
-      {
-        method: "POST",
-        path: "/v1/messages",
-        handle: (request, context) =>
-          answerOrRefuse(request, context, (call) => createMessage(request, call, context, memory)),
-      },
-      {
-        method: "POST",
-        path: "/v1/messages/count_tokens",
-        handle: (request, context) =>
-          answerOrRefuse(request, context, (call) => countMessageTokens(request, call, context)),
-      },
-      {
-        method: "GET",
-        path: "/v1/models",
-        handle: (request, context) =>
-          answerOrRefuse(request, context, () => listModels(request.query)),
-      },
-      ...[...modelsByName].map(([name, facts]): Route => ({
-        method: "GET",
-        path: `/v1/models/${name}`,
-        handle: (request, context) => answerOrRefuse(request, context, () => showModel(facts)),
-      })),
+      route("POST", "/v1/messages", (request, call, context) =>
+        createMessage(request, call, context, memory),
+      ),
+      route("POST", "/v1/messages/count_tokens", countMessageTokens),
+      route("GET", "/v1/models", ({ query }) => listModels(query)),
+      ...[...modelsByName].map(([name, facts]) =>
+        route("GET", `/v1/models/${name}`, () => showModel(facts)),
+      ),
     ],
+  };
+}
+
+function route(
+  method: Route["method"],
+  path: string,
+  answer: (request: SimRequest, call: ApiCall, context: SurfaceContext) => SimResponse,
+): Route {
+  return {
+    method,
+    path,
+    handle: (request, context) =>
+      answerOrRefuse(request, context, (call) => answer(request, call, context)),
   };
 }

@@ -45,21 +45,21 @@ test.each<readonly [string, (body: Any) => Any, string]>([
     "tools",
   ],
   ["fast mode", (body) => ({ ...body, speed: "fast" }), "tools"],
-  ["standard speed, said aloud", (body) => ({ ...body, speed: "standard" }), "messages"],
+  ["explicit standard speed", (body) => ({ ...body, speed: "standard" }), "messages"],
   ["the system text", (body) => ({ ...body, system: [text("other", marked)] }), "tools"],
   ["tool choice", (body) => ({ ...body, tool_choice: { type: "none" } }), "system"],
-  [
-    "free tool choice, said aloud",
-    (body) => ({ ...body, tool_choice: { type: "auto" } }),
-    "messages",
-  ],
+  ["explicit free tool choice", (body) => ({ ...body, tool_choice: { type: "auto" } }), "messages"],
   [
     "no parallel tool use",
     (body) => ({ ...body, tool_choice: { type: "auto", disable_parallel_tool_use: true } }),
     "system",
   ],
-  ["thinking", (body) => ({ ...body, thinking: { type: "adaptive" } }), "nothing"],
-  ["thinking off, said aloud", (body) => ({ ...body, thinking: { type: "disabled" } }), "messages"],
+  ["thinking", (body) => ({ ...body, thinking: { type: "disabled" } }), "nothing"],
+  [
+    "explicit default thinking",
+    (body) => ({ ...body, thinking: { type: "adaptive" } }),
+    "messages",
+  ],
   ["effort", (body) => ({ ...body, output_config: { effort: "low" } }), "nothing"],
   [
     "the output format",
@@ -67,7 +67,7 @@ test.each<readonly [string, (body: Any) => Any, string]>([
     "nothing",
   ],
   [
-    "default effort, said aloud",
+    "explicit default effort",
     (body) => ({ ...body, output_config: { effort: "high" } }),
     "messages",
   ],
@@ -94,7 +94,7 @@ test("web search before the marked tool leaves that tool cached", () => {
   expect(tierAfter((body) => ({ ...body, tools: [search, ...body.tools] }))).toBe("tools");
 });
 
-test("thinking said aloud changes nothing where the model always thinks", () => {
+test("an explicit default of thinking changes nothing where the model always thinks", () => {
   expect(tierAfter(alwaysAloud, always)).toBe("messages");
 });
 
@@ -195,7 +195,7 @@ test("a marker inside a document marks the whole document", () => {
   expect(buckets(client.create(body))).toMatchObject({ read: write5m, write5m: 0 });
 });
 
-describe("a default said aloud is the same prompt, another value is not", () => {
+describe("an explicit default is the same prompt, another value is not", () => {
   test("citations of a document", () => {
     const { citations: _on, ...plain } = cited;
     const first = withDocuments(plain);

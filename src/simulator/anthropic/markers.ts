@@ -23,7 +23,6 @@ export function validateMarks({ tools, system, messages, facts }: MessagesReques
   if (late !== undefined) throw outOfOrder(late);
 }
 
-/** The markers to bill, in block order. */
 export function placeMarkers(
   units: readonly PromptUnit[],
   request: MessagesRequest,

@@ -3,7 +3,7 @@ import { builtInCatalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { SimResponse } from "../surface.ts";
 import { lineOf, versionOf } from "./model-version.ts";
-import { invalid } from "./refusal.ts";
+import { invalid, jsonResponse } from "./refusal.ts";
 
 /** Every model and alias of this API, in the order of our files. */
 export const modelsByName: ReadonlyMap<string, ModelFacts> = new Map(
@@ -25,24 +25,12 @@ export function listModels(query: URLSearchParams): SimResponse {
   const from = query.has("before_id") ? Math.max(0, until - limit) : at("after_id") + 1;
   const data = all.slice(from, Math.min(until, from + limit)).map(([, facts]) => toInfo(facts));
   const hasMore = query.has("before_id") ? from > 0 : from + limit < all.length;
-  return respond({
-    data,
-    has_more: hasMore,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-  });
+  const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+  return jsonResponse(JSON.stringify({ data, has_more: hasMore, ...ends }));
 }
 
 export function showModel(facts: ModelFacts): SimResponse {
-  return respond(toInfo(facts));
-}
-
-function respond(value: unknown): SimResponse {
-  return {
-    status: 200,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(value),
-  };
+  return jsonResponse(JSON.stringify(toInfo(facts)));
 }
 
 const lifecycles = { active: "active", legacy: "deprecated", retired: "retired" } as const;
@@ -101,15 +89,14 @@ function effortOf({ id, capabilities }: ModelFacts): Readonly<Record<string, unk
   };
 }
 
-function thinkingOf({ id, capabilities }: ModelFacts): Readonly<Record<string, unknown>> {
-  const { thinking, thinkingAlwaysOn } = capabilities;
+function thinkingOf({ capabilities: can }: ModelFacts): Readonly<Record<string, unknown>> {
   return {
-    supported: thinking,
+    supported: can.thinking,
     types: {
-      adaptive: supported(thinking && versionOf(id) >= 406),
-      enabled: supported(thinking && !thinkingAlwaysOn),
-      disabled: supported(!thinkingAlwaysOn),
-      between_tools: supported(id === "claude-sonnet-5-5"),
+      adaptive: supported(can.adaptiveThinking),
+      enabled: supported(can.budgetedThinking),
+      disabled: supported(!can.thinkingAlwaysOn),
+      between_tools: supported(can.thinkingBetweenTools),
     },
   };
 }

@@ -5,7 +5,7 @@ import { textOr } from "./request/read-fields.ts";
 import { childrenOf, typeOf, type ReadBlock } from "./request/read-blocks.ts";
 import type { MessagesRequest, ReadMessage } from "./request/read-request.ts";
 import { referencedTools } from "./render/render-text.ts";
-import { toolChangeOf } from "./request/tool-changes.ts";
+import { toolChangeOf } from "./request/read-tools.ts";
 import { isThinking } from "./request/validate-options.ts";
 
 /** Builds tools and turns on demand: most models look only at the end of a long conversation. */

@@ -62,7 +62,6 @@ export function refusalResponse(
   };
 }
 
-/** The error of an injected fault. */
 export function refusalOf(fault: HttpFault): Refusal {
   switch (fault.kind) {
     case "rate limited":
@@ -81,4 +80,8 @@ export function refusalOf(fault: HttpFault): Refusal {
 
 export function promptTooLong(tokens: number, tokensMax: number): Refusal {
   return invalid(`prompt is too long: ${tokens} tokens > ${tokensMax} maximum`);
+}
+
+export function jsonResponse(body: string): SimResponse {
+  return { status: 200, headers: { "content-type": "application/json" }, body };
 }

@@ -43,8 +43,8 @@ describe("the headers of a failure", () => {
   const place = {
     newId: (prefix: string) => `${prefix}1`,
     path: "/v1/messages",
-    workspace: "workspace-a",
-    nowMs: Date.UTC(2026, 10, 15),
+    workspace: "workspace",
+    nowMs: Date.UTC(2026, 10, 15, 12),
   };
   const usual = createClient().create(base).headers;
 
@@ -70,7 +70,7 @@ describe("the headers of a failure", () => {
       "anthropic-workspace-id": usual["anthropic-workspace-id"],
       "anthropic-ratelimit-requests-limit": "4000",
       "anthropic-ratelimit-requests-remaining": "0",
-      "anthropic-ratelimit-requests-reset": "2026-11-15T00:00:07Z",
+      "anthropic-ratelimit-requests-reset": "2026-11-15T12:00:07Z",
       "anthropic-ratelimit-output-tokens-remaining": "0",
     });
   });

@@ -1,11 +1,15 @@
 // Headers of this API: key, version and betas in; ids and rate limits out.
-import { hash } from "node:crypto";
 import type { HttpFault, SimRequest, SimResponse, Surface, SurfaceContext } from "../surface.ts";
 import { invalid, Refusal, refusalOf, refusalResponse } from "./refusal.ts";
 
 export const versions = ["2023-06-01", "2026-10-21"] as const;
 
 export type ApiVersion = (typeof versions)[number];
+
+export interface ApiCall {
+  readonly requestId: string;
+  readonly version: ApiVersion;
+}
 
 /** Without a key there is no workspace; without a time, no reset of limits. */
 type Place = Pick<SurfaceContext, "newId"> & Partial<Pick<SurfaceContext, "nowMs" | "workspace">>;
@@ -68,9 +72,7 @@ export function responseHeaders(
   return {
     "request-id": requestId,
     "anthropic-organization-id": organizationId,
-    ...(workspace === undefined
-      ? {}
-      : { "anthropic-workspace-id": `wrkspc_${hash("sha256", workspace, "hex").slice(0, 24)}` }),
+    ...(workspace === undefined ? {} : { "anthropic-workspace-id": workspace }),
     ...Object.fromEntries(limits),
   };
 }
@@ -88,7 +90,7 @@ function timeText(ms: number): string {
 export function answerOrRefuse(
   request: SimRequest,
   context: SurfaceContext,
-  answer: (call: { readonly requestId: string; readonly version: ApiVersion }) => SimResponse,
+  answer: (call: ApiCall) => SimResponse,
 ): SimResponse {
   const requestId = context.newId("req_");
   const headers = responseHeaders(requestId, context);

@@ -4,7 +4,6 @@ import type { JsonObject } from "../json-source.ts";
 import { isCiting } from "./render/render-text.ts";
 import { childrenOf, typeOf } from "./request/read-blocks.ts";
 import type { MessagesRequest } from "./request/read-request.ts";
-import { isThinking } from "./request/validate-options.ts";
 
 export function settingsOf(request: MessagesRequest): BillableRequest["settings"] {
   const { options, tools, messages } = request;
@@ -31,14 +30,20 @@ export function settingsOf(request: MessagesRequest): BillableRequest["settings"
 }
 
 /** Null for the model's default. */
-function thinkingSetting(request: MessagesRequest): string | null {
-  const { thinking } = request.options;
-  const { thinkingAlwaysOn } = request.facts.capabilities;
-  if (thinking === null) return null;
-  if (thinking.type === "between_tools") return "between tools";
-  if (!isThinking(request)) return thinkingAlwaysOn ? "off" : null;
-  if (thinking.type === "enabled") return `${thinking.budgetTokens} tokens`;
-  return thinkingAlwaysOn ? null : "adaptive";
+function thinkingSetting({ options, facts }: MessagesRequest): string | null {
+  const { thinkingByDefault } = facts.capabilities;
+  switch (options.thinking?.type) {
+    case undefined:
+      return null;
+    case "adaptive":
+      return thinkingByDefault ? null : "adaptive";
+    case "disabled":
+      return thinkingByDefault ? "off" : null;
+    case "enabled":
+      return `${options.thinking.budgetTokens} tokens`;
+    case "between_tools":
+      return "between tools";
+  }
 }
 
 /** Whether the block or one inside it is wanted. */

@@ -189,7 +189,7 @@ test("it spells a command as words where the tool takes words", () => {
   expect(first?.input).toEqual({ command: ["bash", "-lc", "ls"] });
 });
 
-test("it sometimes uses two tools at once", () => {
+test("it sometimes uses two tools in one reply", () => {
   const sizes = Array.from({ length: 20 }, (_, seed) =>
     play(kits["pi"] ?? [], listing, { seed }).calls.map((calls) => calls.length),
   ).flat();
@@ -204,7 +204,7 @@ test("a user message after every tool result does not make it start over", () =>
   expect(session.calls).toHaveLength(6);
 });
 
-test("a client that folds after every step does not make it start over", () => {
+test("a client that compacts after every step does not make it start over", () => {
   const model = createAgent();
   const session = play(kits["pi"] ?? [], listing, {
     change: (turns) => {
@@ -249,7 +249,7 @@ test("tools that are not for files are tried once each", () => {
   ]);
 });
 
-test("without tools, or with none it dares to use, it answers at once", () => {
+test("without a tool that is safe to use it answers directly", () => {
   expect(play([], listing).calls).toEqual([]);
   expect(play([tool("Write", { file_path: "string" })], listing).calls).toEqual([]);
 });

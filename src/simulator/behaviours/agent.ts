@@ -1,9 +1,8 @@
 // agent: acts like a coding agent with the client's tools. It only reads, and it always finishes.
 import { drawOf } from "../ids.ts";
-import type { Model } from "../model.ts";
-import type { Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "../prompt.ts";
+import type { Model, Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "../prompt.ts";
 import { findFolder, findPaths } from "./find-paths.ts";
-import { forcedCall, toCall } from "./forced-call.ts";
+import { forcedCall, toCall, type Wishes } from "./sample-input.ts";
 import { asksForSummary, lastQuestion, shorten, stepsIn, summarise } from "./summariser.ts";
 import {
   folderProperties,
@@ -55,31 +54,17 @@ function currentRun(turns: readonly PromptTurn[]): readonly PromptTurn[] {
 function chooseCalls(situation: Situation): readonly ReplyPart[] {
   const { prompt, run, step, draw } = situation;
   const { toolChoice, tools } = prompt;
-  const kit = sortTools(tools);
-  if (typeof toolChoice === "object" && kit.unsafe.some(({ name }) => name === toolChoice.name)) {
+  const kit: Kit = Object.groupBy(tools, kindOf);
+  const named = typeof toolChoice === "object" ? toolChoice.name : null;
+  if (kit.unsafe?.some(({ name }) => name === named) === true) {
     return toList(forcedCall(prompt));
   }
-  const named = typeof toolChoice === "object" ? [toolChoice.name] : null;
-  const usable = named === null ? kit : sortTools(tools.filter(({ name }) => named.includes(name)));
+  const allowed = tools.filter(({ name }) => named === null || name === named);
+  const usable: Kit = Object.groupBy(allowed, kindOf);
   const hands = createHands(usable, findFolder(prompt));
-  const calls = hands === null ? callOthers(usable.other, run) : look(hands, situation, step, draw);
+  const calls =
+    hands === null ? callOthers(usable.other ?? [], run) : look(hands, situation, step, draw);
   return calls.length > 0 ? calls : toList(forcedCall(prompt));
-}
-
-type Kit = Readonly<Record<ToolKind, readonly PromptTool[]>>;
-
-function sortTools(tools: readonly PromptTool[]): Kit {
-  const of = (kind: ToolKind): readonly PromptTool[] =>
-    tools.filter((tool) => kindOf(tool) === kind);
-  return {
-    read: of("read"),
-    list: of("list"),
-    search: of("search"),
-    shell: of("shell"),
-    script: of("script"),
-    unsafe: of("unsafe"),
-    other: of("other"),
-  };
 }
 
 /** Calls each tool that is not for files once. */
@@ -89,42 +74,44 @@ function callOthers(others: readonly PromptTool[], run: readonly PromptTurn[]): 
   return next === undefined ? [] : [toCall(next)];
 }
 
-/** Calls the agent can make with the client's tools; null if no tool fits. */
+/** Calls the agent can make with the client's tools; each is null if no tool fits. */
 interface Hands {
-  readonly list: (() => ReplyPart) | null;
-  readonly read: ((path: string) => ReplyPart) | null;
-  readonly search: ((word: string, path: string | undefined) => ReplyPart) | null;
-  readonly shell: ((command: string, meaning: string) => ReplyPart) | null;
+  list(): ReplyPart | null;
+  read(path: string): ReplyPart | null;
+  search(word: string): ReplyPart | null;
+  shell(command: string, meaning: string): ReplyPart | null;
 }
 
+type Kit = Partial<Record<ToolKind, readonly PromptTool[]>>;
+
 /** Null without a tool for reading files. */
-function createHands(kit: Kit, folder: string | null): Hands | null {
-  const [read, list, search, shell, script] = [
-    kit.read[0],
-    kit.list[0],
-    kit.search[0],
-    kit.shell[0],
-    kit.script[0],
-  ];
-  const inFolder = (path: string): string =>
-    folder === null || path.startsWith("/") ? path : `${folder}/${path}`;
+function createHands(
+  { read, list, search, shell, script }: Kit,
+  folder: string | null,
+): Hands | null {
+  if ([read, list, search, shell, script].every((tools) => tools === undefined)) return null;
   const place = folder ?? ".";
-  const runCommand =
-    shell === undefined
-      ? script && ((command: string) => scriptCall(script, command))
-      : (command: string, meaning: string) => shellCall(shell, command, meaning, place);
-  if ([read, list, search, runCommand].every((hand) => hand === undefined)) return null;
   return {
-    list: list === undefined ? null : () => toCall(list, listWishes(place)),
-    read: read === undefined ? null : (path) => toCall(read, all(pathProperties, inFolder(path))),
-    search:
-      search === undefined
-        ? null
-        : (word) =>
-            toCall(search, { ...all(folderProperties, place), ...all(patternProperties, word) }),
-    shell: runCommand ?? null,
+    list: () => callFirst(list, { ...all(folderProperties, place), ...everyFile }),
+    read: (path) => {
+      const isAbsolute = folder === null || path.startsWith("/");
+      return callFirst(read, all(pathProperties, isAbsolute ? path : `${folder}/${path}`));
+    },
+    search: (word) =>
+      callFirst(search, { ...all(folderProperties, place), ...all(patternProperties, word) }),
+    shell: (command, meaning) => {
+      if (shell?.[0] !== undefined) return shellCall(shell[0], command, meaning, place);
+      return script?.[0] === undefined ? null : scriptCall(script[0], command);
+    },
   };
 }
+
+function callFirst(tools: readonly PromptTool[] | undefined, wishes: Wishes): ReplyPart | null {
+  const tool = tools?.[0];
+  return tool === undefined ? null : toCall(tool, wishes);
+}
+
+const everyFile: Wishes = { pattern: "*", glob: "*", glob_pattern: "*" };
 
 function shellCall(tool: PromptTool, command: string, meaning: string, place: string): ReplyPart {
   const wishes = { ...all(shellProperties, command), description: meaning };
@@ -142,15 +129,11 @@ function scriptCall(tool: PromptTool, command: string): ReplyPart {
   return { kind: "tool use", name: tool.name, inputJson: JSON.stringify(script) };
 }
 
-function listWishes(place: string): Readonly<Record<string, unknown>> {
-  return { ...all(folderProperties, place), pattern: "*", glob: "*", glob_pattern: "*" };
-}
-
-function all(names: readonly string[], value: unknown): Readonly<Record<string, unknown>> {
+function all(names: readonly string[], value: unknown): Wishes {
   return Object.fromEntries(names.map((name) => [name, value]));
 }
 
-/** First lists files, then reads them, sometimes two at once. */
+/** First lists files, then reads them, sometimes two in one reply. */
 function look(
   hands: Hands,
   { run, prompt }: Situation,
@@ -162,19 +145,18 @@ function look(
   const done = run.flatMap(({ toolUses }) => toolUses.map(({ inputJson }) => inputJson));
   const unread = seen.filter((path) => !done.some((input) => input.includes(path)));
   const file = unread[Math.floor(draw("file") * unread.length)];
-  const { shell } = hands;
   const list = (): ReplyPart | null =>
-    hands.list?.() ?? shell?.(step === 0 ? "ls" : findCommand, "List files") ?? null;
+    hands.list() ?? hands.shell(step === 0 ? "ls" : findCommand, "List files");
   const read = (path: string | undefined): ReplyPart | null =>
     path === undefined
       ? null
-      : (hands.read?.(path) ?? shell?.(`head -n 60 ${path}`, `Read ${path}`) ?? null);
+      : (hands.read(path) ?? hands.shell(`head -n 60 ${path}`, `Read ${path}`));
   const search = (): ReplyPart | null => {
     const word = pickWord([lastQuestion(prompt), ...results.map(({ text }) => text)], draw("word"));
-    if (hands.search !== null) return hands.search(word, file);
-    return file === undefined ? null : (shell?.(`grep -n ${word} ${file}`, "Search") ?? null);
+    const found = hands.search(word);
+    return found ?? (file === undefined ? null : hands.shell(`grep -n ${word} ${file}`, "Search"));
   };
-  const where = (): ReplyPart | null => shell?.("pwd", "Show the working directory") ?? null;
+  const where = (): ReplyPart | null => hands.shell("pwd", "Show the working directory");
 
   if (step === 0) return toList(list() ?? where() ?? search(), draw("also") < 0.5 ? where() : null);
   const isReading = draw("kind") < 0.7;

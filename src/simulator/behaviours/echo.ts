@@ -1,7 +1,6 @@
 // echo: repeats the last input.
-import type { Model } from "../model.ts";
-import type { Prompt } from "../prompt.ts";
-import { forcedCall } from "./forced-call.ts";
+import type { Model, Prompt } from "../prompt.ts";
+import { forcedCall } from "./sample-input.ts";
 import { summarise } from "./summariser.ts";
 
 export function createEcho(): Model {

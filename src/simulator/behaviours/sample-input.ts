@@ -1,5 +1,21 @@
-// A deterministic value that a JSON schema accepts: what a careful model would send to a tool.
+// Calls of a client's tools, with a deterministic input that the tool's JSON schema accepts.
 import { isFields, type Fields } from "../../core/models/read-fields.ts";
+import type { Prompt, PromptTool, ReplyPart } from "../prompt.ts";
+
+/** A call of the forced tool; null if the client leaves the choice to the model. */
+export function forcedCall(prompt: Prompt): ReplyPart | null {
+  const { toolChoice } = prompt;
+  if (toolChoice === "auto" || toolChoice === "none") return null;
+  const { tools } = prompt;
+  const tool = toolChoice === "any" ? tools[0] : tools.find(({ name }) => name === toolChoice.name);
+  return tool === undefined ? null : toCall(tool);
+}
+
+/** A call whose input is valid by the tool's schema. Properties named in `wishes` get those values. */
+export function toCall(tool: PromptTool, wishes: Wishes = {}): ReplyPart {
+  const input = tool.inputSchema === null ? "sample" : sampleInput(tool.inputSchema, wishes);
+  return { kind: "tool use", name: tool.name, inputJson: JSON.stringify(input) };
+}
 
 /** Preferred values by property name, used if the schema has the property and accepts the value. */
 export type Wishes = Readonly<Record<string, unknown>>;

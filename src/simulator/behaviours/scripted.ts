@@ -1,10 +1,8 @@
 // scripted: answers from a script, and fails if the script has no answer.
 import { StrataError } from "../../core/strata-error.ts";
-import type { Model } from "../model.ts";
-import type { Prompt, Reply, ReplyPart } from "../prompt.ts";
+import type { Model, Prompt, Reply, ReplyPart } from "../prompt.ts";
 import { lastUserText, shorten } from "./summariser.ts";
 
-/** One reply, and the request it answers. */
 export interface ScriptStep {
   /** Answers any request that meets this condition, in any order. */
   readonly when?: Condition | undefined;

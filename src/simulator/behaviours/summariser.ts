@@ -1,6 +1,5 @@
 // summariser: a deterministic summary made of quotes from the conversation.
-import type { Model } from "../model.ts";
-import type { Prompt, PromptTurn, Reply } from "../prompt.ts";
+import type { Model, Prompt, PromptTurn, Reply } from "../prompt.ts";
 import { findPaths } from "./find-paths.ts";
 import {
   asksIn,
@@ -11,7 +10,6 @@ import {
   type SummaryContents,
 } from "./summary-headings.ts";
 
-/** Summarises every prompt. */
 export function createSummariser(): Model {
   return summarise;
 }
@@ -47,11 +45,11 @@ export const stepsLine = "Tool steps so far:";
 
 /** Tool calls, plus those counted in an earlier summary. */
 export function stepsIn(turns: readonly PromptTurn[]): number {
-  const told = turns.flatMap(({ text }) =>
+  const counted = turns.flatMap(({ text }) =>
     [...text.matchAll(new RegExp(`${stepsLine} (\\d+)`, "g"))].map((match) => Number(match[1])),
   );
   const done = turns.filter(({ toolUses }) => toolUses.length > 0).length;
-  return done + Math.max(0, ...told);
+  return done + Math.max(0, ...counted);
 }
 
 function summaryOf(prompt: Prompt): string {
@@ -63,7 +61,7 @@ function summaryOf(prompt: Prompt): string {
     .map((text) => shorten(text, 300))
     .filter((text) => text !== "");
   const said = turns.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
-  const told: SummaryContents = {
+  const contents: SummaryContents = {
     asked: [...wishes.slice(0, 1), ...wishes.slice(1).slice(-5)],
     tools: countTools(turns),
     files: [...new Set(turns.flatMap(pathsOf))].slice(0, 20),
@@ -77,12 +75,12 @@ function summaryOf(prompt: Prompt): string {
   const tokensMax = Math.min(2_000, outputTokensMax, limitIn(request) ?? outputTokensMax);
   const room = Math.max(0, Math.max(200, tokensMax * 3) - last.length);
   const headings = headingsIn(request);
-  if (headings.length === 0) return toldInOrder(told).join("\n").slice(0, room) + last;
+  if (headings.length === 0) return inOrder(contents).join("\n").slice(0, room) + last;
   const earlier = turns.filter(({ role }) => role === "user").map(({ text }) => text);
-  return underHeadings(headings, told, { earlier, charactersMax: room }).join("\n") + last;
+  return underHeadings(headings, contents, { earlier, charactersMax: room }).join("\n") + last;
 }
 
-function toldInOrder({ keep, asked, tools, files, said }: SummaryContents): string[] {
+function inOrder({ keep, asked, tools, files, said }: SummaryContents): string[] {
   return [
     "What happened so far.",
     ...(keep === null ? [] : [`To keep: ${keep}`]),

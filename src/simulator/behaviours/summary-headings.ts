@@ -1,6 +1,5 @@
 // What a client requires of a summary: its headings, and text to keep word for word.
 
-/** What a summary can contain. */
 export interface SummaryContents {
   readonly asked: readonly string[];
   readonly tools: readonly string[];

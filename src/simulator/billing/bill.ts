@@ -1,5 +1,23 @@
-// The bill of one request: tokens, where it hit, and why not further.
-import type { BillableMarker, Lifetime } from "./billable-request.ts";
+// Billing and its bills: tokens, where a request hit, and why not further.
+import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
+
+export interface Billing {
+  /** Bills a request at its start. Its writes become readable when its response begins. */
+  open(request: BillableRequest): OpenBill;
+  entries(nowMs: number): EntryView[];
+  clear(): void;
+}
+
+/** The bill of a request that is not answered yet. Its response settles what it wrote. */
+export interface OpenBill {
+  readonly bill: Bill;
+  /** Call at the first byte of the response: its writes become readable. */
+  begin(): void;
+  /** Call at the last byte of the response; lifetimes can count from it. */
+  end(atMs: number): void;
+  /** Call if there is no response: nothing is written, and no lifetime is extended. */
+  abandon(): void;
+}
 
 export interface Bill {
   readonly requestId: string;
@@ -25,12 +43,10 @@ export type MarkerOutcome =
   | "hit"
   | "written"
   | "refreshed"
-  | "brought back"
   | "below the minimum"
   | "nothing there to refresh"
   | "over the limit";
 
-/** A closed list. */
 export type Reason =
   | { readonly kind: "hit"; readonly writtenBy: string; readonly lifetime: Lifetime | null }
   | { readonly kind: "no marker" }

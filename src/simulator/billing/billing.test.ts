@@ -263,20 +263,24 @@ describe("a marker at or before the hit", () => {
   const chat = [system, text("question", 2000)];
   const other = { blocks: [system, text("another question", 500)], markers: { 0: "5m" } } as const;
 
-  test("brings back its own expired entry when the response begins, free of charge", () => {
-    const billing = createBilling();
-    send(billing, sonnet, { blocks: chat, markers: { 0: "5m", 1: "5m" } });
-    send(billing, sonnet, { blocks: chat, markers: { 1: "5m" }, atMs: 200_000 });
-    const both = { blocks: chat, markers: { 0: "5m", 1: "5m" }, atMs: 400_000 } as const;
-    const open = billing.open(toRequest(sonnet, both));
-    expect(paid(open.bill)).toEqual({ read: 3000, uncached: 0 });
-    expect(outcomes(open.bill)).toEqual(["brought back", "hit"]);
-    const early = billing.open(toRequest(sonnet, { ...other, atMs: 400_000 }));
-    expect(early.bill.readTokens).toBe(0);
-    early.abandon();
-    open.begin();
-    const bill = send(billing, sonnet, { ...other, atMs: 700_000 });
-    expect(paid(bill)).toEqual({ read: 1000, uncached: 500 });
+  test("does not bring back its own expired entry, unless the option says that it writes", () => {
+    for (const [markerBeforeHit, outcome, read] of [
+      ["refreshes only", "nothing there to refresh", 0],
+      ["writes", "written", 1000],
+    ] as const) {
+      const billing = createBilling({ markerBeforeHit });
+      send(billing, sonnet, { blocks: chat, markers: { 0: "5m", 1: "5m" } });
+      send(billing, sonnet, { blocks: chat, markers: { 1: "5m" }, atMs: 200_000 });
+      const both = { blocks: chat, markers: { 0: "5m", 1: "5m" }, atMs: 400_000 } as const;
+      const open = billing.open(toRequest(sonnet, both));
+      expect(paid(open.bill)).toEqual({ read: 3000, uncached: 0 });
+      expect(outcomes(open.bill)).toEqual([outcome, "hit"]);
+      const early = billing.open(toRequest(sonnet, { ...other, atMs: 400_000 }));
+      expect(early.bill.readTokens).toBe(0);
+      early.abandon();
+      open.begin();
+      expect(send(billing, sonnet, { ...other, atMs: 700_000 }).readTokens).toBe(read);
+    }
   });
 
   test("does not make a 1h entry of a 5m one, but refreshes it", () => {
@@ -290,7 +294,7 @@ describe("a marker at or before the hit", () => {
     expect(paid(bill)).toEqual({ read: 0, "5m": 1000, uncached: 500 });
   });
 
-  test("creates nothing, unless it is said to write", () => {
+  test("creates nothing, unless the option says that it writes", () => {
     for (const [markerBeforeHit, outcome, read] of [
       ["refreshes only", "nothing there to refresh", 0],
       ["writes", "written", 1000],
@@ -305,7 +309,7 @@ describe("a marker at or before the hit", () => {
   });
 
   test.each([sonnet, sol])(
-    "finds entries of another lifetime, unless it is said not to: $id",
+    "finds entries of another lifetime, unless the option says not: $id",
     (model) => {
       const [short, long] = model.cache.lifetimes.map(({ lifetime }) => lifetime);
       for (const [crossLifetime, read] of [

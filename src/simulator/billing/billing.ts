@@ -1,18 +1,21 @@
 // Bills block lists: what a request reads, writes and pays in tokens. Times are arguments.
 import type { MarkerRules } from "../../core/models/marker-rules.ts";
-import type { Bill, BilledMarker, EntryView, MarkerOutcome } from "./bill.ts";
-import type { BillableBlock } from "./billable-block.ts";
+import type { Bill, BilledMarker, Billing, EntryView, MarkerOutcome, OpenBill } from "./bill.ts";
 import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.ts";
-import { explainMiss, type Circumstances } from "./explain-miss.ts";
-import { findByBoundaries, findByPositions, type Examined, type Hit } from "./find-hit.ts";
+import {
+  explainMiss,
+  findByBoundaries,
+  findByPositions,
+  type Circumstances,
+  type Examined,
+  type Hit,
+} from "./find-hit.ts";
+import { keyedPromptOf } from "./growing-prompt.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
-import type { Billing, OpenBill } from "./open-bill.ts";
-import { positionsOf } from "./positions.ts";
-import { prefixKeys } from "./prefix-keys.ts";
 import { createStepBilling } from "./step-billing.ts";
 
-/** For models with automatic caching only. The lookback is that of the provider's models that take markers. */
+/** For models without markers. The lookback is that of the provider's models that take markers. */
 const implicitOnly: MarkerRules = {
   markersMax: 1,
   excess: "the latest count",
@@ -39,7 +42,8 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
       const { markers, automatic } = request.model.cache;
       if (markers !== null) return openMarked(request, markers, books);
       if (automatic?.takesMarkerSlot === true) return openMarked(request, implicitOnly, books);
-      return automatic?.boundary === "every step" ? steps.open(request) : openUncached(request);
+      if (automatic?.boundary === "every step") return steps.open(request);
+      return openMarked({ ...request, markers: [], mode: "explicit" }, implicitOnly, books);
     },
     entries: (nowMs) => [
       ...[...store.all()].map((entry) =>
@@ -131,7 +135,7 @@ function examine(
   options: BillingOptions,
 ): { readonly examined: Examined; readonly marked: readonly BillableMarker[] } {
   const minimum = request.model.cache.minimumTokens ?? 0;
-  const cumulative = request.prompt?.cumulative ?? sumsOf(request.blocks);
+  const prompt = keyedPromptOf(request, options);
   const implicit = implicitMarker(request);
   const counted = new Set([...countedMarkers(request, rules, implicit), ...implicit]);
   // A counted marker on the provider's own boundary replaces it.
@@ -140,20 +144,9 @@ function examine(
   );
   const marked = [...request.markers, ...own].toSorted((left, right) => left.block - right.block);
   const usable = marked.filter(
-    (marker) => counted.has(marker) && (cumulative[marker.block] ?? 0) >= minimum,
+    (marker) => counted.has(marker) && (prompt.cumulative[marker.block] ?? 0) >= minimum,
   );
-  const positions =
-    request.prompt?.positions ??
-    (rules.lookback.kind === "positions"
-      ? positionsOf(request.blocks, rules.lookback, options)
-      : request.blocks.map((_, index) => index));
-  const keys = request.prompt?.keys ?? prefixKeys(request);
-  return { examined: { request, keys, cumulative, positions, usable }, marked };
-}
-
-function sumsOf(blocks: readonly BillableBlock[]): readonly number[] {
-  let sum = 0;
-  return blocks.map(({ tokens }) => (sum += tokens));
+  return { examined: { ...prompt, request, usable }, marked };
 }
 
 /** The marker that the provider places itself: none or one. */
@@ -189,7 +182,7 @@ interface Marking {
   readonly written: Entry[];
 }
 
-/** A marker after the hit writes. At or before the hit it refreshes existing entries. */
+/** A marker after the hit writes. At or before the hit it only restarts the lifetimes of live entries. */
 function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome {
   const { examined, hit, books, touched, written } = marking;
   const { request, keys, cumulative, usable } = examined;
@@ -204,17 +197,14 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
     write();
     return "written";
   }
-  const there = books.store.at(key);
-  const live = there.filter((entry) => isLive(entry, request.startMs, books.options));
+  const live = books.store.at(key).filter((entry) => isLive(entry, request.startMs, books.options));
   for (const entry of live) touched.add(entry);
-  const own = there.find(({ lifetime }) => lifetime === marker.lifetime);
-  const isExpired = own !== undefined && !live.includes(own);
-  const mayCreate = own === undefined && books.options.markerBeforeHit === "writes";
-  // Neither write costs anything: the tokens up to the hit are billed as read.
-  if (isExpired || mayCreate) write();
+  const hasOwn = live.some(({ lifetime }) => lifetime === marker.lifetime);
+  const isWritten = !hasOwn && books.options.markerBeforeHit === "writes";
+  // It would cost nothing: the tokens up to the hit are billed as read.
+  if (isWritten) write();
   if (marker.block === hit.block) return "hit";
-  if (isExpired) return "brought back";
-  if (mayCreate) return "written";
+  if (isWritten) return "written";
   return live.length > 0 ? "refreshed" : "nothing there to refresh";
 }
 
@@ -256,22 +246,3 @@ function writtenSpans(
   }
   return spans;
 }
-
-function openUncached(request: BillableRequest): OpenBill {
-  const totalTokens = request.blocks.reduce((sum, { tokens }) => sum + tokens, 0);
-  return {
-    bill: {
-      requestId: request.id,
-      totalTokens,
-      readTokens: 0,
-      writeTokens: {},
-      uncachedTokens: totalTokens,
-      hitBlock: null,
-      markers: [],
-      reason: { kind: "no marker" },
-    },
-    ...nothingToDo,
-  };
-}
-
-const nothingToDo: Omit<OpenBill, "bill"> = { begin: () => {}, end: () => {}, abandon: () => {} };

@@ -2,13 +2,11 @@
 import type { Lifetime } from "./billable-request.ts";
 import type { BillingOptions } from "./options.ts";
 
-/** One written prefix with one lifetime. */
 export interface Entry {
   readonly key: string;
   readonly lifetime: Lifetime;
   readonly tokens: number;
   readonly lifetimeMs: number;
-  /** The request that wrote it last. */
   writtenBy: string;
   /** The latest start or end of an answered request that wrote or read it. */
   settledMs: number;
@@ -21,7 +19,7 @@ export function touchedMs({ settledMs, open }: Entry): number {
   return Math.max(settledMs, ...open.values());
 }
 
-/** Readable entries, and expired ones, which a marker can bring back. */
+/** Readable entries, and expired ones, which explain a miss. */
 export interface EntryStore {
   readonly size: number;
   /** The entries of a key, shortest lifetime first. */
@@ -34,18 +32,19 @@ export interface EntryStore {
   clear(): void;
 }
 
+/** How long an expired entry can explain a miss. */
+const expiredKeptMs = 24 * 60 * 60 * 1000;
+
 /** Limits the number of entries and the time that expired ones stay. Drops the longest unused first. */
-export function createEntryStore(
-  bounds: Pick<BillingOptions, "entriesMax" | "expiredKeptMs">,
-): EntryStore {
+export function createEntryStore({ entriesMax }: Pick<BillingOptions, "entriesMax">): EntryStore {
   const byKey = new Map<string, readonly Entry[]>();
   let size = 0;
   const forget = (nowMs: number): void => {
     for (const [key, entries] of byKey) {
       const isGone = entries.every((each) => {
-        return touchedMs(each) + each.lifetimeMs + bounds.expiredKeptMs < nowMs;
+        return touchedMs(each) + each.lifetimeMs + expiredKeptMs < nowMs;
       });
-      if (!isGone && size <= bounds.entriesMax) return;
+      if (!isGone && size <= entriesMax) return;
       byKey.delete(key);
       size -= entries.length;
     }

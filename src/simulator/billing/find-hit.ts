@@ -1,27 +1,22 @@
-// Finds the entry a request reads: the longest live one within reach of its markers or boundaries.
+// Finds the entry a request reads, the longest live one within reach of its markers or boundaries, or why there is none.
 import type { Lookback } from "../../core/models/marker-rules.ts";
-import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
-import { isLive, type Entry, type EntryStore } from "./entry-store.ts";
+import type { BillableMarker, BillableRequest, KeyedPrompt, Lifetime } from "./billable-request.ts";
+import { isLive, touchedMs, type Entry, type EntryStore } from "./entry-store.ts";
 import type { BillingOptions } from "./options.ts";
-import type { PositionLookback } from "./positions.ts";
+import type { BilledMarker, Reason } from "./bill.ts";
 
 export interface Hit {
   readonly block: number;
   readonly entries: readonly Entry[];
 }
 
-/** A request with its keys, sums and positions. */
-export interface Examined {
+export interface Examined extends KeyedPrompt {
   readonly request: BillableRequest;
-  readonly keys: readonly string[];
-  /** Tokens up to and including each block. */
-  readonly cumulative: readonly number[];
-  /** Lookback position of each block; the block's index if the provider does not count positions. */
-  readonly positions: readonly number[];
   /** Markers that count and whose prefix reaches the minimum. */
   readonly usable: readonly BillableMarker[];
 }
 
+type PositionLookback = Extract<Lookback, { readonly kind: "positions" }>;
 type BoundaryLookback = Extract<Lookback, { readonly kind: "boundaries" }>;
 
 /** Looks back from each marker, the last one first, so the first hit is the longest. */
@@ -102,4 +97,52 @@ function liveAt(
     .at(key)
     .filter((entry) => lifetime === null || entry.lifetime === lifetime)
     .filter((entry) => isLive(entry, nowMs, options));
+}
+
+export interface Circumstances {
+  readonly store: EntryStore;
+  /** Writes of requests whose responses have not begun. */
+  readonly pending: ReadonlyMap<string, Entry>;
+  readonly options: BillingOptions;
+}
+
+export function explainMiss(
+  examined: Examined,
+  hit: Hit | null,
+  markers: readonly BilledMarker[],
+  circumstances: Circumstances,
+): Reason {
+  const entry = hit?.entries.at(-1);
+  if (entry !== undefined) {
+    return { kind: "hit", writtenBy: entry.writtenBy, lifetime: entry.lifetime };
+  }
+  if (markers.length === 0) return { kind: "no marker" };
+  if (examined.usable.length === 0) {
+    const minimumTokens = examined.request.model.cache.minimumTokens ?? 0;
+    return { kind: "below the minimum", minimumTokens };
+  }
+  return explainUnread(examined, circumstances);
+}
+
+/** Finds the longest prefix ever written and says why it could not be read. */
+function explainUnread(
+  { request, keys }: Examined,
+  { store, pending, options }: Circumstances,
+): Reason {
+  for (let block = keys.length - 1; block >= 0; block -= 1) {
+    const key = keys[block] ?? "";
+    const entry = store.at(key).at(-1);
+    const waiting = pending.get(key);
+    if (entry !== undefined && isLive(entry, request.startMs, options)) {
+      return { kind: "beyond lookback", block };
+    }
+    if (waiting !== undefined) {
+      return { kind: "not readable yet", block, writtenBy: waiting.writtenBy };
+    }
+    if (entry !== undefined) {
+      const agoMs = request.startMs - touchedMs(entry) - entry.lifetimeMs;
+      return { kind: "expired", block, agoMs };
+    }
+  }
+  return { kind: "never written" };
 }

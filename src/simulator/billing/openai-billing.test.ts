@@ -1,7 +1,7 @@
 // The examples of OpenAI's guide: boundaries of newer models, steps of older ones.
 import { describe, expect, test } from "vitest";
 import { modelOf, outcomes, paid, send, text, texts } from "../../../harness/bill-example.ts";
-import type { BillableBlock } from "./billable-block.ts";
+import type { BillableBlock } from "./billable-request.ts";
 import { createBilling } from "./billing.ts";
 
 const sol = modelOf("gpt-6.1-sol");

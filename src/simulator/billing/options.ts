@@ -1,12 +1,12 @@
 // One option for each point that providers leave open. The defaults assume the least caching.
-import { readCount, readFields, readOneOf } from "../../core/models/read-fields.ts";
+import { readCount, readFields, readOneOf, readOptional } from "../../core/models/read-fields.ts";
 
 export interface BillingOptions {
   /** What lifetimes count from. Documented: the start of the request that wrote or read. */
   readonly clock: "request start" | "response end";
   /** How long after its lifetime an entry is still found. Documented: 0. */
   readonly graceMs: number;
-  /** Whether a marker at or before the hit can write a new entry. */
+  /** Whether a marker at or before the hit writes its entry if that is not live. Expired and never written are one case. */
   readonly markerBeforeHit: "refreshes only" | "writes";
   /** Whether a marker finds entries of other lifetimes. */
   readonly crossLifetime: "found" | "not found";
@@ -16,12 +16,8 @@ export interface BillingOptions {
   readonly toolRuns: "by route" | "every block";
   /** Whether each tool definition is a lookback position. */
   readonly toolDefinitions: "positions" | "one position";
-  /** How long a provider without named lifetimes keeps a prefix: its minimum, or a seeded random time above it. */
-  readonly retention: "minimum" | { readonly seed: number };
   /** Entries beyond this number are dropped, the longest unused first. */
   readonly entriesMax: number;
-  /** How long a marker can bring back an expired entry. */
-  readonly expiredKeptMs: number;
 }
 
 export const stingyBilling: BillingOptions = {
@@ -32,38 +28,32 @@ export const stingyBilling: BillingOptions = {
   entryInsideRun: "at the run's position",
   toolRuns: "by route",
   toolDefinitions: "positions",
-  retention: "minimum",
   entriesMax: 1_000_000,
-  expiredKeptMs: 24 * 60 * 60 * 1000,
+};
+
+type Reader<Option> = (value: unknown, place: string) => Option;
+
+const readers: { readonly [Name in keyof BillingOptions]: Reader<BillingOptions[Name]> } = {
+  clock: oneOf("request start", "response end"),
+  graceMs: readCount,
+  markerBeforeHit: oneOf("refreshes only", "writes"),
+  crossLifetime: oneOf("found", "not found"),
+  entryInsideRun: oneOf("at the run's position", "only at the run's end"),
+  toolRuns: oneOf("by route", "every block"),
+  toolDefinitions: oneOf("positions", "one position"),
+  entriesMax: readCount,
 };
 
 /** Throws for unknown options and values out of range. */
 export function parseBillingOptions(value: unknown, place: string): Partial<BillingOptions> {
-  const given = readFields(value, place, Object.keys(stingyBilling));
-  const read = <Option>(name: keyof BillingOptions, parse: Reader<Option>): Option | undefined =>
-    given[name] === undefined ? undefined : parse(given[name], `${place}.${name}`);
-  const options = {
-    clock: read("clock", oneOf("request start", "response end")),
-    graceMs: read("graceMs", readCount),
-    markerBeforeHit: read("markerBeforeHit", oneOf("refreshes only", "writes")),
-    crossLifetime: read("crossLifetime", oneOf("found", "not found")),
-    entryInsideRun: read("entryInsideRun", oneOf("at the run's position", "only at the run's end")),
-    toolRuns: read("toolRuns", oneOf("by route", "every block")),
-    toolDefinitions: read("toolDefinitions", oneOf("positions", "one position")),
-    retention: read("retention", parseRetention),
-    entriesMax: read("entriesMax", readCount),
-    expiredKeptMs: read("expiredKeptMs", readCount),
-  };
-  return Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
+  const given = readFields(value, place, Object.keys(readers));
+  const read = Object.entries(readers).map(
+    ([name, reader]) =>
+      [name, readOptional<string | number>(given[name], `${place}.${name}`, reader)] as const,
+  );
+  return Object.fromEntries(read.filter(([, option]) => option !== null));
 }
-
-type Reader<Option> = (value: unknown, place: string) => Option;
 
 function oneOf<Choice extends string>(...choices: Choice[]): Reader<Choice> {
   return (option, place) => readOneOf(option, choices, place);
-}
-
-function parseRetention(value: unknown, place: string): BillingOptions["retention"] {
-  if (value === "minimum") return value;
-  return { seed: readCount(readFields(value, place, ["seed"])["seed"], `${place}.seed`) };
 }

@@ -1,12 +1,9 @@
 // Billing for providers that keep every prefix for free, in whole steps, for an unspecified time.
 import { assert } from "../../core/assert.ts";
-import type { AutomaticRules } from "../../core/models/cache-rules.ts";
-import { drawOf } from "../ids.ts";
 import type { BillableRequest } from "./billable-request.ts";
-import type { Reason } from "./bill.ts";
-import type { Billing, OpenBill } from "./open-bill.ts";
+import type { Billing, OpenBill, Reason } from "./bill.ts";
+import { keyedPromptOf } from "./growing-prompt.ts";
 import type { BillingOptions } from "./options.ts";
-import { prefixKeys } from "./prefix-keys.ts";
 
 /** How long a prefix is kept, and who sent it first. */
 interface Sighting {
@@ -39,9 +36,8 @@ function openSteps(
 ): OpenBill {
   const { automatic, minimumTokens } = request.model.cache;
   assert(automatic !== null, "steps are automatic");
-  const keys = prefixKeys(request);
-  let sum = 0;
-  const cumulative = request.blocks.map(({ tokens }) => (sum += tokens));
+  const { keys, cumulative } = keyedPromptOf(request, options);
+  const totalTokens = cumulative.at(-1) ?? 0;
   const ageLeft = (key: string): number => {
     const sighting = sightings.get(key);
     if (sighting === undefined) return Number.NEGATIVE_INFINITY;
@@ -57,10 +53,10 @@ function openSteps(
   return {
     bill: {
       requestId: request.id,
-      totalTokens: sum,
+      totalTokens,
       readTokens,
       writeTokens: {},
-      uncachedTokens: sum - readTokens,
+      uncachedTokens: totalTokens - readTokens,
       hitBlock: readTokens === 0 ? null : hitBlock,
       markers: [],
       reason: reasonOf(),
@@ -73,23 +69,13 @@ function openSteps(
   function reasonOf(): Reason {
     if (readTokens > 0) return { kind: "hit", writtenBy, lifetime: null };
     const leastTokens = Math.max(minimumTokens ?? 0, step);
-    if (hitBlock !== -1 || sum < leastTokens) {
+    if (hitBlock !== -1 || totalTokens < leastTokens) {
       return { kind: "below the minimum", minimumTokens: leastTokens };
     }
     return knownBlock === -1
       ? { kind: "never written" }
       : { kind: "expired", block: knownBlock, agoMs: -ageLeft(keys[knownBlock] ?? "") };
   }
-}
-
-/** The minimum, or a random time per prefix, mostly near the minimum. */
-function keptMs(key: string, rules: AutomaticRules, { retention }: BillingOptions): number {
-  const least = (rules.keptSecondsMin ?? 0) * 1000;
-  if (retention === "minimum") return least;
-  const most = (rules.keptSecondsMax ?? rules.keptSecondsMin ?? 0) * 1000;
-  const draw = drawOf(`${retention.seed}
-${key}`);
-  return least + (most - least) * draw ** 3;
 }
 
 /** Records every prefix of the request as sent at its start. */
@@ -101,17 +87,17 @@ function remember(
 ): void {
   const { automatic, lifetimes } = model.cache;
   assert(automatic !== null, "steps are automatic");
-  // A lifetime the client asked for; otherwise the provider decides.
+  // The lifetime that the client asked for; otherwise only the provider's minimum is certain.
   const asked = lifetimes.find(({ lifetime }) => lifetime === implicitLifetime);
+  const keptMs = (asked?.seconds ?? automatic.keptSecondsMin ?? 0) * 1000;
   const total = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
   for (const [index, key] of keys.entries()) {
     const known = sightings.get(key);
     const isWhole = index === keys.length - 1;
-    const forMs = asked === undefined ? keptMs(key, automatic, options) : asked.seconds * 1000;
     sightings.delete(key);
     sightings.set(key, {
       writtenBy: known?.writtenBy ?? id,
-      untilMs: Math.max(known?.untilMs ?? 0, startMs + forMs),
+      untilMs: Math.max(known?.untilMs ?? 0, startMs + keptMs),
       tokens: isWhole ? total : (known?.tokens ?? null),
     });
   }

@@ -1,6 +1,6 @@
 // The provider's errors: {"error": {message, type, param, code}} with a status.
-import type { SimResponse, SurfaceContext } from "../surface.ts";
-import { jsonHeaders } from "./headers.ts";
+import type { FaultPlace, HttpFault, SimResponse, SurfaceContext } from "../surface.ts";
+import { exhaustedHeaders, jsonHeaders } from "./headers.ts";
 
 export interface ErrorBody {
   readonly message: string;
@@ -35,7 +35,6 @@ export function toErrorResponse(
   };
 }
 
-/** The usual 400. */
 export function invalid(message: string, param: string | null, code: string | null): ApiError {
   return new ApiError(400, { message, type: "invalid_request_error", param, code });
 }
@@ -73,4 +72,46 @@ function inWords(names: readonly string[]): string {
   const last = quoted.at(-1) ?? "";
   if (quoted.length < 3) return quoted.join(" and ");
   return `${quoted.slice(0, -1).join(", ")}, and ${last}`;
+}
+
+export function toFault(fault: HttpFault, context: FaultPlace): SimResponse {
+  switch (fault.kind) {
+    case "rate limited": {
+      const { retryAfterSeconds } = fault;
+      const again = retryAfterSeconds === null ? "" : ` Please try again in ${retryAfterSeconds}s.`;
+      const message = `Rate limit reached for requests.${again} Visit https://platform.openai.com/account/rate-limits to learn more.`;
+      const body = { message, type: "requests", param: null, code: "rate_limit_exceeded" };
+      return toErrorResponse(429, body, context, exhaustedHeaders(retryAfterSeconds));
+    }
+    case "server error": {
+      const message = "The server had an error while processing your request. Sorry about that!";
+      const body = { message, type: "server_error", param: null, code: "server_error" };
+      return toErrorResponse(500, body, context);
+    }
+    case "overloaded": {
+      const message = "Our servers are currently overloaded. Please try again later.";
+      const code = "server_is_overloaded";
+      const body = { message, type: "service_unavailable_error", param: null, code };
+      return toErrorResponse(503, body, context);
+    }
+    case "overflow": {
+      const api = context.path === "/v1/chat/completions" ? "chat" : "responses";
+      const { status, body } = contextOverflow(api, fault.tokens, fault.tokensMax);
+      return toErrorResponse(status, body, context);
+    }
+  }
+}
+
+export function contextOverflow(
+  api: "chat" | "responses",
+  tokens: number,
+  tokensMax: number,
+): ApiError {
+  const message =
+    api === "responses"
+      ? "Your input exceeds the context window of this model. Please adjust your input and try again."
+      : `This model's maximum context length is ${tokensMax} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`;
+  const param = api === "responses" ? "input" : "messages";
+  const code = "context_length_exceeded";
+  return new ApiError(400, { message, type: "invalid_request_error", param, code });
 }

@@ -74,7 +74,7 @@ test("models with breakpoints report written tokens, in the total as well", () =
   });
 });
 
-test("a stream opens with a role, ends with a reason, and tells usage only when asked", () => {
+test("a stream opens with a role, ends with a reason, and reports usage only when asked", () => {
   const kit = createKit();
   const body = { model: "gpt-4o", messages, stream: true };
   const chunk = { id: "chatcmpl-1", created, model: "gpt-4o", service_tier: "default" };

@@ -1,5 +1,4 @@
 // POST /v1/chat/completions.
-import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { invalid, notSimulated, unsupportedParameter } from "./api-error.ts";
@@ -11,61 +10,35 @@ import {
   findNumber,
   findPlace,
   readBody,
-  textAt,
   type Place,
 } from "./request/fields.ts";
-import { findOpenaiModel } from "./request/find-openai-model.ts";
-import { jsonHeaders, limitHeaders, streamHeaders } from "./headers.ts";
-import { checkMarkers, readCacheOptions } from "./request/read-cache-options.ts";
+import { checkMarkers } from "./request/read-cache-options.ts";
 import { readMessages } from "./request/read-chat-messages.ts";
-import type { ReadRequest } from "./request/read-request.ts";
-import { readSettings, type Settings } from "./request/read-settings.ts";
-import { readToolChoice } from "./request/read-tool-choice.ts";
-import { readTools } from "./request/read-tools.ts";
-import { recordCall, runCall } from "./run-call.ts";
+import { readShared, type ReadRequest } from "./request/read-request.ts";
+import { answerOf, recordCall, runCall } from "./run-call.ts";
 
-export function answerChat(
-  request: SimRequest,
-  context: SurfaceContext,
-  catalogue: Catalogue,
-): SimResponse {
+export function answerChat(request: SimRequest, context: SurfaceContext): SimResponse {
   const body = readBody(request.bodyText);
-  const read = readChat(body, catalogue);
+  const read = readChat(body);
   const call = runCall(context.newId("chatcmpl-"), read, context, "reply");
   const reply = toChatCompletion(call, context);
   recordCall(call, reply.finishReason, context);
-  const limits = limitHeaders(call.rendering.totalTokens);
-  const { open: bill } = call;
   if (findFlag(body, "stream") !== true) {
-    const headers = { ...jsonHeaders(context), ...limits };
-    return { status: 200, headers, body: JSON.stringify(reply.completion), bill };
+    return answerOf(call, JSON.stringify(reply.completion), context);
   }
   const options = findPlace(body, "stream_options");
   const includesUsage = options !== null && findFlag(options, "include_usage") === true;
-  const headers = { ...streamHeaders(context), ...limits };
-  return { status: 200, headers, body: chatEvents(reply, includesUsage), bill };
+  return answerOf(call, chatEvents(reply, includesUsage), context);
 }
 
-function readChat(body: Place, catalogue: Catalogue): ReadRequest {
-  const model = textAt(body, "model");
-  const facts = findOpenaiModel(model, catalogue);
+function readChat(body: Place): ReadRequest {
+  const shared = readShared(body, "chat");
+  const { facts } = shared;
   refuseUnsimulated(body);
-  const settings = readSettings(body, "chat", facts);
-  checkSampling(body, facts, settings);
+  checkSampling(body, shared);
   const items = readMessages(body);
   checkMarkers(items, facts);
-  return {
-    api: "chat",
-    model,
-    facts,
-    tools: readTools(body, "tools"),
-    instructions: null,
-    items,
-    cache: readCacheOptions(body, "chat", facts),
-    settings,
-    toolChoice: readToolChoice(body),
-    outputTokensMax: outputLimit(body, facts),
-  };
+  return { ...shared, instructions: null, items, outputTokensMax: outputLimit(body, facts) };
 }
 
 function refuseUnsimulated(body: Place): void {
@@ -75,9 +48,12 @@ function refuseUnsimulated(body: Place): void {
   if ((findCount(body, "n", 1) ?? 1) > 1) throw notSimulated("More than one choice", "n");
 }
 
-function checkSampling(body: Place, facts: ModelFacts, { effort }: Settings): void {
+function checkSampling(
+  body: Place,
+  { facts, settings }: Pick<ReadRequest, "facts" | "settings">,
+): void {
   const temperature = findNumber(body, "temperature");
-  if (temperature === null || temperature === 1 || effort === "none") return;
+  if (temperature === null || temperature === 1 || settings.effort === "none") return;
   if (facts.capabilities.samplingControls) return;
   const message = `Unsupported value: 'temperature' does not support ${temperature} with this model. Only the default (1) value is supported.`;
   throw invalid(message, "temperature", "unsupported_value");

@@ -46,17 +46,21 @@ export function diagnose(now: Compared, before: Compared | null, bill: Bill): Di
   };
 }
 
-function changedSetting(now: Compared, before: Compared): MissReason | null {
-  const differs = (key: keyof Compared["settings"]): boolean =>
-    now.settings[key] !== before.settings[key];
-  if (now.modelId !== before.modelId) return "model_changed";
-  if (differs("cache key")) return "prompt_cache_key_changed";
-  if (differs("service tier")) return "service_tier_changed";
+/** In the provider's order. */
+const reasonOf: readonly (readonly [keyof Compared["settings"], MissReason])[] = [
+  ["cache key", "prompt_cache_key_changed"],
+  ["service tier", "service_tier_changed"],
   // Parallel calls have no reason of their own; the setting is rendered with the tools.
-  if (differs("parallel tool use")) return "tools_changed";
-  if (differs("output format")) return "text_format_changed";
-  if (differs("effort")) return "reasoning_effort_changed";
-  return differs("verbosity") ? "verbosity_changed" : null;
+  ["parallel tool use", "tools_changed"],
+  ["output format", "text_format_changed"],
+  ["effort", "reasoning_effort_changed"],
+  ["verbosity", "verbosity_changed"],
+];
+
+function changedSetting(now: Compared, before: Compared): MissReason | null {
+  if (now.modelId !== before.modelId) return "model_changed";
+  const changed = reasonOf.find(([key]) => now.settings[key] !== before.settings[key]);
+  return changed?.[1] ?? null;
 }
 
 function changedText(now: Compared, before: Compared, shared: number): MissReason {

@@ -33,7 +33,6 @@ export function limitHeaders(usedTokens: number, usedRequests = 1): Record<strin
   };
 }
 
-/** The limit is used up. */
 export function exhaustedHeaders(retryAfterSeconds: number | null): Record<string, string> {
   const headers = limitHeaders(tokensPerMinute, requestsPerMinute);
   if (retryAfterSeconds === null) return headers;

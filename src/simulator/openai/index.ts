@@ -1,17 +1,21 @@
 // The OpenAI surface: chat completions, responses, counting, compaction and the list of models.
-import { builtInCatalogue, listModels, type Catalogue } from "../../core/models/catalogue.ts";
-import type { Route, SimRequest, SimResponse, Surface, SurfaceContext } from "../surface.ts";
-import { ApiError, toErrorResponse } from "./api-error.ts";
+import { listModels } from "../../core/models/catalogue.ts";
+import {
+  noRetry,
+  type Route,
+  type SimRequest,
+  type SimResponse,
+  type Surface,
+  type SurfaceContext,
+} from "../surface.ts";
+import { ApiError, toErrorResponse, toFault } from "./api-error.ts";
 import { answerChat } from "./chat-completions.ts";
-import { answerCompact } from "./compact.ts";
-import { toFault } from "./faults.ts";
+import { answerCompact, answerResponses, countInputTokens } from "./responses.ts";
 import { jsonHeaders } from "./headers.ts";
 import type { Known } from "./request/read-responses.ts";
-import { answerResponses, countInputTokens } from "./responses.ts";
 import { createResponseStore } from "./stored-responses.ts";
 
 export interface OpenaiSurfaceOptions {
-  readonly catalogue?: Catalogue;
   /** How many responses are stored for previous_response_id and diagnostics. */
   readonly responsesMax?: number;
   /** How many characters the stored responses hold in total. */
@@ -19,15 +23,20 @@ export interface OpenaiSurfaceOptions {
 }
 
 export function createOpenaiSurface(options: OpenaiSurfaceOptions = {}): Surface {
-  const catalogue = options.catalogue ?? builtInCatalogue;
   const store = createResponseStore(options.responsesMax, options.responseCharactersMax);
-  const known = ({ workspace }: SurfaceContext): Known => ({ catalogue, store, workspace });
+  const known = ({ workspace }: SurfaceContext): Known => ({ store, workspace });
   return {
     name: "openai",
     authenticate,
     fault: toFault,
+    // Its clients send no header of their own, so every other client counts as one.
+    isClient: () => true,
+    refuse: ({ status, message }, context) => {
+      const type = status === 500 ? "server_error" : "invalid_request_error";
+      return toErrorResponse(status, { message, type, param: null, code: null }, context, noRetry);
+    },
     routes: [
-      post("/v1/chat/completions", (request, context) => answerChat(request, context, catalogue)),
+      post("/v1/chat/completions", answerChat),
       post("/v1/responses", (request, context) =>
         answerResponses(request, context, known(context)),
       ),
@@ -40,7 +49,7 @@ export function createOpenaiSurface(options: OpenaiSurfaceOptions = {}): Surface
       {
         method: "GET",
         path: "/v1/models",
-        handle: (_request, context) => answerModels(context, catalogue),
+        handle: (_request, context) => answerModels(context),
       },
     ],
   };
@@ -63,8 +72,8 @@ function post(path: string, handle: Route["handle"]): Route {
 }
 
 /** OpenAI's models in the catalogue that are not retired. */
-function answerModels(context: SurfaceContext, catalogue: Catalogue): SimResponse {
-  const data = listModels(catalogue)
+function answerModels(context: SurfaceContext): SimResponse {
+  const data = listModels()
     .filter(({ provider, lifecycle }) => provider === "openai" && lifecycle.status !== "retired")
     .map(({ id, lifecycle }) => ({
       id,
@@ -80,7 +89,7 @@ function answerModels(context: SurfaceContext, catalogue: Catalogue): SimRespons
 function authenticate(
   request: SimRequest,
   context: Pick<SurfaceContext, "newId">,
-): { readonly key: string } | { readonly refusal: SimResponse } {
+): ReturnType<Surface["authenticate"]> {
   const header = request.headers.get("authorization")?.trim() ?? "";
   const key = /^bearer\s+(\S.*)$/i.exec(header)?.[1];
   if (key !== undefined) return { key };

@@ -21,7 +21,7 @@ describe("what else decides whether a prefix is found", () => {
     expect(sendResponses(kit, input, more).read).toBe(0);
   });
 
-  test("a default said aloud equals saying nothing", () => {
+  test("an explicit default equals leaving it out", () => {
     const kit = createKit();
     const { written } = sendResponses(kit, input);
     const defaults = {

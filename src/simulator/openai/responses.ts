@@ -1,17 +1,19 @@
-// POST /v1/responses and POST /v1/responses/input_tokens.
+// POST /v1/responses and its sub-routes: counting, and compaction into one item that only the provider can read.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { unknownParameter } from "./api-error.ts";
 import { diagnose, type Diagnostics } from "./diagnose.ts";
 import { find, findFlag, findPlace, readBody, type Place } from "./request/fields.ts";
-import { jsonHeaders, limitHeaders, streamHeaders } from "./headers.ts";
-import type { Item } from "./request/items.ts";
+import { jsonHeaders } from "./headers.ts";
+import type { Item, Part } from "./request/items.ts";
 import { readResponses, type Known, type ReadResponses } from "./request/read-responses.ts";
 import { render } from "./render/render.ts";
 import { statusOf, toResponse, toSeconds, type ResponseReply } from "./reply/response-object.ts";
 import { responseEvents } from "./reply/responses-events.ts";
 import { toItem, toOutputItems, type OutputItem, type Shown } from "./reply/responses-output.ts";
-import { recordCall, runCall, type Call } from "./run-call.ts";
+import { answerOf, recordCall, runCall, type Call } from "./run-call.ts";
 import type { Compared } from "./stored-responses.ts";
+import { seal } from "./render/sealed.ts";
+import { toResponsesUsage } from "./reply/usage.ts";
 
 export function answerResponses(
   request: SimRequest,
@@ -34,14 +36,9 @@ export function answerResponses(
   };
   remember(reply, read, compared, known);
   recordCall(call, prewarm ? "prewarm" : statusOf(reply), context);
-  const limits = limitHeaders(call.rendering.totalTokens);
-  const { open: bill } = call;
-  if (findFlag(body, "stream") === true) {
-    const headers = { ...streamHeaders(context), ...limits };
-    return { status: 200, headers, body: responseEvents(reply), bill };
-  }
-  const headers = { ...jsonHeaders(context), ...limits };
-  return { status: 200, headers, body: JSON.stringify(toResponse(reply)), bill };
+  const isStream = findFlag(body, "stream") === true;
+  const answered = isStream ? responseEvents(reply) : JSON.stringify(toResponse(reply));
+  return answerOf(call, answered, context);
 }
 
 /** The same count as in the bill of a response to this request. */
@@ -134,4 +131,41 @@ function remember(
 function toNamed(output: OutputItem): { id: string; item: Item }[] {
   const item = toItem(output);
   return item === null ? [] : [{ id: output.id, item }];
+}
+
+export function answerCompact(
+  request: SimRequest,
+  context: SurfaceContext,
+  known: Known,
+): SimResponse {
+  const body = readBody(request.bodyText);
+  const { request: read, conversation } = readResponses(body, "compact", known);
+  const call = runCall(context.newId("resp_"), read, context, "summary");
+  const summary = call.produced.parts
+    .flatMap((part) => (part.kind === "text" ? [part.text] : []))
+    .join("\n");
+  recordCall(call, "completed", context);
+  const compacted = {
+    id: call.id,
+    object: "response.compaction",
+    created_at: toSeconds(context),
+    output: [
+      ...conversation.flatMap((item) => toKept(item, context)),
+      { id: context.newId("cmp_"), type: "compaction", encrypted_content: seal(summary) },
+    ],
+    usage: toResponsesUsage(call.open.bill, call.produced, read.facts),
+  };
+  return answerOf(call, JSON.stringify(compacted), context);
+}
+
+function toKept(item: Item, { newId }: SurfaceContext): object[] {
+  if (item.kind !== "message" || item.role !== "user") return [];
+  const content = item.parts.map(toContent);
+  return [{ id: newId("msg_"), type: "message", status: "completed", role: "user", content }];
+}
+
+function toContent(part: Part): unknown {
+  if (part.kind === "text") return { type: "input_text", text: part.text };
+  const content: unknown = JSON.parse(part.source);
+  return content;
 }

@@ -1,10 +1,10 @@
 // Runs one call from the parsed request to bill and reply, for every endpoint that generates.
-import { findCost } from "../../core/models/cost.ts";
-import { formatUsd, timesDecimal } from "../../core/models/pico-usd.ts";
-import type { OpenBill } from "../billing/open-bill.ts";
-import type { SurfaceContext } from "../surface.ts";
+import type { OpenBill } from "../billing/bill.ts";
+import type { SimResponse, SurfaceContext } from "../surface.ts";
+import { jsonHeaders, limitHeaders, streamHeaders } from "./headers.ts";
 import type { Prompt } from "../prompt.ts";
-import { contextOverflow } from "./faults.ts";
+import { toCallRecord } from "../record-call.ts";
+import { contextOverflow } from "./api-error.ts";
 import { nothingProduced, toProduced, type Produced } from "./reply/produce.ts";
 import { callableTools, type ReadRequest } from "./request/read-request.ts";
 import { render, type Rendering } from "./render/render.ts";
@@ -54,36 +54,30 @@ function answer(request: ReadRequest, wants: Prompt["wants"], context: SurfaceCo
   return toProduced(reply, tools, prompt.outputTokensMax, context.counter, tokenizer);
 }
 
-export function recordCall(call: Call, stopReason: string, context: SurfaceContext): void {
-  const { request, produced, open } = call;
-  context.record({
-    surface: "openai",
-    model: request.facts.id,
-    startMs: context.nowMs,
-    bill: open.bill,
-    outputTokens: produced.outputTokens - produced.reasoningTokens,
-    reasoningTokens: produced.reasoningTokens,
-    costUsd: costUsd(call, context.nowMs),
-    stopReason,
-  });
+export function answerOf(
+  { rendering, open }: Call,
+  body: SimResponse["body"],
+  context: SurfaceContext,
+): SimResponse {
+  const headers = typeof body === "string" ? jsonHeaders(context) : streamHeaders(context);
+  const limits = limitHeaders(rendering.totalTokens);
+  return { status: 200, headers: { ...headers, ...limits }, body, bill: open };
 }
 
 /** Flex is half price. Our facts have no price for priority processing. */
-function costUsd({ request, open, produced }: Call, at: number): string | null {
-  const { bill } = open;
-  const { cost } = findCost(
-    {
-      uncachedTokens: bill.uncachedTokens,
-      cacheReadTokens: bill.readTokens,
-      cacheWriteTokens: bill.writeTokens,
-      outputTokens: produced.outputTokens - produced.reasoningTokens,
-      reasoningTokens: produced.reasoningTokens,
-    },
-    request.facts,
-    { at },
+const priceShares: Readonly<Record<string, number>> = { default: 1, flex: 0.5 };
+
+export function recordCall(call: Call, stopReason: string, context: SurfaceContext): void {
+  const { request, produced, open } = call;
+  context.record(
+    toCallRecord({
+      surface: "openai",
+      facts: request.facts,
+      bill: open.bill,
+      generated: produced,
+      stopReason,
+      startMs: context.nowMs,
+      priceShare: priceShares[request.settings.serviceTier] ?? null,
+    }),
   );
-  const tier = request.settings.serviceTier;
-  if (cost === null || (tier !== "default" && tier !== "flex")) return null;
-  const pico = tier === "flex" ? timesDecimal(cost.totalPicoUsd, 0.5) : cost.totalPicoUsd;
-  return pico === null ? null : formatUsd(pico);
 }

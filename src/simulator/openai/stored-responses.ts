@@ -7,9 +7,7 @@ export interface StoredResponse {
   readonly id: string;
   /** The whole conversation with the reply; null if the client opted out of storing. */
   readonly items: readonly Item[] | null;
-  /** Items of the reply by id. */
   readonly itemsById: ReadonlyMap<string, Item>;
-  /** What diagnostics compare. */
   readonly compared: Compared;
 }
 
@@ -76,38 +74,14 @@ function createDetach(): (item: Item) => Item {
   };
 }
 
-/** Overhead of a block, an item or a part besides its text. */
-const objectCharacters = 100;
+/** A block with its hash, as text. */
+const blockCharacters = 100;
 
 /** Items shared by several responses count for each of them, so the total is an upper bound. */
 function charactersOf({ items, itemsById, compared }: StoredResponse): number {
-  const blocks = compared.blocks.length * objectCharacters;
+  const blocks = compared.blocks.length * blockCharacters;
   const held = [...(items ?? []), ...itemsById.values()];
-  return held.reduce((sum, item) => sum + objectCharacters + itemCharacters(item), blocks);
-}
-
-/** Images and files are stored as sent, so their tokens do not show their length. */
-function itemCharacters(item: Item): number {
-  switch (item.kind) {
-    case "message":
-    case "tool output":
-      return item.parts.reduce(
-        (sum, part) => sum + (part.kind === "text" ? part.text : part.source).length,
-        item.parts.length * objectCharacters,
-      );
-    case "tool use":
-      return item.name.length + item.input.length;
-    case "tools":
-      // Once as sent and once as parsed.
-      return item.source.length * 2;
-    case "reasoning":
-      return item.summary.length + (item.sealed?.length ?? 0);
-    case "compaction":
-      return item.sealed.length;
-    case "configuration":
-    case "other":
-      return item.source.length;
-  }
+  return held.reduce((sum, item) => sum + JSON.stringify(item).length, blocks);
 }
 
 function keyOf(workspace: string, id: string): string {

@@ -1,17 +1,12 @@
-// For tests: the OpenAI surface with real billing and counting, an echoing model and a stopped clock.
-import { createBilling } from "../billing/billing.ts";
-import { createPromptCounter, type PromptCounter } from "../count-tokens.ts";
+// For tests: a client of the OpenAI surface, and an echoing model.
 import type { Prompt, Reply } from "../prompt.ts";
-import type { CallRecord, SimResponse, Surface } from "../surface.ts";
+import type { SimResponse } from "../surface.ts";
+import { createSurfaceKit, readToEnd, type Any as Body, type SurfaceKit } from "../test-kit.ts";
 import { createOpenaiSurface, type OpenaiSurfaceOptions } from "./index.ts";
 
-export interface Kit {
-  readonly surface: Surface;
-  readonly records: CallRecord[];
-  readonly prompts: Prompt[];
-  nowMs: number;
-  answer: (prompt: Prompt) => Reply;
-  workspace: string;
+export { startMs, type Any as Body } from "../test-kit.ts";
+
+export interface Kit extends SurfaceKit {
   /** Sends a request and reads the response to its end. */
   post(path: string, body: unknown): Answered;
   get(path: string): Answered;
@@ -27,58 +22,20 @@ export interface Answered {
   readonly events: readonly Body[];
 }
 
-// Tests read replies by field name, without types.
-// oxlint-disable-next-line typescript/no-explicit-any
-export type Body = any;
-
-/** Shared, because the first counts are slow and counts never change. */
-const counter: PromptCounter = createPromptCounter();
-
-export const startMs: number = Date.UTC(2026, 10, 15, 12);
-
 export function createKit(options: OpenaiSurfaceOptions = {}): Kit {
-  const billing = createBilling();
-  let ids = 0;
-  const newId = (prefix: string): string => {
-    ids += 1;
-    return `${prefix}${ids}`;
-  };
-  const send = (method: "GET" | "POST", path: string, bodyText: string): Answered => {
-    const route = kit.surface.routes.find((each) => each.method === method && each.path === path);
-    if (route === undefined) throw new Error(`no route ${method} ${path}`);
-    const request = { method, path, query: new URLSearchParams(), headers: new Map(), bodyText };
-    const response = route.handle(request, {
-      nowMs: kit.nowMs,
-      workspace: kit.workspace,
-      newId,
-      billing,
-      counter,
-      answer: (prompt) => {
-        kit.prompts.push(prompt);
-        return kit.answer(prompt);
-      },
-      record: (entry) => void kit.records.push(entry),
-    });
-    response.bill?.begin();
-    response.bill?.end(kit.nowMs);
-    return toAnswered(response);
-  };
-  const kit: Kit = {
-    surface: createOpenaiSurface(options),
-    records: [],
-    prompts: [],
-    nowMs: startMs,
-    answer: echo,
-    workspace: "workspace",
-    post: (path, body) =>
-      send("POST", path, typeof body === "string" ? body : JSON.stringify(body)),
-    get: (path) => send("GET", path, ""),
-  };
+  const kit: Kit = Object.assign(createSurfaceKit(createOpenaiSurface(options), echo), {
+    post: (path: string, body: unknown) => {
+      const bodyText = typeof body === "string" ? body : JSON.stringify(body);
+      return toAnswered(kit.handle({ path, bodyText }), kit.nowMs);
+    },
+    get: (path: string) => toAnswered(kit.handle({ method: "GET", path }), kit.nowMs),
+  });
   return kit;
 }
 
-function toAnswered({ status, headers, body }: SimResponse): Answered {
-  const text = typeof body === "string" ? body : [...body].join("");
+function toAnswered(response: SimResponse, nowMs: number): Answered {
+  const { status, headers, body } = response;
+  const text = readToEnd(response, nowMs);
   const events = [...text.matchAll(/^data: (.*)$/gm)].map((match): Body => {
     const data = match[1] ?? "";
     return data === "[DONE]" ? data : JSON.parse(data);

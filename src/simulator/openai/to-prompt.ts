@@ -63,29 +63,24 @@ function toTurns(items: readonly Item[]): readonly PromptTurn[] {
 }
 
 function toTurn(item: Item): PromptTurn | null {
-  const nothing = { toolUses: [], toolResults: [] };
+  const silent = { text: "", toolUses: [], toolResults: [] };
   switch (item.kind) {
     case "message": {
       const role = item.role === "developer" ? "system" : item.role;
-      return { ...nothing, role, text: textOf(item.parts) };
+      return { ...silent, role, text: textOf(item.parts) };
     }
     case "tool use": {
       // Free text becomes a JSON string, so that an input is always JSON.
       const inputJson = item.isCustom ? JSON.stringify(item.input) : item.input;
       const name = item.name.slice(item.name.lastIndexOf(".") + 1);
-      return {
-        role: "assistant",
-        text: "",
-        toolUses: [{ id: item.callId, name, inputJson }],
-        toolResults: [],
-      };
+      return { ...silent, role: "assistant", toolUses: [{ id: item.callId, name, inputJson }] };
     }
     case "tool output": {
       const result = { id: item.callId, text: textOf(item.parts), isError: false };
-      return { role: "user", text: "", toolUses: [], toolResults: [result] };
+      return { ...silent, role: "user", toolResults: [result] };
     }
     case "compaction":
-      return { ...nothing, role: "system", text: unseal(item.sealed) ?? "" };
+      return { ...silent, role: "system", text: unseal(item.sealed) ?? "" };
     case "tools":
     case "reasoning":
     case "configuration":

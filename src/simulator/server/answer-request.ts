@@ -1,7 +1,7 @@
 // Handles one HTTP request: checks and routes it, applies a fault or lets a surface answer, and records it.
 import { isFields } from "../../core/models/read-fields.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { Billing } from "../billing/open-bill.ts";
+import type { Billing } from "../billing/bill.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import type { Clock } from "../clock.ts";
 import type { PromptCounter } from "../count-tokens.ts";
@@ -9,14 +9,20 @@ import { deliver, type Latency } from "./deliver.ts";
 import type { Fault, FaultQueue, StreamFault } from "../faults.ts";
 import type { Ids } from "../ids.ts";
 import { isForeignOrigin, isLoopback } from "./loopback.ts";
-import type { Model } from "../model.ts";
-import type { Provider, Refusal } from "../provider-words.ts";
+import type { Model } from "../prompt.ts";
 import { readBody } from "./read-body.ts";
-import type { CallRecord, Route, SimRequest, SimResponse, Surface } from "../surface.ts";
+import type {
+  CallRecord,
+  OuterRefusal,
+  Route,
+  SimRequest,
+  SimResponse,
+  Surface,
+} from "../surface.ts";
 
 /** The state of a simulator. A reset replaces it. */
 export interface World {
-  readonly speakers: readonly Speaker[];
+  readonly surfaces: readonly Surface[];
   readonly billing: Billing;
   readonly counter: PromptCounter;
   readonly ledger: CallLedger;
@@ -26,11 +32,6 @@ export interface World {
   readonly model: Model;
   readonly latency: Latency;
   readonly bodyBytesMax: number;
-}
-
-/** A provider with its surface. */
-export interface Speaker extends Pick<Provider, "isClient" | "refuse"> {
-  readonly surface: Surface;
 }
 
 /** Refuses foreign hosts, foreign origins and CORS preflights; null if the request may pass. */
@@ -67,20 +68,18 @@ export async function answerRequest(request: Request, world: World): Promise<Res
     problem: null,
     billed: null,
   });
-  const addressed = world.speakers.filter(({ isClient }) => isClient(headers));
-  const target = findRoute(request.method, pathname, [...addressed, ...world.speakers]);
-  const speaker = target?.speaker ?? addressed[0] ?? world.speakers[0];
-  const refuse = (refusal: Refusal): SimResponse =>
-    speaker?.refuse(refusal, ids.newId) ?? { status: refusal.status, headers: {}, body: "" };
-  change({ surface: target?.speaker.surface.name ?? null });
+  const addressed = world.surfaces.filter(({ isClient }) => isClient(headers));
+  const target = findRoute(request.method, pathname, [...addressed, ...world.surfaces]);
+  const surface = target?.surface ?? addressed[0] ?? world.surfaces[0];
+  const refuse = (status: OuterRefusal["status"], message: string): SimResponse =>
+    surface?.refuse({ status, message }, ids) ?? { status, headers: {}, body: "" };
+  change({ surface: target?.surface.name ?? null });
 
   const respond = async (): Promise<Answer> => {
-    if (target === null) return { response: refuse(notFound(request.method, pathname)) };
-    const body = await readBody(request, world.bodyBytesMax);
-    if (body === null) {
-      return { response: refuse({ status: 413, message: "Request exceeds the maximum size" }) };
-    }
     const { method } = request;
+    if (target === null) return { response: refuse(404, `Not found: ${method} ${pathname}`) };
+    const body = await readBody(request, world.bodyBytesMax);
+    if (body === null) return { response: refuse(413, "Request exceeds the maximum size") };
     const simRequest = { method, path: pathname, query: searchParams, headers, bodyText: body };
     return askSurface(simRequest, target, world, change);
   };
@@ -91,7 +90,7 @@ export async function answerRequest(request: Request, world: World): Promise<Res
     // A script did not match, the user's model threw, or we have a bug.
     const problem = describeProblem(error);
     change({ problem });
-    answer = { response: refuse({ status: 500, message: problem }) };
+    answer = { response: refuse(500, problem) };
   }
   change({ status: answer.response.status, refusal: refusalIn(answer.response) });
   return deliver(answer.response, {
@@ -110,23 +109,21 @@ interface Answer {
 }
 
 interface Target {
-  readonly speaker: Speaker;
+  readonly surface: Surface;
   readonly route: Route;
 }
 
-function findRoute(method: string, path: string, speakers: readonly Speaker[]): Target | null {
-  for (const speaker of speakers) {
-    const route = speaker.surface.routes.find(
-      (each) => each.method === method && each.path === path,
-    );
-    if (route !== undefined) return { speaker, route };
+function findRoute(method: string, path: string, surfaces: readonly Surface[]): Target | null {
+  for (const surface of surfaces) {
+    const route = surface.routes.find((each) => each.method === method && each.path === path);
+    if (route !== undefined) return { surface, route };
   }
   return null;
 }
 
 function askSurface(
   request: SimRequest,
-  { speaker: { surface }, route }: Target,
+  { surface, route }: Target,
   world: World,
   change: ReturnType<CallLedger["open"]>,
 ): Answer {
@@ -155,22 +152,7 @@ function askSurface(
 }
 
 function isStreamFault(fault: Fault): fault is StreamFault {
-  switch (fault.kind) {
-    case "slow first byte":
-    case "stall":
-    case "cut":
-    case "malformed":
-      return true;
-    case "rate limited":
-    case "server error":
-    case "overloaded":
-    case "overflow":
-      return false;
-  }
-}
-
-function notFound(method: string, path: string): Refusal {
-  return { status: 404, message: `Not found: ${method} ${path}` };
+  return fault.kind === "slow first byte" || "afterEvents" in fault;
 }
 
 /** All providers put the text in `error.message`. */

@@ -3,7 +3,7 @@ import { isFields, readFields, readMultiplier } from "../../core/models/read-fie
 import { StrataError } from "../../core/strata-error.ts";
 import type { World } from "./answer-request.ts";
 import type { Clock } from "../clock.ts";
-import { toCallView } from "../describe-call.ts";
+import { toCallView } from "../call-ledger.ts";
 import { parseFaultRules } from "../parse-faults.ts";
 import { readBody } from "./read-body.ts";
 

@@ -108,7 +108,7 @@ test("closing ends open streams and frees the port", async () => {
   await again.close();
 });
 
-test("a body nobody reads does not disturb the next request", async () => {
+test("a body that is not read does not disturb the next request", async () => {
   const { url, close } = await serve(() => Promise.resolve(new Response("no")));
   for (let index = 0; index < 3; index += 1) {
     const response = await fetch(url, { method: "POST", body: "x".repeat(3_000_000) });

@@ -203,7 +203,9 @@ export function goingOnContract(open: OpenLedger): void {
         },
       },
     };
-    await expect(world.sayTo(deps, words(1_000, "eight"))).rejects.toThrow(Crash);
+    await expect(world.sayTo(deps, words(1_000, "eight"))).rejects.toMatchObject({
+      cause: expect.any(Crash),
+    });
     await world.restart();
     const run = await world.resumeTurn();
     expect(run.end).toBe("done");
@@ -289,6 +291,8 @@ async function crash(world: World, at: "send" | "append"): Promise<string> {
     },
   };
   const request = `Read every part. ${words(1_000, "lost")}`;
-  await expect(world.sayTo(deps, request, { id: "lost" })).rejects.toThrow(Crash);
+  await expect(world.sayTo(deps, request, { id: "lost" })).rejects.toMatchObject({
+    cause: expect.any(Crash),
+  });
   return lost;
 }

@@ -169,7 +169,7 @@ async function take(world: World, step: Step, index: number): Promise<void> {
       try {
         await world.sayTo(deps, `Read ${index}.`);
       } catch (error) {
-        if (!(error instanceof Crash)) throw error;
+        if (!(error instanceof Error && error.cause instanceof Crash)) throw error;
         // Of a process that is gone nobody gives a lease back.
         await world.pass(leaseMs + 1);
         await world.restart();

@@ -1,5 +1,5 @@
 // Applications with a loop of their own: they send the bytes and run the tools.
-import { sendsNothing, type EngineSession, type OwnCall } from "../kit.ts";
+import { sendsNothing, type EngineSession, type OwnCall, type StreamPart } from "../kit.ts";
 import type { Process } from "../process.ts";
 import { asks, look, script } from "../replies.ts";
 import type { Scenarios } from "../scenario.ts";
@@ -20,6 +20,19 @@ function start(stage: Stage, stream: boolean): Promise<Process> {
   return stage.start({ stream, deps: { reach } });
 }
 
+/** A part in the words of the records, which are older than ours. */
+function toRecordedPart(part: StreamPart): unknown {
+  switch (part.type) {
+    case "text":
+    case "thinking":
+      return { ...part, type: `${part.type}-delta` };
+    case "tool":
+      return { type: "tool-use-started", id: part.toolUseId, name: part.name };
+    case "tool-input":
+      return { type: "tool-input-delta", id: part.toolUseId, json: part.json };
+  }
+}
+
 /** Sends a call and records what comes, with what is next. */
 async function send(
   stage: Stage,
@@ -35,7 +48,7 @@ async function send(
   });
   const parts: unknown[] = [];
   const recorded = await session.record(call, stream ? eventsOf(await response.text()) : response, {
-    onPart: (part) => void parts.push(part),
+    onPart: (part) => void parts.push(toRecordedPart(part)),
     ...(steer === undefined ? {} : { steer }),
   });
   const { turnId, number, protocol, path, plan } = call;

@@ -32,7 +32,7 @@ export function auditContract(open: OpenLedger): void {
     expect(await eventsOf(ledger, "b")).toHaveLength(1);
   });
 
-  test("archiving is told once, with what the session was by then", async () => {
+  test("archiving is reported once, with what the session was by then", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -49,7 +49,7 @@ export function auditContract(open: OpenLedger): void {
     expect(await eventsOf(ledger, "a")).toHaveLength(2);
   });
 
-  test("a deletion is told without the name of what was deleted", async () => {
+  test("a deletion is reported without the name of what was deleted", async () => {
     const { ledger } = await open();
     await openSession(ledger, "ada lovelace");
     await run(ledger, "ada lovelace", "t1");
@@ -63,7 +63,7 @@ export function auditContract(open: OpenLedger): void {
     expect(await ledger.sweepEvents(startMs * 100)).toBe(0);
   });
 
-  test("a turn that was found interrupted is told once, and so is giving it up", async () => {
+  test("a turn that was found interrupted is reported once, and so is giving it up", async () => {
     const { ledger, reopen, advance } = await open();
     await openSession(ledger, "a");
     const turn = await openTurn(ledger, "a", "t1");
@@ -82,7 +82,7 @@ export function auditContract(open: OpenLedger): void {
     expect((await eventsOf(ledger, "a")).slice(2).map(({ turnId }) => turnId)).toEqual(["t1"]);
   });
 
-  test("what the ledger tells comes after everything the session told before", async () => {
+  test("the ledger's own events come after all earlier events of the session", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     const last = `7ZZZZZZZZZ${"0".repeat(16)}`;

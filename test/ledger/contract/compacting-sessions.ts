@@ -23,7 +23,7 @@ import {
 import { newEvent } from "./new-event.ts";
 
 export function compactionContract(open: OpenLedger): void {
-  test("a fold is recorded once, and another one under its name is refused", async () => {
+  test("a compaction is recorded once, and another one under its name is refused", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
@@ -38,7 +38,7 @@ export function compactionContract(open: OpenLedger): void {
     expect(await ledger.readCompactions("a")).toHaveLength(1);
   });
 
-  test("a fold in the first turn of a fork from a fold is on its thread", async () => {
+  test("a compaction in the first turn of a fork from a compaction is on its thread", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
@@ -56,7 +56,7 @@ export function compactionContract(open: OpenLedger): void {
     expect(await turnIds(ledger, "b")).toEqual(["t1", "t2", "f1", "f2", "b1"]);
   });
 
-  test("a fold while a turn runs goes before that turn", async () => {
+  test("a compaction while a turn runs goes before that turn", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
@@ -89,7 +89,7 @@ export function compactionContract(open: OpenLedger): void {
     ).toEqual(["null opened", "t1 turn", "t2 turn", "f1 fold", "t3 turn"]);
   });
 
-  test("a running turn may be folded under twice, and may fail after that", async () => {
+  test("a running turn may be compacted twice, and may fail after that", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
@@ -108,7 +108,7 @@ export function compactionContract(open: OpenLedger): void {
     expect(await turnIds(ledger, "a")).toEqual(["t1", "t2", "f1", "f2", "t5"]);
   });
 
-  test("a turn is resumed after a fold under it, where the fold put it", async () => {
+  test("a turn is resumed after a compaction before it, where the compaction put it", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
@@ -124,7 +124,7 @@ export function compactionContract(open: OpenLedger): void {
     expect(await thread(ledger, "a")).toEqual(["summary of f1", "question of t3", "answer of t3"]);
   });
 
-  test("a fold that names another head, or comes while a turn runs, is refused", async () => {
+  test("a compaction that names another head, or comes while a turn runs, is refused", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
@@ -140,7 +140,7 @@ export function compactionContract(open: OpenLedger): void {
     expect(await ledger.readCompactions("a")).toHaveLength(1);
   });
 
-  test("a turn cannot go on from before a fold", async () => {
+  test("a turn cannot go on from before a compaction", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -151,7 +151,7 @@ export function compactionContract(open: OpenLedger): void {
   });
 
   test.for(["nowhere", "other"])(
-    "a fold cannot keep or summarise turns that are not on its thread: %s",
+    "a compaction cannot keep or summarise turns that are not on its thread: %s",
     async (turnId) => {
       const { ledger } = await open();
       await openSession(ledger, "a");
@@ -179,7 +179,7 @@ export function compactionContract(open: OpenLedger): void {
     },
   );
 
-  test("the same fold twice is one fold, and its cost is in the bill once", async () => {
+  test("the same compaction twice is one compaction, and its cost is in the bill once", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
@@ -193,7 +193,7 @@ export function compactionContract(open: OpenLedger): void {
     expect(await ledger.pointerHistory("a")).toHaveLength(4);
   });
 
-  test("a fold, its turn, the pointer, its history and events are one write", async () => {
+  test("a compaction, its turn, the pointer, its history and events are one write", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");

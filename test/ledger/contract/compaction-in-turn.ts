@@ -57,7 +57,7 @@ export function compactionInTurnContract(open: OpenLedger): void {
     expect(await turnIds(ledger, "a")).toEqual(["t1", "f1", "t2"]);
   });
 
-  test("a fold that says all of a running turn itself leaves nothing to send, also for whoever takes it over", async () => {
+  test("a compaction that covers all of a running turn leaves nothing to send, also for a process that takes it over", async () => {
     const { ledger, reopen, advance } = await open();
     await openSession(ledger, "a");
     const turn = await work(ledger, "t1", 1);
@@ -76,7 +76,7 @@ export function compactionInTurnContract(open: OpenLedger): void {
     expect(await all(other.check())).toEqual([]);
   });
 
-  test("a fold that says all of a running turn leaves nothing to send after a reply that broke off", async () => {
+  test("a compaction that covers all of a running turn leaves nothing to send after a reply that broke off", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     const turn = await work(ledger, "t1", 1);
@@ -104,7 +104,7 @@ export function compactionInTurnContract(open: OpenLedger): void {
     expect(await thread(ledger, { turnId: "t2" })).toEqual(before);
   });
 
-  test("the first turn of a session may fold itself", async () => {
+  test("the first turn of a session may compact itself", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     const turn = await work(ledger, "t1", 2);
@@ -122,7 +122,7 @@ export function compactionInTurnContract(open: OpenLedger): void {
     expect(await turnIds(ledger, "a")).toEqual(["f1", "t1", "t2"]);
   });
 
-  test("a running turn may fold itself twice, and be taken over after that", async () => {
+  test("a running turn may compact itself twice, and be taken over after that", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -141,7 +141,7 @@ export function compactionInTurnContract(open: OpenLedger): void {
   });
 
   test.for(["failed", "abandoned"])(
-    "of a turn that folded itself and %s, the summary stands and what follows comes after it",
+    "of a turn that compacted itself and %s, the summary stands and what follows comes after it",
     async (how) => {
       const { ledger } = await open();
       await openSession(ledger, "a");
@@ -176,7 +176,7 @@ export function compactionInTurnContract(open: OpenLedger): void {
     },
   );
 
-  test("a fork from the fold of a turn reads its summary, also when the turn is gone or elsewhere", async () => {
+  test("a fork from the compaction of a turn reads its summary, also when the turn is gone or elsewhere", async () => {
     const { ledger, empty } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -202,7 +202,7 @@ export function compactionInTurnContract(open: OpenLedger): void {
     expect(await lines(ledger, "b")).toEqual(written);
   });
 
-  test("a session that was folded inside its turns is the same after an export and an import", async () => {
+  test("a session that was compacted inside its turns is the same after an export and an import", async () => {
     const { ledger, empty } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -217,7 +217,7 @@ export function compactionInTurnContract(open: OpenLedger): void {
     expect(await lines(ledger, "a")).toEqual(written);
   });
 
-  test("fold, row, turn, state and events of a running turn are one transaction, and twice is once", async () => {
+  test("compaction, row, turn, state and events of a running turn are one transaction, and twice is once", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -242,7 +242,7 @@ export function compactionInTurnContract(open: OpenLedger): void {
     await turn.close({ status: "failed", endMs: startMs });
   });
 
-  test("who lost the lock or the lease cannot fold a running turn", async () => {
+  test("a holder that lost the lock or the lease cannot compact a running turn", async () => {
     const { ledger, reopen, advance } = await open();
     await openSession(ledger, "a");
     const turn = await work(ledger, "t1", 2);
@@ -269,7 +269,7 @@ export function compactionInTurnContract(open: OpenLedger): void {
     ["after a tool use without an answer", { firstKeptIndex: 5 }],
     ["of a turn it hides", { firstKeptTurnId: null, firstKeptIndex: 0 }],
     ["of a turn that runs and is not kept", { firstKeptTurnId: "t1", firstKeptIndex: 0 }],
-  ])("a fold cannot keep from a message %s", async ([_where, details]) => {
+  ])("a compaction cannot keep from a message %s", async ([_where, details]) => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");

@@ -26,7 +26,7 @@ export function compactionLocksContract(open: OpenLedger): void {
     expect(await other.lockCompaction("a")).not.toBeNull();
   });
 
-  test("of many that ask at once one gets it", async () => {
+  test("of many that ask concurrently one gets it", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     const nodes = [ledger, await reopen(), await reopen()];
@@ -37,7 +37,7 @@ export function compactionLocksContract(open: OpenLedger): void {
     expect(locks.filter((lock) => lock !== null)).toHaveLength(1);
   });
 
-  test("a fold that comes to nothing keeps what was learned, while the lock is held and no turn runs", async () => {
+  test("a compaction that comes to nothing keeps what was learned, while the lock is held and no turn runs", async () => {
     const { ledger, reopen, advance } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -94,7 +94,7 @@ export function compactionLocksContract(open: OpenLedger): void {
     expect(await thread(ledger, "a")).toHaveLength(3);
   });
 
-  test("who lost the lock cannot fold under its running turn either", async () => {
+  test("a holder that lost the lock cannot compact under its running turn either", async () => {
     const { ledger, reopen, advance } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");

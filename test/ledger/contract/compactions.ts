@@ -21,7 +21,7 @@ import {
 } from "../test-kit.ts";
 
 export function compactionsContract(open: OpenLedger): void {
-  test("a folded thread is the summary, then what was kept, then what followed (C-11, X-33)", async () => {
+  test("a compacted thread is the summary, then what was kept, then what followed (C-11, X-33)", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3 t4");
@@ -56,7 +56,7 @@ export function compactionsContract(open: OpenLedger): void {
     expect(await thread(ledger, "a")).toEqual(["summary of f1", "question of t3", "answer of t3"]);
   });
 
-  test("a fold may keep nothing but its summary", async () => {
+  test("a compaction may keep nothing but its summary", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
@@ -66,7 +66,7 @@ export function compactionsContract(open: OpenLedger): void {
     expect(await thread(ledger, "a")).toEqual(["summary of f1", "question of t3", "answer of t3"]);
   });
 
-  test("what a fold hides is still there for who asks for the whole thread", async () => {
+  test("what a compaction hides is still there in the whole thread", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
@@ -83,7 +83,7 @@ export function compactionsContract(open: OpenLedger): void {
     expect(await thread(ledger, { turnId: "t2" })).toHaveLength(4);
   });
 
-  test("the latest fold counts: a second one over the first replaces it (X-33)", async () => {
+  test("the latest compaction counts: a second one over the first replaces it (X-33)", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3");
@@ -106,7 +106,7 @@ export function compactionsContract(open: OpenLedger): void {
     expect(await turnIds(ledger, "a")).toEqual(["t1", "t2", "t3", "f1", "t4", "t5", "f2"]);
   });
 
-  test("a second fold may keep turns from before the first one", async () => {
+  test("a second compaction may keep turns from before the first one", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3");
@@ -169,7 +169,7 @@ export function compactionsContract(open: OpenLedger): void {
     ]);
   });
 
-  test("a fork of a folded session reads the fold; one from before it does not", async () => {
+  test("a fork of a compacted session reads the compaction; one from before it does not", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3");
@@ -190,7 +190,7 @@ export function compactionsContract(open: OpenLedger): void {
     expect(await thread(ledger, "before")).toHaveLength(4);
   });
 
-  test("a fork may fold what it shares, and what it shares is not changed for others", async () => {
+  test("a fork may compact what it shares, and what it shares is not changed for others", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3");
@@ -210,7 +210,7 @@ export function compactionsContract(open: OpenLedger): void {
     expect(await thread(ledger, "a")).toHaveLength(6);
   });
 
-  test("what a fold hides is not read", async () => {
+  test("what a compaction hides is not read", async () => {
     const { ledger, database } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", Array.from({ length: 40 }, (_, n) => `t${n}`).join(" "));
@@ -231,7 +231,7 @@ export function compactionsContract(open: OpenLedger): void {
     expect(rows).toBeLessThan(20);
   });
 
-  test("folds are read the latest first, with all their figures (X-32)", async () => {
+  test("compactions are read the latest first, with all their figures (X-32)", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");

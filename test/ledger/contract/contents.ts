@@ -76,7 +76,7 @@ export function contentsContract(open: OpenLedger): void {
     expect(await ledger.findCompaction({ sessionId: "a" })).toMatchObject(details);
   });
 
-  test("a fold may bring another foundation, which holds until one brings another", async () => {
+  test("a compaction may bring another foundation, which holds until one brings another", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a", { foundation: "first" });
     expect(await ledger.findCompaction({ sessionId: "a" })).toBeNull();
@@ -106,7 +106,7 @@ export function contentsContract(open: OpenLedger): void {
     expect((await ledger.stats()).rows["contents"]).toBe(0);
   });
 
-  test("a foundation that cannot be kept to the byte is refused with its fold", async () => {
+  test("a foundation that cannot be kept to the byte is refused with its compaction", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");

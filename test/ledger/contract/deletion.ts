@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { Database } from "../../../src/edge/stores/sql/database.ts";
-import { tables } from "../../../src/edge/stores/sql/tables.ts";
+import { columnsOf, tableNames } from "../../../src/edge/stores/sql/tables.ts";
 import { leaseMs, type TestStore } from "../stores.ts";
 import {
   all,
@@ -52,7 +52,7 @@ export function deletionContract({ open, kind }: TestStore): void {
     expect(await ledger.findSession("a")).toBeNull();
   });
 
-  test("of sessions that are deleted at once, nothing stays that the last of them stood on", async () => {
+  test("of sessions that are deleted concurrently, nothing stays that the last of them stood on", async () => {
     const { ledger, database, reopen } = await open();
     const other = await reopen();
     for (let round = 1; round <= 8; round += 1) {
@@ -107,7 +107,7 @@ export function deletionContract({ open, kind }: TestStore): void {
     expect(await thread(ledger, "a")).toEqual(["question of t1", "answer of t1"]);
   });
 
-  test("what was said is gone from the database's texts", async () => {
+  test("deleted words are gone from the database's texts", async () => {
     const { ledger, database, where } = await open();
     const secret = "correct horse battery staple";
     await openSession(ledger, "a", {
@@ -169,7 +169,7 @@ export function deletionContract({ open, kind }: TestStore): void {
     expect(await turnIds(ledger, "b")).toEqual(["t1", "t2", "b1", "b2"]);
   });
 
-  test("what failed on the way to a fork is not spared: nobody stands on it", async () => {
+  test("what failed on the way to a fork is not spared: no session stands on it", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -227,7 +227,7 @@ export function deletionContract({ open, kind }: TestStore): void {
     expect(await ledger.findTurn("b1")).toBeNull();
   });
 
-  test("a folded thread of a fork is intact after the original is gone", async () => {
+  test("a compacted thread of a fork is intact after the original is gone", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3");
@@ -243,7 +243,7 @@ export function deletionContract({ open, kind }: TestStore): void {
     expect(await thread(ledger, "b", { whole: true })).toHaveLength(8);
   });
 
-  test("a session somebody moved here stands on it, too", async () => {
+  test("a session that was moved here stands on it, too", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
@@ -295,10 +295,10 @@ export function deletionContract({ open, kind }: TestStore): void {
   });
 }
 
-/** Apart from the record that something was deleted, which names nobody. */
+/** Apart from the record that something was deleted, which names no session. */
 async function rowsLeft(database: Database): Promise<Readonly<Record<string, number>>> {
   const left: Record<string, number> = {};
-  for (const table of Object.keys(tables)) {
+  for (const table of tableNames) {
     const but = table === "events" ? " WHERE type <> 'session.deleted'" : "";
     const [row] = await database.query(`SELECT COUNT(*) AS count FROM ${table}${but}`);
     const count = Number(row?.["count"]);
@@ -310,8 +310,8 @@ async function rowsLeft(database: Database): Promise<Readonly<Record<string, num
 /** Every column of every table that holds this word. */
 async function textsWith(database: Database, word: string): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const [table, columns] of Object.entries(tables)) {
-    for (const column of Object.keys(columns)) {
+  for (const table of tableNames) {
+    for (const column of Object.keys(columnsOf(table))) {
       const rows = await database.query(
         `SELECT 1 AS found FROM ${table} WHERE CAST(${column} AS TEXT) LIKE ? LIMIT 1`,
         [`%${word}%`],

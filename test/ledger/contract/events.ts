@@ -1,6 +1,6 @@
 // Events: the trace beside the turns. Read in the order of their ids, swept except for what audits need.
 import { expect, test } from "vitest";
-import { checkTrace } from "../../../src/core/events/check-trace.ts";
+import { checkTrace } from "../../../harness/check-trace.ts";
 import type { StrataEvent } from "../../../src/core/events/event.ts";
 import type { OpenLedger } from "../stores.ts";
 import {

@@ -193,7 +193,7 @@ export function forksContract(open: OpenLedger): void {
     expect(await ledger.findSession("b")).toBeNull();
   });
 
-  test("a fork needs a name nobody has", async () => {
+  test("a fork needs a name that is free", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -251,7 +251,7 @@ export function forksContract(open: OpenLedger): void {
     expect(await turnIds(ledger, "a")).toEqual(["t1", "t2", "t3"]);
   });
 
-  test("whoever planned on the old pointer is refused after a move (X-35)", async () => {
+  test("a plan on the old pointer is refused after a move (X-35)", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");

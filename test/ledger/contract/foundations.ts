@@ -56,7 +56,7 @@ export function foundationsContract(open: OpenLedger): void {
     expect(await ledger.findFoundation({ sessionId: "a" }, other)).toBeNull();
   });
 
-  test("a fold makes an end of it: from then on the fold's own holds", async () => {
+  test("a compaction ends it: from then on the compaction's own holds", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await close(await bring(ledger, "t1", "before the fold"));
@@ -64,7 +64,7 @@ export function foundationsContract(open: OpenLedger): void {
     expect(await ledger.findFoundation({ sessionId: "a" }, other)).toBeNull();
     const turn = await bring(ledger, "t2", "in the turn");
     const lock = await ledger.lockCompaction("a");
-    if (lock === null) throw new Error("somebody folds");
+    if (lock === null) throw new Error("another holder compacts");
     const made = newCompaction("a", "f2", "f1", {
       summarizedThroughTurnId: "t1",
       firstKeptTurnId: "t2",

@@ -25,7 +25,7 @@ import {
 } from "../test-kit.ts";
 
 export function historyContract(open: OpenLedger): void {
-  test("what a fold hides is found, with its place; what is kept is not", async () => {
+  test("what a compaction hides is found, with its place; what is kept is not", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await say(ledger, "a", "t1", "where is the parser?", "in src/core/parse-json.ts");
@@ -173,7 +173,7 @@ export function historyContract(open: OpenLedger): void {
     expect(pages).toBeGreaterThan(2);
   });
 
-  test("only this session's thread is searched and read, not what others said beside it", async () => {
+  test("only this session's thread is searched and read, not what others wrote beside it", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await say(ledger, "a", "t1", "shared needle", "yes");
@@ -202,7 +202,7 @@ export function historyContract(open: OpenLedger): void {
     expect((await ledger.readHistory({ sessionId: "b", from: 1, through: 99 })).turns).toBe(1);
   });
 
-  test("a turn that folded itself is searched as far as it is hidden, also while it runs", async () => {
+  test("a turn that compacted itself is searched as far as it is hidden, also while it runs", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await say(ledger, "a", "t1", "first needle", "yes");
@@ -231,7 +231,7 @@ export function historyContract(open: OpenLedger): void {
     expect(await find(ledger, "a", "needle")).toEqual(["t1.0"]);
   });
 
-  test("each fold adds to what is found, and two nodes may look at once", async () => {
+  test("each compaction adds to what is found, and two nodes may search concurrently", async () => {
     const { ledger, reopen } = await open();
     const other = await reopen();
     await openSession(ledger, "a");
@@ -300,7 +300,7 @@ export function historyContract(open: OpenLedger): void {
     }
   });
 
-  test("a thread is read by its turns' numbers, folds not counted, as much as is asked for", async () => {
+  test("a thread is read by its turns' numbers, compactions not counted, as much as is asked for", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");

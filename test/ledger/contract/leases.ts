@@ -1,4 +1,4 @@
-// Leases: one writer per session. Whoever lost its session to another one cannot write to it any more.
+// Leases: one writer per session. A writer that lost its session to another one cannot write to it any more.
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Ledger, OpenTurn } from "../../../src/core/ledger/ledger.ts";
@@ -17,12 +17,12 @@ import {
   run,
   startMs,
   thread,
-  told,
+  wordsOf,
   user,
 } from "../test-kit.ts";
 
 export function leasesContract(open: OpenLedger): void {
-  test("a second writer is told who works on the session, and on what", async () => {
+  test("a second writer learns who works on the session, and on what", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     await openTurn(ledger, "a", "t1");
@@ -32,7 +32,7 @@ export function leasesContract(open: OpenLedger): void {
     expect(said.hint).toBe("wait until that turn is closed, or fork the session");
   });
 
-  test("of many writers at once one gets the session, and the thread does not fork (X-35)", async () => {
+  test("of many concurrent writers one gets the session, and the thread does not fork (X-35)", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t0");
@@ -121,7 +121,7 @@ export function leasesContract(open: OpenLedger): void {
     expect(unfinished?.turn).toMatchObject({ id: "t1", status: "interrupted", callCount: 1 });
     expect(unfinished?.calls.map(({ number }) => number)).toEqual([1]);
     expect(
-      unfinished?.messages.map(({ message, callNumber }) => [told(message), callNumber]),
+      unfinished?.messages.map(({ message, callNumber }) => [wordsOf(message), callNumber]),
     ).toEqual([
       ["question of t1", 1],
       ["?u1 ?u2", 1],
@@ -194,7 +194,7 @@ export function leasesContract(open: OpenLedger): void {
     expect(await thread(ledger, "a")).toEqual(["question of t1", "answer of t1"]);
   });
 
-  test("of two that resume at once one gets the turn", async () => {
+  test("of two that resume concurrently one gets the turn", async () => {
     const { ledger, reopen, advance } = await open();
     await openSession(ledger, "a");
     await openTurn(ledger, "a", "t1");
@@ -237,7 +237,7 @@ export function leasesContract(open: OpenLedger): void {
     expect(await thread(ledger, "a")).toEqual(["question of t2", "answer of t2"]);
   });
 
-  test("a turn that is released is anybody's at once", async () => {
+  test("a turn that is released may be taken immediately", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     const turn = await openTurn(ledger, "a", "t1");
@@ -265,7 +265,7 @@ export function leasesContract(open: OpenLedger): void {
   };
   for (const [how, takeOver] of Object.entries(takeOvers)) {
     test.for(Object.entries(writes))(
-      `after somebody ${how}, the old holder's %s is refused and leaves nothing`,
+      `after another process ${how}, the old holder's %s is refused and leaves nothing`,
       async ([what, write]) => {
         const { ledger, reopen, advance } = await open();
         await openSession(ledger, "a");
@@ -285,7 +285,7 @@ export function leasesContract(open: OpenLedger): void {
     );
   }
 
-  test("the old holder's fold is refused after a take-over and leaves nothing", async () => {
+  test("the old holder's compaction is refused after a take-over and leaves nothing", async () => {
     const { ledger, reopen, advance } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t0");

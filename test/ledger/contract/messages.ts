@@ -107,7 +107,7 @@ export function messagesContract(open: OpenLedger): void {
     expect(tools.map(({ status }) => status)).toEqual(Array(5).fill("succeeded"));
   });
 
-  test("texts of people that no database keeps are kept readable, and stop nobody", async () => {
+  test("texts of people that no database keeps are kept readable, and stop no write", async () => {
     const { ledger } = await open();
     const bad = "a\u0000b\ud800";
     await openSession(ledger, "a", { task: bad, workspacePath: bad, personaId: bad });
@@ -117,7 +117,7 @@ export function messagesContract(open: OpenLedger): void {
     expect((await ledger.findTurn("t1"))?.endReason).toMatch(/^a.b/);
   });
 
-  test("the hash tells apart what is written differently and means the same", () => {
+  test("the hash differs for what is written differently and means the same", () => {
     const plain = assistant("x");
     const spelled: Message = {
       role: "assistant",

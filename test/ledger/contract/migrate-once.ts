@@ -1,4 +1,4 @@
-// A process of its own that brings a ledger up to date and tells what it did: started by the test of migrations.
+// A process of its own that brings a ledger up to date and prints what it did: started by the test of migrations.
 import { openDatabase } from "../../../src/edge/stores/open-ledger.ts";
 import { migrate } from "../../../src/edge/stores/sql/migrate.ts";
 

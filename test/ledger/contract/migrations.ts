@@ -1,4 +1,4 @@
-// Migrations: forward only, each once, whoever comes first.
+// Migrations: forward only, each once, by the first process that comes.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -72,7 +72,7 @@ export function migrationsContract({ blank, connect }: TestStore): void {
     await database.close();
   });
 
-  test("of several processes that come at once, one does the work", async () => {
+  test("of several processes that start together, one does the work", async () => {
     const where = await blank();
     const script = join(import.meta.dirname, "migrate-once.ts");
     const start = (): Promise<{ stdout: string }> =>

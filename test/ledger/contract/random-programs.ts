@@ -9,7 +9,7 @@ import { leaseMs, type OpenLedger } from "../stores.ts";
 import { all, each, lines } from "../test-kit.ts";
 
 export function randomProgramsContract(open: OpenLedger, count: number): void {
-  test(`${count} random programs of turns, forks, folds, crashes and deletions end as the model says`, async () => {
+  test(`${count} random programs of turns, forks, compactions, crashes and deletions end as the model says`, async () => {
     const { ledger, reopen, advance, empty } = await open();
     const other = await reopen();
     const world = { nodes: [ledger, other], passLease: () => advance(leaseMs + 1) } as const;

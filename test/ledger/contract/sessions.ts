@@ -62,7 +62,7 @@ export function sessionsContract(open: OpenLedger): void {
     expect(await other.findSession("review #1 – ünïcode 😀")).toEqual(made);
   });
 
-  test("what was not told of a session is null", async () => {
+  test("what was not given of a session is null", async () => {
     const { ledger } = await open();
     expect(await openSession(ledger, "a")).toMatchObject({
       parent: null,
@@ -90,7 +90,7 @@ export function sessionsContract(open: OpenLedger): void {
     expect(await refusal(all(ledger.readThread({ sessionId: "nobody" })))).toMatchObject(wanted);
   });
 
-  test("one session has a name at a time; the second to ask for it is told so", async () => {
+  test("one session has a name at a time; the second to ask for it gets a conflict", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a", { agent: "first" });
     expect(await refusal(openSession(await reopen(), "a", { agent: "second" }))).toEqual({
@@ -118,7 +118,7 @@ export function sessionsContract(open: OpenLedger): void {
     expect(await ledger.listSessions({ status: "all" })).toHaveLength(1);
   });
 
-  test("sessions made by several nodes at once are all there", async () => {
+  test("sessions made by several nodes concurrently are all there", async () => {
     const { ledger, reopen } = await open();
     const nodes = [ledger, await reopen(), await reopen(), await reopen()];
     const names = nodes.flatMap((_, node) => Array.from({ length: 40 }, (__, n) => `${node}-${n}`));
@@ -223,7 +223,7 @@ export function sessionsContract(open: OpenLedger): void {
     expect((await ledger.readContent(foundationHash ?? "")) === foundation).toBe(true);
   });
 
-  test("what a session knows of the cache is kept with a call, to the byte, until the next tells more", async () => {
+  test("what a session knows of the cache is kept with a call, to the byte, until the next brings more", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     const turn = await openTurn(ledger, "a", "t1");

@@ -112,7 +112,7 @@ export function toolCallsContract(open: OpenLedger): void {
     expect(await thread(ledger, "a")).toEqual(["question of t1", "?u1", "!u1 ok", "answer of t1"]);
   });
 
-  test("an answer to what nobody asked is refused", async () => {
+  test("an answer without a question is refused", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     const turn = await openTurn(ledger, "a", "t1");

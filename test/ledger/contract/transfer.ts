@@ -159,7 +159,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     ],
     "an unknown kind": [
       [3, () => '{"passwords":{}}'],
-      "line 3 of the import holds passwords, which is not part of an export",
+      "line 3 of the import holds passwords, which is not part of it",
     ],
     "another format": [
       [1, (line) => line.replace("strata-session/1", "strata-session/9")],
@@ -193,11 +193,11 @@ export function transferContract({ open, blank, connect }: TestStore): void {
       ['"sessions"', (line) => line.replace('"agent":"coder"', '"agent":null')],
       /^line \d+ of the import cannot be understood: column agent holds no text$/,
     ],
-    "a status nobody knows": [
+    "an unknown status": [
       ['"sessions"', (line) => line.replace('"status":"active"', '"status":"asleep"')],
       /^line \d+ of the import cannot be understood: column status holds asleep$/,
     ],
-    "a role nobody knows": [
+    "an unknown role": [
       ['"sessions"', (line) => line.replace('"role":"unified"', '"role":"king"')],
       /^line \d+ of the import cannot be understood: column role holds king$/,
     ],
@@ -221,11 +221,11 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     ],
     "no session": [
       ['"sessions"', () => ""],
-      /^line \d+ of the import ends the file, which holds 0 sessions instead of one$/,
+      /^line \d+ of the import gives a count other than the \d+ rows before it: it is incomplete$/,
     ],
     "two sessions": [
       ['"sessions"', (line) => `${line}\n${line}`],
-      /^line \d+ of the import ends the file, which holds 2 sessions instead of one$/,
+      /^line \d+ of the import holds a second session$/,
     ],
   };
   test.for(Object.entries(damages))(

@@ -16,7 +16,7 @@ import {
   run,
   startMs,
   thread,
-  told,
+  wordsOf,
   user,
 } from "../test-kit.ts";
 
@@ -87,7 +87,7 @@ export function turnsContract(open: OpenLedger): void {
     expect(await ledger.findTurn("t2")).toBeNull();
   });
 
-  test("a turn follows the session's head; whoever goes on from another one is told where it is (X-35)", async () => {
+  test("a turn follows the session's head; a writer that goes on from another one learns where it is (X-35)", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -131,7 +131,7 @@ export function turnsContract(open: OpenLedger): void {
     ]);
     expect(await ledger.findTurn("t2")).toMatchObject({ status: "failed", endReason: "cut off" });
     expect(await ledger.findTurn("t3")).toMatchObject({ parentTurnId: "t1" });
-    expect((await ledger.readMessages("t2")).map(({ message }) => told(message))).toEqual([
+    expect((await ledger.readMessages("t2")).map(({ message }) => wordsOf(message))).toEqual([
       "question of t2",
       "answer of t2",
     ]);
@@ -258,7 +258,7 @@ export function turnsContract(open: OpenLedger): void {
     await openSession(ledger, "a");
     const turn = await openTurn(ledger, "a", "t1");
     const staged = await ledger.readMessages("t1");
-    expect(staged.map(({ message, callNumber }) => [told(message), callNumber])).toEqual([
+    expect(staged.map(({ message, callNumber }) => [wordsOf(message), callNumber])).toEqual([
       ["question of t1", 1],
     ]);
     await turn.append(call("t1", 1, { sent: [user("question of t1"), user("and one more")] }), {
@@ -267,7 +267,7 @@ export function turnsContract(open: OpenLedger): void {
     const kept = await ledger.readMessages("t1");
     expect(
       kept.map(({ message, index, callNumber, tokens }) => [
-        told(message),
+        wordsOf(message),
         index,
         callNumber,
         tokens,
@@ -314,7 +314,7 @@ export function turnsContract(open: OpenLedger): void {
     expect(await thread(ledger, "a")).toEqual(["question of t1", "answer of t1"]);
     const kept = await ledger.readMessages("t1");
     expect(
-      kept.filter(({ isReplayed }) => !isReplayed).map(({ message }) => told(message)),
+      kept.filter(({ isReplayed }) => !isReplayed).map(({ message }) => wordsOf(message)),
     ).toContain("?u1");
     expect(await ledger.readToolCalls("t1")).toMatchObject([{ status: "cancelled" }]);
   });

@@ -1,6 +1,6 @@
 // Where the ledger and the model disagree, in words.
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
-import { told } from "../test-kit.ts";
+import { wordsOf } from "../test-kit.ts";
 import { pathTo, threadTo, type ModelSession, type ModelTurn } from "./ledger-model.ts";
 import type { Run } from "./run.ts";
 
@@ -41,14 +41,14 @@ export async function differencesIn({ model, ledger }: Run): Promise<readonly st
     for (const whole of [false, true]) {
       const texts: string[] = [];
       for await (const { message } of ledger.readThread({ sessionId: id }, { whole })) {
-        texts.push(told(message));
+        texts.push(wordsOf(message));
       }
       compare(`the thread of ${id}`, texts, threadTo(model, session.headId, whole));
     }
     if (session.openId !== null) {
       const texts: string[] = [];
       for await (const { message } of ledger.readThread({ turnId: session.openId })) {
-        texts.push(told(message));
+        texts.push(wordsOf(message));
       }
       compare(`the open turn of ${id}`, texts, threadTo(model, session.openId, false));
     }
@@ -68,7 +68,7 @@ async function differencesInTurn(ledger: Ledger, turn: ModelTurn): Promise<reado
     record?.callCount,
     record?.costPicoUsd,
     tools.map(({ toolUseId, status }) => `${toolUseId} ${status}`).toSorted(),
-    messages.map(({ message, isReplayed }) => `${told(message)} ${isReplayed}`),
+    messages.map(({ message, isReplayed }) => `${wordsOf(message)} ${isReplayed}`),
   ]);
   const want = spell([
     turn.status,

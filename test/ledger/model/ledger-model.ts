@@ -30,7 +30,7 @@ export interface ModelSession {
   isArchived: boolean;
   headId: string | null;
   openId: string | null;
-  /** Of the handle that may write to the open turn; null where nobody may. */
+  /** The handle that may write to the open turn; null if none may. */
   holder: number | null;
   /** Whether the holder's lease has not run out. */
   isLive: boolean;

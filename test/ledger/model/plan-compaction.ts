@@ -22,7 +22,7 @@ export function planCompaction(run: Run, session: ModelSession, { how, other }: 
   const isAllowed = found !== null || isFree;
   const work = async (): Promise<void> => {
     const lock = await ledger.lockCompaction(session.id);
-    if (lock === null) throw new Error("somebody folds");
+    if (lock === null) throw new Error("another holder compacts");
     const made = {
       id,
       sessionId: session.id,

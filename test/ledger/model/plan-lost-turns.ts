@@ -1,4 +1,4 @@
-// Steps on turns that somebody lost: looked at, taken over, given up, and written to by who lost them.
+// Steps on turns whose holder lost them: looked at, taken over, given up, and written to by the old holder.
 import type { ModelSession } from "./ledger-model.ts";
 import { cancelTools } from "./plan-turn-steps.ts";
 import { nothing, type Choice, type Planned, type Run } from "./run.ts";
@@ -45,7 +45,7 @@ export function planAbandon({ model, ledger }: Run, session: ModelSession): Plan
   return { want: "done", work };
 }
 
-/** Somebody who lost its turn tries to write to it. */
+/** A holder that lost its turn tries to write to it. */
 export function planGhost(run: Run, { other, how }: Choice): Planned {
   const holders = new Set([...run.model.sessions.values()].map(({ holder }) => holder));
   const ghosts = run.handles.filter(({ number }) => !holders.has(number));

@@ -1,4 +1,4 @@
-// Steps on whole sessions: made, forked, moved, put away, deleted, and a crash of whoever works on them.
+// Steps on whole sessions: made, forked, moved, put away, deleted, and a crash of the process that works on them.
 import { newModelSession, removeSessions, withWorkers, type ModelSession } from "./ledger-model.ts";
 import { nothing, type Choice, type Planned, type Run } from "./run.ts";
 
@@ -19,7 +19,7 @@ export function planCreate({ model, ledger }: Run, { other, how }: Choice, id: s
   return { want: "done", work };
 }
 
-/** Whoever worked is gone; its handles stay as ghosts. */
+/** The working process is gone; its handles stay as ghosts. */
 export function planCrash(run: Run): Planned {
   for (const session of run.model.sessions.values()) session.isLive = false;
   const [first, second] = run.world.nodes;

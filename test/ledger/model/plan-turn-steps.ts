@@ -1,4 +1,4 @@
-// Steps in a turn that somebody holds.
+// Steps in a turn that is held.
 import { newModelTurn, type ModelSession, type ModelTurn } from "./ledger-model.ts";
 import { heldOf, nothing, type Choice, type Planned, type Run } from "./run.ts";
 import { callEntry, toMessage } from "./written.ts";
@@ -32,7 +32,7 @@ export function planOpen(run: Run, session: ModelSession, { how }: Choice): Plan
   return { want: "done", work };
 }
 
-/** A whole turn at once, so that threads grow. */
+/** A whole turn in one step, so that threads grow. */
 export function planTurn(run: Run, session: ModelSession, step: Choice): Planned {
   const opened = planOpen(run, session, { ...step, how: 0 });
   if (opened.want !== "done") return opened;
@@ -95,7 +95,7 @@ export function planAnswer(run: Run, session: ModelSession, { how, other }: Choi
   const { turn, held } = found;
   const tool = turn.tools.find(({ status }) => status === "pending");
   if (tool === undefined) {
-    const text = "!nobody asked";
+    const text = "!unasked";
     const message = toMessage(text);
     return { want: "input-invalid", work: () => held().turn.answer([{ message, tokens: 1 }]) };
   }

@@ -1,4 +1,4 @@
-// Random programs of sessions, turns, forks, compactions and crashes, run on a ledger and on the model at once.
+// Random programs of sessions, turns, forks, compactions and crashes, run on a ledger and on the model side by side.
 import * as fc from "fast-check";
 import { StrataError } from "../../../src/core/strata-error.ts";
 import { differencesAtEnd, differencesIn } from "./differences.ts";
@@ -63,7 +63,7 @@ export const programs: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 1, maxLength: 40, size: "max" },
 );
 
-/** Told what differs; nothing where ledger and model agree all the way. */
+/** What differs; nothing if ledger and model agree all the way. */
 export async function runProgram(steps: readonly Step[], world: World): Promise<readonly string[]> {
   const run: Run = {
     model: createModel(),
@@ -84,7 +84,7 @@ export async function runProgram(steps: readonly Step[], world: World): Promise<
   return differencesAtEnd(run);
 }
 
-/** One step on both; what the two said differently. */
+/** One step on both; where their answers differ. */
 async function take(run: Run, step: Step): Promise<readonly string[]> {
   const { want, work } = plan(run, step);
   const got = await outcomeOf(work);
@@ -101,7 +101,7 @@ async function outcomeOf(work: () => Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** What the model does at once, and what the ledger is asked to do. */
+/** What the model does, and what the ledger is asked to do. */
 function plan(run: Run, step: Step): Planned {
   const { model, ledger } = run;
   const id = `s${step.session}`;

@@ -1,4 +1,4 @@
-// A program under way: the model, the ledger, and every handle somebody ever had on a turn.
+// A program under way: the model, the ledger, and every handle there ever was on a turn.
 import type { Ledger, OpenTurn } from "../../../src/core/ledger/ledger.ts";
 import type { StrataErrorCode } from "../../../src/core/strata-error.ts";
 import type { LedgerModel, ModelSession, ModelTurn } from "./ledger-model.ts";
@@ -53,7 +53,7 @@ export function heldOf(
   if (turn === undefined || holder === null) return null;
   const held = (): Handle => {
     const handle = run.handles.find(({ number }) => number === holder);
-    if (handle === undefined) throw new Error("the model holds a turn that nobody opened");
+    if (handle === undefined) throw new Error("the model holds a turn that was never opened");
     return handle;
   };
   return { turn, held };

@@ -3,7 +3,7 @@
 import type { CompactionLock, Ledger, OpenTurn } from "../../../src/core/ledger/ledger.ts";
 import type { Message } from "../../../src/core/message/message.ts";
 import { summarySections } from "../../../src/core/compaction/summary/sections.ts";
-import { isOverflow } from "../../../src/core/turn/turn-ending.ts";
+import { isOverflow } from "../../../src/core/turn/turn.ts";
 import { bodyText } from "../../../src/core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../../../src/core/wire/failure.ts";
 import type { Reply } from "../../../src/core/wire/reply.ts";

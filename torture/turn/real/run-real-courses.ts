@@ -10,6 +10,7 @@ import { toCourse, type Course, type Interruption } from "../course.ts";
 import { moment } from "../circumstances.ts";
 import { shownMax, withoutKills, type CoursesToRun } from "../run-courses.ts";
 import { toStage } from "../stages.ts";
+import { StrataError } from "../../../src/core/strata-error.ts";
 import { Crash, startProcess, type RealProcess, type RealWorld } from "./process.ts";
 import { readRows } from "./read-rows.ts";
 
@@ -127,7 +128,8 @@ async function play(course: Course, count: (what: string) => void): Promise<Real
           if (run !== null) session = run.session;
           break;
         } catch (error) {
-          if (!(error instanceof Crash)) throw error;
+          const cause = error instanceof StrataError ? error.cause : error;
+          if (!(cause instanceof Crash)) throw error;
           world.left = kills.shift() ?? Infinity;
           // The leases of the dead end.
           clock.ms += 2 * leaseMs;

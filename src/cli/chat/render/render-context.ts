@@ -20,12 +20,14 @@ export function renderContext(view: ContextView, options: RenderOptions): readon
     ...tiers.flatMap((tier) => renderTier(tier, view, { ...options, width })),
     rowOf("   free for this turn", view.freeTokens, windowTokens, width),
     rowOf("   kept for replies and results", view.reservedTokens, windowTokens, width),
-    ...wrapLine(footnote, options.width).map((line) => paint("dim", line)),
+    ...footnotes.flatMap((note) => wrapLine(note, options.width)).map((line) => paint("dim", line)),
   ];
 }
 
-const footnote =
-  "T4 (this turn's message) and T5 (what changes with every call) come with each call.";
+const footnotes = [
+  "T4 (this turn's message) and T5 (what changes with every call) come with each call.",
+  "* added by Strata; everything else is yours.",
+];
 const widthMax = 76;
 const partsShown = 5;
 
@@ -76,8 +78,9 @@ function renderTier(
 /** In as few lines as possible; no part is broken across lines. */
 function renderParts(parts: readonly PartView[], width: number): readonly string[] {
   const lines: string[] = [];
-  for (const { name, tokens } of shownParts(parts)) {
-    const part = cutToWidth(`${toPlainLine(name)} ${formatTokens(tokens)}`, width);
+  for (const { name, tokens, isOurs = false } of shownParts(parts)) {
+    const shown = `${toPlainLine(name)}${isOurs ? "*" : ""} ${formatTokens(tokens)}`;
+    const part = cutToWidth(shown, width);
     const last = lines.at(-1);
     const longer = `${last} · ${part}`;
     if (last === undefined || widthOf(longer) > width) lines.push(part);
@@ -86,11 +89,15 @@ function renderParts(parts: readonly PartView[], width: number): readonly string
   return lines;
 }
 
+/** The largest ones, and everything that Strata added. */
 function shownParts(parts: readonly PartView[]): readonly PartView[] {
   if (parts.length <= partsShown) return parts;
-  const rest = parts.slice(partsShown - 1);
+  const isShown = ({ isOurs = false }: PartView, at: number): boolean =>
+    isOurs || at < partsShown - 1;
+  const rest = parts.filter((part, at) => !isShown(part, at));
+  if (rest.length === 0) return parts;
   const tokens = rest.reduce((sum, part) => sum + part.tokens, 0);
-  return [...parts.slice(0, partsShown - 1), { name: `${rest.length} more`, tokens }];
+  return [...parts.filter(isShown), { name: `${rest.length} more`, tokens }];
 }
 
 function rowOf(name: string, tokens: number, windowTokens: number, width: number): string {

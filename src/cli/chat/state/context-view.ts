@@ -1,6 +1,7 @@
 // What fills a session's window, by tier and section.
 import { itemsOf } from "../../../core/growing/growing-list.ts";
 import { planBudget } from "../../../core/tokens/budget.ts";
+import { contextPieces } from "../../../core/session/context-pieces.ts";
 import type { Session } from "../../../core/session/session.ts";
 
 export interface ContextView {
@@ -24,6 +25,8 @@ export interface TierView {
 export interface PartView {
   readonly name: string;
   readonly tokens: number;
+  /** Whether Strata wrote it, not the user. */
+  readonly isOurs?: boolean;
 }
 
 /** `total`: the tokens as the provider counted them; estimates of the parts are scaled to it. */
@@ -54,59 +57,31 @@ export function viewContext(session: Session, total: number): ContextView {
 }
 
 function partsOf(session: Session, tier: TierView["tier"]): readonly PartView[] {
-  if (tier === "T0") return toolParts(session);
-  return tier === "T3" ? threadParts(session) : systemParts(session, tier);
+  const pieces = contextPieces(session)
+    .filter((piece) => piece.tier === tier)
+    .map(({ name, tokens, from }) => ({ name, tokens, isOurs: from === "strata" }));
+  return largestFirst(tier === "T3" ? threadParts(session, pieces) : pieces);
 }
 
-function toolParts({ thread: { foundation } }: Session): readonly PartView[] {
-  const blocks = foundation.blocks.filter(({ region }) => region === "tools");
-  return largestFirst(
-    foundation.tools.map(({ name }, index) => ({ name, tokens: blocks[index]?.tokens ?? 0 })),
-  );
-}
-
-/** Splits the tokens of a block among its sections by their bytes. */
-function systemParts(
-  { thread: { foundation }, madeOf }: Session,
-  tier: string,
-): readonly PartView[] {
-  const sections = madeOf.filter(({ note }) => note === undefined);
-  const blocks = foundation.blocks.filter(({ region }) => region === "system");
-  let from = 0;
-  const parts = foundation.system.flatMap((block, index) => {
-    const bytes = Buffer.byteLength(block.text);
-    let [to, sum] = [from, 0];
-    for (; to < sections.length; to += 1) {
-      const next = sections[to]?.bytes ?? 0;
-      if (to > from && sum + next > bytes) break;
-      sum += next;
-    }
-    const inside = sections.slice(from, to);
-    from = to;
-    const tokens = blocks[index]?.tokens ?? 0;
-    if (block.tier !== tier) return [];
-    return inside.map((section) => ({
-      name: section.name,
-      tokens: sum === 0 ? 0 : Math.round((tokens * section.bytes) / sum),
-    }));
-  });
-  return largestFirst(parts);
-}
-
-function threadParts({ thread }: Session): readonly PartView[] {
+function threadParts(session: Session, notes: readonly PartView[]): readonly PartView[] {
   const sums = new Map<string, number>();
-  for (const { kind, role, tokens } of itemsOf(thread.blocks)) {
+  for (const { kind, role, tokens } of itemsOf(session.thread.blocks)) {
     const name = nameOf(kind, role);
     sums.set(name, (sums.get(name) ?? 0) + tokens);
   }
-  return largestFirst([...sums].map(([name, tokens]) => ({ name, tokens })));
+  const noteTokens = notes.reduce((sum, { tokens }) => sum + tokens, 0);
+  sums.set(yourText, (sums.get(yourText) ?? 0) - noteTokens);
+  return [...notes, ...[...sums].map(([name, tokens]) => ({ name, tokens }))];
 }
+
+/** Notes of a compaction are sent in the user's role. */
+const yourText = "your text";
 
 function nameOf(kind: string, role: string): string {
   if (kind === "tool_result") return "tool results";
   if (kind === "tool_use") return "tool uses";
   if (kind !== "text") return kind;
-  return role === "assistant" ? "agent's text" : "your text";
+  return role === "assistant" ? "agent's text" : yourText;
 }
 
 function largestFirst(parts: readonly PartView[]): readonly PartView[] {

@@ -5,7 +5,7 @@ import { collectMentions } from "./collect.ts";
 import { joinMentions, partsOf, type Mention } from "./mention.ts";
 import { compareMentions, rankMentions } from "./rank.ts";
 import { renderIndex } from "./render.ts";
-import { findTopic } from "./topic.ts";
+import { findTopic } from "./words.ts";
 
 export interface CompactionIndex {
   /** The identifiers in the text, with what the next compaction needs to know about them. */

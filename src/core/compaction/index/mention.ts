@@ -30,13 +30,13 @@ export function joinMentions(older: Mention, newer: Mention): Mention {
 export function partsOf({ text, kind }: Pick<Mention, "text" | "kind">): readonly string[] {
   const mark = separators[kind];
   if (mark === undefined) return [];
-  const deps = edgesOf(text, mark);
+  const starts = startsOf(text, mark);
   const parts = new Set<string>();
-  for (const [from, start] of deps.entries()) {
-    for (const [to, end] of deps.entries()) {
-      const isAtSide = from === 0 || to === deps.length - 1;
+  for (const [from, start] of starts.entries()) {
+    for (const [to, end] of starts.entries()) {
+      const isAtSide = from === 0 || to === starts.length - 1;
       // A long one has too many parts; people write those at either end.
-      if (to <= from || (deps.length > edgesMax && !isAtSide)) continue;
+      if (to <= from || (starts.length > startsMax && !isAtSide)) continue;
       parts.add(text.slice(start, end - 1));
       // Inside a path, a part is written with or without the leading mark.
       if (start > 0 && mark === "/") parts.add(text.slice(start - 1, end - 1));
@@ -54,17 +54,17 @@ const separators: Readonly<Partial<Record<IdentifierKind, string>>> = {
   dotted: ".",
 };
 
-const edgesMax = 9;
+const startsMax = 9;
 
 /** Where parts begin. The last place is after the end. */
-function edgesOf(text: string, mark: string): readonly number[] {
-  const deps = [0];
+function startsOf(text: string, mark: string): readonly number[] {
+  const starts = [0];
   for (
     let at = text.indexOf(mark);
-    at !== -1 && deps.length < 64;
+    at !== -1 && starts.length < 64;
     at = text.indexOf(mark, at + 1)
   ) {
-    deps.push(at + 1);
+    starts.push(at + 1);
   }
-  return [...deps, text.length + 1];
+  return [...starts, text.length + 1];
 }

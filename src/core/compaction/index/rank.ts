@@ -1,15 +1,7 @@
 // How likely the agent writes an identifier again, by who wrote it, how long ago, and what the work is about.
 import type { IdentifierKind } from "./classify.ts";
 import type { Mention } from "./mention.ts";
-import { wordsOf } from "./words.ts";
-
-/** Words about the current work. */
-export interface Topic {
-  /** From the user's latest messages. */
-  readonly asked: ReadonlySet<string>;
-  /** From the agent's text in the kept part. */
-  readonly written: ReadonlySet<string>;
-}
+import { wordsOf, type Topic } from "./words.ts";
 
 export interface Ranked {
   readonly mention: Mention;

@@ -1,5 +1,5 @@
 // What a session knows about its compactions: how long ago, how often, and their outcomes. A small JSON value.
-import { isCount } from "../../message/fields.ts";
+import { isCount, isObject } from "../../message/fields.ts";
 
 export interface CompactionState {
   /** Since the last compaction, or since the session began. */
@@ -104,14 +104,12 @@ export function cooldownEndMs(
 
 /** From stored JSON. Missing or invalid values become the initial ones. */
 export function toCompactionState(value: unknown): CompactionState {
-  const fields = new Map(Object.entries(typeof value === "object" && value !== null ? value : {}));
+  const stored = isObject(value) ? value : {};
   const count = (name: keyof CompactionState): number => {
-    const field: unknown = fields.get(name);
+    const field = stored[name];
     return isCount(field) ? field : 0;
   };
-  const lastFailureMs: unknown = fields.get("lastFailureMs");
-  const recent: unknown = fields.get("recentFoldsMs");
-  const lastSkip: unknown = fields.get("lastSkip");
+  const { lastFailureMs, recentFoldsMs: recent, lastSkip, noPlace } = stored;
   return {
     turnsSinceFold: count("turnsSinceFold"),
     callsSinceFold: count("callsSinceFold"),
@@ -123,14 +121,13 @@ export function toCompactionState(value: unknown): CompactionState {
     ineffectivePasses: count("ineffectivePasses"),
     recentFoldsMs: Array.isArray(recent) ? recent.filter(isCount).slice(-recentCompactionsMax) : [],
     lastSkip: typeof lastSkip === "string" ? lastSkip : null,
-    noPlace: toNoPlace(fields.get("noPlace")),
+    noPlace: toNoPlace(noPlace),
   };
 }
 
 function toNoPlace(value: unknown): NoPlace | null {
-  if (typeof value !== "object" || value === null) return null;
-  const headTurnId: unknown = "headTurnId" in value ? value.headTurnId : undefined;
-  const promptTokens: unknown = "promptTokens" in value ? value.promptTokens : undefined;
-  if (headTurnId !== null && typeof headTurnId !== "string") return null;
-  return isCount(promptTokens) ? { headTurnId, promptTokens } : null;
+  if (!isObject(value)) return null;
+  const { headTurnId, promptTokens } = value;
+  const isPlace = headTurnId === null || typeof headTurnId === "string";
+  return isPlace && isCount(promptTokens) ? { headTurnId, promptTokens } : null;
 }

@@ -3,7 +3,7 @@ import type { HistoryMessage } from "../history.ts";
 
 export interface CutPlaces {
   /** The leading notes of an earlier compaction and the repeated request. Not part of a turn. */
-  readonly leadLength: number;
+  readonly headLength: number;
   /** Where each turn begins, oldest first. The first may be the rest of a turn that was cut. */
   readonly turnStarts: readonly number[];
   /** No tool use before this place is answered at or after it. */
@@ -14,18 +14,18 @@ export interface CutPlaces {
 }
 
 export function findCutPlaces(history: readonly HistoryMessage[]): CutPlaces {
-  const leadLength = countLead(history);
-  const turnStarts = findTurnStarts(history, leadLength);
+  const headLength = countHead(history);
+  const turnStarts = findTurnStarts(history, headLength);
   const bound = findBoundPlaces(history);
   const after = sumFromEnd(history);
   const firstReplies = new Set(turnStarts.map((start) => findReply(history, start)));
   const isFree = (at: number): boolean => !bound.has(at) && history[at]?.message.role !== "tool";
   return {
-    leadLength,
+    headLength,
     turnStarts,
     isFree,
     isCallEdge: (at) =>
-      at > leadLength &&
+      at > headLength &&
       history[at]?.message.role === "assistant" &&
       !firstReplies.has(at) &&
       isFree(at),
@@ -38,7 +38,7 @@ export function isAsked({ message }: Pick<HistoryMessage, "message">): boolean {
   return message.role === "user" && message.content.some(({ type }) => type !== "tool_result");
 }
 
-export function countLead(history: readonly HistoryMessage[]): number {
+export function countHead(history: readonly HistoryMessage[]): number {
   const end = history.findIndex(({ compactionPart }) => compactionPart === undefined);
   return end === -1 ? history.length : end;
 }
@@ -61,14 +61,22 @@ function findReply(history: readonly HistoryMessage[], start: number): number {
 /** Every place between a tool use and its result, at any distance. */
 function findBoundPlaces(history: readonly HistoryMessage[]): ReadonlySet<number> {
   const usedAt = new Map<string, number>();
-  const bound = new Set<number>();
+  /** How many more uses wait for their results from this place on. */
+  const changes: number[] = Array.from({ length: history.length + 1 }, () => 0);
   for (const [at, { message }] of history.entries()) {
     for (const block of message.content) {
       if (block.type === "tool_use") usedAt.set(block.id, at);
       if (block.type !== "tool_result") continue;
       const from = usedAt.get(block.toolUseId) ?? at;
-      for (let place = from + 1; place <= at; place += 1) bound.add(place);
+      changes[from + 1] = (changes[from + 1] ?? 0) + 1;
+      changes[at + 1] = (changes[at + 1] ?? 0) - 1;
     }
+  }
+  const bound = new Set<number>();
+  let waiting = 0;
+  for (const [place, change] of changes.entries()) {
+    waiting += change;
+    if (waiting > 0) bound.add(place);
   }
   return bound;
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { validateConversation } from "../../message/validate-conversation.ts";
 import type { HistoryMessage } from "../history.ts";
 import { findBoundary, type Boundary } from "./find-boundary.ts";
-import { chatTurn, toMessage, toTurn, type EventBody } from "./test-kit.ts";
+import { chatTurn, toMessage, toTurn, type MessageKind } from "./test-kit.ts";
 
 describe("at turn edges", () => {
   test("an empty history has no boundary", () => {
@@ -205,7 +205,7 @@ function makeTurn(
     readonly asks: number;
   },
 ): readonly HistoryMessage[] {
-  const said: (readonly [EventBody, number])[] = [];
+  const said: (readonly [MessageKind, number])[] = [];
   for (let ask = 0; ask < spec.asks; ask += 1) said.push(["user", 10]);
   for (const [at, { tools, tokens }] of spec.calls.entries()) {
     const ids = Array.from({ length: tools }, (_, index) => `${turnId}-${at}-${index}`);

@@ -1,7 +1,9 @@
 // Where the kept part of a conversation begins: at the edge of a turn, or inside a turn that is too large to keep.
-import { recentTurnsMin } from "../../tokens/plan-cuts.ts";
 import type { HistoryMessage } from "../history.ts";
 import { findCutPlaces, isAsked, type CutPlaces } from "./cut-places.ts";
+
+/** The last turns stay complete: the current message refers to them. */
+const recentTurnsMin = 3;
 
 export interface BoundaryWish {
   /** Keeps at least this many, if the history has as many. */
@@ -42,46 +44,37 @@ export function findBoundary(
   const places = findCutPlaces(history);
   if (places.tokensFrom(0) <= wish.keepTokens) return null;
   const mayCutInside = wish.mayCutInside ?? false;
-  const limits = toLimits(places, {
+  const limits = {
+    tokensFrom: places.tokensFrom,
     keepTokens: wish.keepTokens,
     keepTokensMax: wish.keepTokensMax ?? (mayCutInside ? 2 * wish.keepTokens : Infinity),
-  });
+  };
   const turnsMin = Math.max(1, wish.turnsMin ?? recentTurnsMin);
-  const deps = findTurnEdges(history, places, turnsMin);
-  const edge = chooseEdge(deps, limits);
+  const edges = findTurnEdges(history, places, turnsMin);
+  const edge = chooseEdge(edges, limits);
   const isInsideBetter = mayCutInside && edge?.isClose !== true;
   const inside = isInsideBetter ? findCallEdge(history, places, limits) : null;
   const at = inside ?? edge?.at;
   return at === undefined ? null : toBoundary(history, places, at);
 }
 
+/** How much may be kept. */
 interface Limits {
-  readonly isEnough: (at: number) => boolean;
-  readonly isHalfEnough: (at: number) => boolean;
-  readonly fits: (at: number) => boolean;
-}
-
-function toLimits(
-  { tokensFrom }: CutPlaces,
-  { keepTokens, keepTokensMax }: { readonly keepTokens: number; readonly keepTokensMax: number },
-): Limits {
-  return {
-    isEnough: (at) => tokensFrom(at) >= keepTokens,
-    isHalfEnough: (at) => tokensFrom(at) >= keepTokens / 2,
-    fits: (at) => tokensFrom(at) <= keepTokensMax,
-  };
+  readonly tokensFrom: CutPlaces["tokensFrom"];
+  readonly keepTokens: number;
+  readonly keepTokensMax: number;
 }
 
 /** Oldest first. Something is compacted, and something that was asked is kept. */
 function findTurnEdges(
   history: readonly HistoryMessage[],
-  { turnStarts, leadLength, isFree }: CutPlaces,
+  { turnStarts, headLength, isFree }: CutPlaces,
   turnsMin: number,
 ): number[] {
   const lastAsked = history.findLastIndex(isAsked);
   return turnStarts
     .slice(0, Math.max(0, turnStarts.length + 1 - turnsMin))
-    .filter((at) => at > leadLength && at <= lastAsked && isFree(at));
+    .filter((at) => at > headLength && at <= lastAsked && isFree(at));
 }
 
 interface ChosenEdge {
@@ -90,13 +83,16 @@ interface ChosenEdge {
   readonly isClose: boolean;
 }
 
-function chooseEdge(deps: readonly number[], limits: Limits): ChosenEdge | null {
-  const { isEnough, isHalfEnough, fits } = limits;
-  const whole = deps.findLast(isEnough);
+function chooseEdge(
+  edges: readonly number[],
+  { tokensFrom, keepTokens, keepTokensMax }: Limits,
+): ChosenEdge | null {
+  const fits = (at: number): boolean => tokensFrom(at) <= keepTokensMax;
+  const whole = edges.findLast((at) => tokensFrom(at) >= keepTokens);
   if (whole !== undefined && fits(whole)) return { at: whole, isClose: true };
-  const smaller = deps.find(fits);
+  const smaller = edges.find(fits);
   if (smaller !== undefined) {
-    return { at: smaller, isClose: whole === undefined || isHalfEnough(smaller) };
+    return { at: smaller, isClose: whole === undefined || tokensFrom(smaller) >= keepTokens / 2 };
   }
   return whole === undefined ? null : { at: whole, isClose: false };
 }
@@ -105,17 +101,20 @@ function chooseEdge(deps: readonly number[], limits: Limits): ChosenEdge | null 
 function findCallEdge(
   history: readonly HistoryMessage[],
   places: CutPlaces,
-  { isEnough, fits }: Limits,
+  { tokensFrom, keepTokens, keepTokensMax }: Limits,
 ): number | null {
   const { turnStarts } = places;
+  const fits = (at: number): boolean => tokensFrom(at) <= keepTokensMax;
   const cut = turnStarts.findLastIndex((start) => !fits(start));
   const from = turnStarts[cut];
   if (from === undefined) return null;
   const to = turnStarts[cut + 1] ?? history.length;
-  const deps: number[] = [];
-  for (let at = from + 1; at < to; at += 1) if (places.isCallEdge(at)) deps.push(at);
+  const edges: number[] = [];
+  for (let at = from + 1; at < to; at += 1) if (places.isCallEdge(at)) edges.push(at);
   const at =
-    deps.findLast((each) => isEnough(each) && fits(each)) ?? deps.find(fits) ?? deps.at(-1);
+    edges.findLast((each) => tokensFrom(each) >= keepTokens && fits(each)) ??
+    edges.find(fits) ??
+    edges.at(-1);
   if (at === undefined) return null;
   const isAskedKept =
     findRepeated(history, places, at).length > 0 || history.findLastIndex(isAsked) >= at;
@@ -151,14 +150,14 @@ function toBoundary(
 /** If the turn was cut before, that compaction already repeats its request. */
 function findRepeated(
   history: readonly HistoryMessage[],
-  { turnStarts, leadLength }: CutPlaces,
+  { turnStarts, headLength }: CutPlaces,
   at: number,
 ): readonly HistoryMessage[] {
   const start = turnStarts.findLast((each) => each < at) ?? 0;
-  const wasCut = start === leadLength && (history[start]?.index ?? 0) > 0;
-  const lead = wasCut ? history.slice(0, leadLength) : [];
+  const wasCut = start === headLength && (history[start]?.index ?? 0) > 0;
+  const head = wasCut ? history.slice(0, headLength) : [];
   return [
-    ...lead.filter(({ compactionPart }) => compactionPart === "request"),
+    ...head.filter(({ compactionPart }) => compactionPart === "request"),
     ...history.slice(start, at).filter(isAsked),
   ];
 }

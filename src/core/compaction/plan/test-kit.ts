@@ -3,7 +3,7 @@ import type { Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
 import { notesMarkers } from "../summary/notes-markers.ts";
 
-export type EventBody =
+export type MessageKind =
   | "notes"
   | "request"
   | "user"
@@ -14,7 +14,7 @@ export type EventBody =
 /** "use a b" calls two tools at once, "result a" answers one of them. Each message has the given number of tokens. */
 export function toTurn(
   turnId: string,
-  said: readonly (readonly [EventBody, number])[],
+  said: readonly (readonly [MessageKind, number])[],
 ): readonly HistoryMessage[] {
   return said.map(([what, tokens], index) => ({
     turnId,
@@ -25,7 +25,7 @@ export function toTurn(
   }));
 }
 
-export function toMessage(what: EventBody, name: string): Message {
+export function toMessage(what: MessageKind, name: string): Message {
   const [kind, ...ids] = what.split(" ");
   if (kind === "notes") {
     const text = `${notesMarkers.start}\n${name}\n${notesMarkers.end}`;

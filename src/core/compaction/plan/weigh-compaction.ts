@@ -30,7 +30,6 @@ export interface CompactionQuestion {
   readonly callsLeft: number;
 }
 
-/** The cost of the summary call. */
 export interface SummaryCost {
   /** The session's own model repeats the prompt, or another model gets the compacted part. */
   readonly kind: "same prefix" | "separate model" | "none";

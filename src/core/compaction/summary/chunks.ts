@@ -78,7 +78,8 @@ function splitUnit(unit: Unit, tokensMax: number, { countText }: ChunkRoom): Uni
   const pieces: Unit[] = [];
   let charactersPerToken = unit.text.length / unit.tokens;
   for (let from = 0; from < unit.text.length;) {
-    const usual = Math.ceil((tokensMax - joinTokens) * charactersPerToken);
+    // At least one character, or a tiny window would never end.
+    const usual = Math.max(1, Math.ceil((tokensMax - joinTokens) * charactersPerToken));
     const text = headWithin(unit.text.slice(from, from + usual), tokensMax - joinTokens, countText);
     const isRest = from + text.length === unit.text.length;
     const piece = isRest ? text : text.slice(0, endOfLine(text));

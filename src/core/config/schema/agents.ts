@@ -1,9 +1,9 @@
-// agents.<id>: what one agent does differently. Of context_optimization only the four switches.
+// agents.<id>: what differs for one agent. Of context_optimization, only the four switches.
+import { policyNames, type PolicyName } from "../../cache/policy.ts";
 import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { optionalChoice, optionalFlag, text } from "../leaves.ts";
-import { named, ownOnly, section } from "../sections.ts";
+import { group, named, written } from "../sections.ts";
 import type { Spec } from "../spec.ts";
-import { policyNames, type PolicyName } from "../../cache/policy-names.ts";
 import { toolsetNames, type ToolsetName } from "./tools.ts";
 
 export interface AgentConfig {
@@ -23,42 +23,23 @@ export interface AgentSwitches {
   readonly workspaceCache: boolean | null;
 }
 
-const switches: Spec<AgentSwitches> = section(
-  "what is on or off for this agent; what is missing holds as for all",
+const switches: Spec<AgentSwitches> = group(
+  "what is on or off for this agent; default: as for all",
   {
-    prompt_cache: optionalFlag("whether cache markers are placed"),
+    promptCache: optionalFlag("whether cache markers are placed"),
     compaction: optionalFlag("whether histories are compacted before the window is full"),
-    token_counter: optionalFlag("whether a provider is asked for exact counts"),
-    workspace_cache: optionalFlag("whether documents are kept between turns"),
+    tokenCounter: optionalFlag("whether a provider is asked for exact counts"),
+    workspaceCache: optionalFlag("whether documents are kept between turns"),
   },
-  (get) => ({
-    promptCache: get("prompt_cache"),
-    compaction: get("compaction"),
-    tokenCounter: get("token_counter"),
-    workspaceCache: get("workspace_cache"),
-  }),
 );
 
-const agent: Spec<AgentConfig> = section(
-  "one agent",
-  {
-    model: text("its model; models.default without it"),
-    policy: optionalChoice(policyNames, "its cache policy; policies.default without it"),
-    toolset: ownOnly(optionalChoice(toolsetNames, "its tools; tools.toolset without it")),
-    role: optionalChoice(
-      agentRoles,
-      "its role, whose rules are part of the prompt; none without it",
-    ),
-    context_optimization: switches,
-  },
-  (get) => ({
-    model: get("model"),
-    policy: get("policy"),
-    toolset: get("toolset"),
-    role: get("role"),
-    switches: get("context_optimization"),
-  }),
-);
+const agent: Spec<AgentConfig> = group("one agent", {
+  model: text("its model; default: models.default"),
+  policy: optionalChoice(policyNames, "its cache policy; default: policies.default"),
+  toolset: optionalChoice(toolsetNames, "its tools; default: tools.toolset"),
+  role: optionalChoice(agentRoles, "its role, whose rules are part of the prompt; default: none"),
+  switches: written("context_optimization", switches),
+});
 
 export const agents: Spec<ReadonlyMap<string, AgentConfig>> = named(
   "agents by id: a map, or a list whose items have an id",

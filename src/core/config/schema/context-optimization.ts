@@ -1,6 +1,6 @@
 // llm.context_optimization: caching, compaction, counting and the workspace cache.
 import { flag, leaf, text, texts, whole, type TextLimits } from "../leaves.ts";
-import { section } from "../sections.ts";
+import { converted, group, written } from "../sections.ts";
 import type { Spec } from "../spec.ts";
 import { compaction, type CompactionConfig } from "./compaction.ts";
 
@@ -38,98 +38,70 @@ export interface WorkspaceCacheConfig {
   readonly maxAgeMs: number;
 }
 
-/** They become a header, and a workspace's file may say them. */
-const betaNames: TextLimits = {
-  allowed: "text of names with commas between them, of letters, digits, dashes, dots and colons",
-  isFit: (names) => /^[\w.:, -]*$/.test(names) && splitNames(names).every(isBetaName),
-};
-
-function isBetaName(name: string): boolean {
-  return /^[\w.:-]{1,128}$/.test(name);
+/** The names become a header. */
+function betas(meaning: string): Spec<readonly string[]> {
+  const limits: TextLimits = {
+    allowed: "beta names of letters, digits, dashes, dots and colons, with commas between them",
+    isFit: (names) => splitNames(names).every((name) => /^[\w.:-]{1,128}$/.test(name)),
+  };
+  return converted(text(meaning, limits), splitNames);
 }
 
-const promptCache: Spec<PromptCacheConfig> = section(
-  "asking providers to keep prompts",
-  {
-    enabled: flag(true, "whether cache markers are placed"),
-    long_ttl_providers: texts(
-      ["anthropic", "vertex"],
-      "providers that may be asked for lifetimes of an hour",
-    ),
-    beta_header: text(
-      "beta features to ask for with any marker, with commas between them",
-      betaNames,
-    ),
-    long_ttl_beta_header: text("the same with a marker of an hour", betaNames),
-  },
-  (get) => ({
-    isEnabled: get("enabled"),
-    longTtlProviders: get("long_ttl_providers"),
-    betas: splitNames(get("beta_header")),
-    longTtlBetas: splitNames(get("long_ttl_beta_header")),
-  }),
-);
+const promptCache: Spec<PromptCacheConfig> = group("asking providers to keep prompts", {
+  isEnabled: written("enabled", flag(true, "whether cache markers are placed")),
+  longTtlProviders: texts(
+    ["anthropic", "vertex"],
+    "providers that may be asked for lifetimes of an hour",
+  ),
+  betas: written("beta_header", betas("beta features to ask for with any marker")),
+  longTtlBetas: written(
+    "long_ttl_beta_header",
+    betas("beta features to ask for with a marker of an hour"),
+  ),
+});
 
-const tokenCounter: Spec<TokenCounterConfig> = section(
-  "counting tokens before a call",
-  {
-    enabled: flag(
-      true,
-      "whether a provider is asked for exact counts; without it counts are estimates",
-    ),
-    backend: backend(),
-    cache_capacity: whole(
-      { usual: 1024, min: 1, max: 1_000_000 },
-      "how many exact counts are remembered",
-    ),
-  },
-  (get) => ({
-    isEnabled: get("enabled"),
-    backend: get("backend"),
-    cacheCapacity: get("cache_capacity"),
-  }),
-);
+const tokenCounter: Spec<TokenCounterConfig> = group("counting tokens before a call", {
+  isEnabled: written(
+    "enabled",
+    flag(true, "whether a provider is asked for exact counts; otherwise counts are estimates"),
+  ),
+  backend: backend(),
+  cacheCapacity: whole(
+    { usual: 1024, min: 1, max: 1_000_000 },
+    "how many exact counts are remembered",
+  ),
+});
 
-const workspaceCache: Spec<WorkspaceCacheConfig> = section(
+const workspaceCache: Spec<WorkspaceCacheConfig> = group(
   "keeping a workspace's documents in memory",
   {
-    enabled: flag(true, "whether documents are kept between turns"),
-    watch_debounce_ms: whole(
+    isEnabled: written("enabled", flag(true, "whether documents are kept between turns")),
+    watchDebounceMs: whole(
       { usual: 500, min: 50, max: 60_000 },
       "how long changes are collected before documents are read again",
     ),
-    max_age_seconds: whole(
-      { usual: 0, min: 0, max: 31_536_000 },
-      "read again after this long, for file systems that tell of no changes; 0 for never",
+    maxAgeMs: written(
+      "max_age_seconds",
+      converted(
+        whole(
+          { usual: 0, min: 0, max: 31_536_000 },
+          "read again after this long, for file systems that report no changes; 0: never",
+        ),
+        (seconds) => seconds * 1000,
+      ),
     ),
   },
-  (get) => ({
-    isEnabled: get("enabled"),
-    watchDebounceMs: get("watch_debounce_ms"),
-    maxAgeMs: get("max_age_seconds") * 1000,
-  }),
 );
 
-export const contextOptimization: Spec<ContextOptimization> = section(
-  "what makes long conversations cheap",
-  {
-    prompt_cache: promptCache,
-    compaction,
-    token_counter: tokenCounter,
-    workspace_cache: workspaceCache,
-  },
-  (get) => ({
-    promptCache: get("prompt_cache"),
-    compaction: get("compaction"),
-    tokenCounter: get("token_counter"),
-    workspaceCache: get("workspace_cache"),
-  }),
+export const contextOptimization: Spec<ContextOptimization> = group(
+  "caching, compaction and counting",
+  { promptCache, compaction, tokenCounter, workspaceCache },
 );
 
-/** An unknown name means the estimate, with one warning. */
+/** An unknown name is a warning, and means the estimate. */
 function backend(): Spec<CounterBackend> {
   return leaf<CounterBackend>({
-    meaning: "who counts; an unknown name is warned of and taken as tiktoken",
+    meaning: "the counter; an unknown name is a warning and means tiktoken",
     allowed: `one of ${counterBackends.join(", ")}`,
     usual: "auto",
     accept: (value, node, context) => {
@@ -139,7 +111,7 @@ function backend(): Spec<CounterBackend> {
         severity: "warning",
         origin: node.origin,
         message: `${context.path} is not one of ${counterBackends.join(", ")}`,
-        hint: "tiktoken is taken instead",
+        hint: "tiktoken is used instead",
       });
       return "tiktoken";
     },

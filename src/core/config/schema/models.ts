@@ -1,12 +1,13 @@
-// models: which one is used, shorter names, and facts that Strata does not have. And which one a turn goes to.
+// models and routing: the default model, shorter names, facts about more models, and the choice for each turn.
 import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { isNothing, nodeAt, type ConfigNode } from "../config-node.ts";
+import { isPattern, patternRules } from "../match-pattern.ts";
 import { anything, flag, leaf, optionalChoice, optionalFlag, text } from "../leaves.ts";
-import { listOf, named, section, type Surroundings } from "../sections.ts";
+import { group, listOf, named, section, written, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
 
 export interface ModelsConfig {
-  /** Null where whoever runs the agent decides by what can be reached. */
+  /** Null for the default model of a provider that has a key. */
   readonly default: string | null;
   readonly aliases: ReadonlyMap<string, string>;
   /** As `createCatalogue` takes them; null for none. */
@@ -15,7 +16,7 @@ export interface ModelsConfig {
 }
 
 export interface RoutingConfig {
-  /** Whether a session stays with the model it was last given. */
+  /** Whether a session stays with its last model. */
   readonly isSticky: boolean;
   /** The first that fits decides. */
   readonly rules: readonly RoutingRule[];
@@ -33,58 +34,40 @@ export interface RoutingCondition {
   readonly agent: string | null;
   readonly role: AgentRole | null;
   readonly hasImages: boolean | null;
-  /** The estimated prompt has at least so many. */
+  /** The size of the estimated prompt. */
   readonly tokensMin: number | null;
 }
 
 export interface RoutingPattern {
   readonly model: string;
-  /** A regular expression on the words of the user, upper and lower case alike. */
+  /** A regular expression for the user's text, ignoring case. */
   readonly match: string;
 }
 
-export const models: Spec<ModelsConfig> = section(
-  "models and their names",
-  {
-    default: text("the model of every agent that has none of its own"),
-    aliases: named("shorter names for models", modelName("the model it stands for")),
-    add: anything("models that Strata has no facts about, as strata models --models takes them"),
-    override: anything("facts that replace those of known models, in the same form"),
-  },
-  (get) => ({
-    default: get("default"),
-    aliases: get("aliases"),
-    add: get("add"),
-    override: get("override"),
-  }),
-);
+export const models: Spec<ModelsConfig> = group("models and their names", {
+  default: text("the model of agents without their own"),
+  aliases: named("shorter names for models", modelName("the model that the name stands for")),
+  add: anything("models that Strata has no facts about, in the form of strata models --models"),
+  override: anything("facts that replace those of known models, in the same form"),
+});
 
-const condition: Spec<RoutingCondition> = section(
-  "what must hold",
-  {
-    agent: text("the agent's id"),
-    role: optionalChoice(agentRoles, "the agent's role"),
-    has_images: optionalFlag("whether there are images in the message"),
-    tokens_min: leaf<number | null>({
-      meaning: "the prompt has at least so many tokens, as estimated",
-      allowed: "a whole number from 1",
-      usual: null,
-      accept: (value) =>
-        typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined,
-      shape: { usual: null },
-    }),
-  },
-  (get) => ({
-    agent: get("agent"),
-    role: get("role"),
-    hasImages: get("has_images"),
-    tokensMin: get("tokens_min"),
+const condition: Spec<RoutingCondition> = group("the conditions; all must hold", {
+  agent: text("the agent's id"),
+  role: optionalChoice(agentRoles, "the agent's role"),
+  hasImages: optionalFlag("whether there are images in the message"),
+  tokensMin: leaf<number | null>({
+    meaning: "the prompt has at least this many tokens, as estimated",
+    allowed: "a whole number from 1",
+    usual: null,
+    accept: (value) =>
+      typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined,
+    shape: { usual: null },
   }),
-);
+});
 
 const rule: Spec<RoutingRule> = section(
   "one rule",
-  { model: modelName("where the turn goes"), when: condition },
+  { model: modelName("the model of the turn"), when: condition },
   (get, around) => {
     const [model, when] = [get("model"), get("when")];
     reportMissing(around, ["model", "when"]);
@@ -95,11 +78,10 @@ const rule: Spec<RoutingRule> = section(
 const pattern: Spec<RoutingPattern> = section(
   "one pattern",
   {
-    model: modelName("where the turn goes"),
-    match: text("a regular expression on the words of the user", {
-      allowed:
-        "text that is a regular expression of at most 500 characters, without repetitions inside a repetition",
-      isFit: isExpression,
+    model: modelName("the model of the turn"),
+    match: text("a regular expression for the user's text", {
+      allowed: patternRules,
+      isFit: isPattern,
     }),
   },
   (get, around) => {
@@ -109,21 +91,12 @@ const pattern: Spec<RoutingPattern> = section(
   },
 );
 
-export const routing: Spec<RoutingConfig> = section(
-  "which model a turn goes to",
-  {
-    sticky: flag(true, "whether a session stays with the model it was last given"),
-    rules: listOf("by what a turn is; the first that fits decides", rule),
-    patterns: listOf("by what the user says; the first that fits decides", pattern),
-    workspace_default: text("before models.default, for the workspace this file lies in"),
-  },
-  (get) => ({
-    isSticky: get("sticky"),
-    rules: get("rules"),
-    patterns: get("patterns"),
-    workspaceDefault: get("workspace_default"),
-  }),
-);
+export const routing: Spec<RoutingConfig> = group("the choice of a model for each turn", {
+  isSticky: written("sticky", flag(true, "whether a session stays with its last model")),
+  rules: listOf("by properties of a turn; the first that fits decides", rule),
+  patterns: listOf("by the user's text; the first that fits decides", pattern),
+  workspaceDefault: text("the model of a workspace; comes before models.default"),
+});
 
 function modelName(meaning: string): Spec<string> {
   return leaf({
@@ -148,16 +121,4 @@ function isEmpty(node: ConfigNode | undefined): boolean {
   return node.kind === "map"
     ? node.entries.length === 0
     : node.kind === "scalar" && node.value === "";
-}
-
-/** A repetition of what repeats, or of alternatives, can take for ever on a few words. */
-const nestedRepetition = /\((?:[^()\\]|\\.)*(?:[+*|]|\{\d)(?:[^()\\]|\\.)*\)(?:[+*]|\{\d)/;
-
-function isExpression(given: string): boolean {
-  if (given.length > 500 || nestedRepetition.test(given)) return false;
-  try {
-    return new RegExp(given, "iu").source !== "";
-  } catch {
-    return false;
-  }
 }

@@ -1,8 +1,8 @@
-// Places on a disk or in a network: paths, and where the ledger is.
+// Paths, and the place of the ledger.
 import type { ConfigNode, ScalarValue } from "../config-node.ts";
 import { leaf, whole } from "../leaves.ts";
 import { maskAddress, masked } from "../mask-secrets.ts";
-import { ownOnly, section } from "../sections.ts";
+import { converted, group, written } from "../sections.ts";
 import type { ReadContext, Spec } from "../spec.ts";
 import { readStorePlace } from "../store-place.ts";
 
@@ -10,36 +10,36 @@ export interface LedgerConfig {
   /** A file or a connection string, never to be printed; null for the file in the data directory. */
   readonly store: string | null;
   readonly leaseMs: number;
-  /** Events older than this may be swept; null for never. */
+  /** Older events are removed; null for never. */
   readonly eventsKeptDays: number | null;
 }
 
-export const ledger: Spec<LedgerConfig> = ownOnly(
-  section(
-    "where sessions are recorded",
-    {
-      store: store(),
-      lease_seconds: whole(
+export const ledger: Spec<LedgerConfig> = group("the record of sessions", {
+  store: store(),
+  leaseMs: written(
+    "lease_seconds",
+    converted(
+      whole(
         { usual: 30, min: 1, max: 7200 },
-        "how long a session stays taken after the last sign of life",
+        "how long a session stays taken after its process was last heard of",
       ),
-      events_kept_days: whole(
-        { usual: 0, min: 0, max: 36_500 },
-        "events older than this are swept when an engine is opened and once a day, except those kept for audits; 0 for never",
-      ),
-    },
-    (get) => {
-      const days = [get("events_kept_days")].find((each) => each > 0) ?? null;
-      return { store: get("store"), leaseMs: get("lease_seconds") * 1000, eventsKeptDays: days };
-    },
+      (seconds) => seconds * 1000,
+    ),
   ),
-);
+  eventsKeptDays: converted(
+    whole(
+      { usual: 0, min: 0, max: 36_500 },
+      "older events are removed when an engine is opened and once a day, except those kept for audits; 0: never",
+    ),
+    (days) => (days === 0 ? null : days),
+  ),
+});
 
-/** From a file, a path that is not absolute begins at that file's folder; a variable is read from every folder. */
+/** In a file, a relative path starts at that file's folder. A variable is read in every folder, so it must be absolute. */
 export function path(meaning: string): Spec<string | null> {
   return leaf<string | null>({
     meaning,
-    allowed: "an absolute path, or in a file one that begins at the file's folder",
+    allowed: "an absolute path, or in a file one relative to the file's folder",
     usual: null,
     accept: toPath,
     shape: { usual: null, fromText: (given) => given },
@@ -49,7 +49,7 @@ export function path(meaning: string): Spec<string | null> {
 function store(): Spec<string | null> {
   return leaf<string | null>({
     meaning:
-      "a file, or postgres://user:password@host:5432/database; ledger.db in the data directory without it",
+      "a file, or postgres://user:password@host:5432/database; default: ledger.db in the data directory",
     allowed: "a path or a PostgreSQL connection string",
     usual: null,
     accept: (value, node, context) => {

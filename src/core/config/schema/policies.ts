@@ -1,7 +1,8 @@
-// policies: how prompts are laid out and where cache markers go.
+// policies: the layout of prompts and the places of cache markers.
+import type { Layout } from "../../assembly/layout.ts";
+import { policyNames, type PolicyName } from "../../cache/policy.ts";
 import { choice, optionalChoice } from "../leaves.ts";
-import { policyNames, type PolicyName } from "../../cache/policy-names.ts";
-import { section } from "../sections.ts";
+import { group } from "../sections.ts";
 import type { Spec } from "../spec.ts";
 
 export interface PoliciesConfig {
@@ -9,38 +10,24 @@ export interface PoliciesConfig {
   readonly layout: LayoutConfig;
 }
 
-/** Null where the policy's own layout holds. */
-export interface LayoutConfig {
-  readonly volatile: "message-tail" | "system-message" | "system-tail" | "message-head" | null;
-  readonly padding: "auto" | "always" | "off" | null;
-  readonly toolOrder: "sorted" | "given" | null;
-}
+/** Null for the policy's own. */
+export type LayoutConfig = {
+  readonly [Part in "volatile" | "padding" | "toolOrder"]: Layout[Part] | null;
+};
 
-const layout: Spec<LayoutConfig> = section(
-  "instead of the policy's own layout",
-  {
-    volatile: optionalChoice(
-      ["message-tail", "system-message", "system-tail", "message-head"],
-      "where text stands that may change on any call",
-    ),
-    padding: optionalChoice(
-      ["auto", "always", "off"],
-      "whether a prefix that is too short to be cached is made longer",
-    ),
-    tool_order: optionalChoice(["sorted", "given"], "in which order tools are sent"),
-  },
-  (get) => ({
-    volatile: get("volatile"),
-    padding: get("padding"),
-    toolOrder: get("tool_order"),
-  }),
-);
+const layout: Spec<LayoutConfig> = group("replaces parts of the policy's layout", {
+  volatile: optionalChoice(
+    ["message-tail", "system-message", "system-tail", "message-head"],
+    "where text goes that may change on any call",
+  ),
+  padding: optionalChoice(
+    ["auto", "always", "off"],
+    "whether a prefix that is too short to be cached is made longer",
+  ),
+  toolOrder: optionalChoice(["sorted", "given"], "the order in which tools are sent"),
+});
 
-export const policies: Spec<PoliciesConfig> = section(
-  "how prompts are laid out and cached",
-  {
-    default: choice(policyNames, "adaptive", "the policy of every agent that has none of its own"),
-    layout,
-  },
-  (get) => ({ default: get("default"), layout: get("layout") }),
-);
+export const policies: Spec<PoliciesConfig> = group("the layout and caching of prompts", {
+  default: choice(policyNames, "adaptive", "the policy of agents without their own"),
+  layout,
+});

@@ -1,4 +1,4 @@
-// Headers that somebody wants to be sent with every request.
+// Headers that are sent with every request to a provider.
 import { nodeAt } from "../config-node.ts";
 import { leaf } from "../leaves.ts";
 import { masked, maskText } from "../mask-secrets.ts";
@@ -21,7 +21,7 @@ export function checkHeaderNames(
     if (place === undefined) continue;
     const path = `${context.path}.headers`;
     if (isName) {
-      const message = `${joinPath(path, name)} is about the connection, which is not for a setting to say`;
+      const message = `${joinPath(path, name)} is a header of the connection, which cannot be set`;
       reportError(context, place.origin, message, "remove it");
     } else {
       const message = `${path} has a name that cannot be sent`;
@@ -31,7 +31,7 @@ export function checkHeaderNames(
   }
 }
 
-/** Ours to set, or not to be sent over kept connections. */
+/** Set by us, or not allowed over connections that are kept. */
 const connectionHeaders: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -48,7 +48,7 @@ const connectionHeaders: ReadonlySet<string> = new Set([
 
 function headerValue(): Spec<string> {
   return leaf({
-    meaning: "what the header says",
+    meaning: "the value of the header",
     allowed: "text without line breaks",
     usual: "",
     accept: (value) =>
@@ -57,7 +57,7 @@ function headerValue(): Spec<string> {
   });
 }
 
-/** Any other may be how somebody proves who they are. */
+/** Any other may hold a credential. */
 const harmlessHeaders: ReadonlySet<string> = new Set([
   "accept-language",
   "anthropic-beta",
@@ -68,11 +68,15 @@ const harmlessHeaders: ReadonlySet<string> = new Set([
   "x-title",
 ]);
 
-function showHeader(value: string, name: string): string {
-  return harmlessHeaders.has(name.toLowerCase()) ? maskText(value) : hide(value);
+export function isHarmlessHeader(name: string): boolean {
+  return harmlessHeaders.has(name.toLowerCase());
 }
 
-/** That there is something, and no more. */
+function showHeader(value: string, name: string): string {
+  return isHarmlessHeader(name) ? maskText(value) : hide(value);
+}
+
+/** Shows only that there is a value. */
 export function hide(text: string): string {
   return text === "" ? "" : masked;
 }

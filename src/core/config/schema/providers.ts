@@ -1,13 +1,13 @@
-// providers: who answers calls, where, with which key. A name of one's own for each.
+// providers: the APIs that answer calls, with their addresses and keys. The user chooses their names.
 import { protocolKinds, protocols } from "../../wire/protocols.ts";
 import { nodeAt, type Origin } from "../config-node.ts";
 import { leaf, optionalChoice, text, whole } from "../leaves.ts";
 import { maskAddress, maskText } from "../mask-secrets.ts";
-import { named, ownOnly, section, type Surroundings } from "../sections.ts";
+import { group, named, section, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
 import { checkHeaderNames, headersSpec, hide } from "./provider-headers.ts";
 
-/** What every protocol is called here, and one that needs no provider at all. */
+/** One for every protocol, and the simulator. */
 const providerKinds: readonly string[] = [...protocolKinds, "simulator"];
 
 export interface ProviderConfig {
@@ -16,9 +16,9 @@ export interface ProviderConfig {
   readonly baseUrl: string | null;
   /** Never to be printed. */
   readonly apiKey: string | null;
-  /** Sent with every request; they may hold secrets, too. */
+  /** Sent with every request. They may hold secrets too. */
   readonly headers: ReadonlyMap<string, string>;
-  /** What it calls models, by any spelling of theirs. */
+  /** Its names for models, by any spelling of them. */
   readonly modelNames: ReadonlyMap<string, string>;
   readonly timeouts: TimeoutsConfig;
   readonly retries: RetriesConfig;
@@ -38,57 +38,39 @@ export interface RetriesConfig {
   readonly retryAfterMsMax: number;
 }
 
-/** The longest a timer can wait. */
+/** The longest wait of a timer. */
 const msMax = 2_147_483_647;
 
-const timeouts: Spec<TimeoutsConfig> = section(
-  "how long a call waits",
-  {
-    connect_ms: whole({ usual: 10_000, min: 1, max: msMax }, "until the connection stands"),
-    first_byte_ms: whole({ usual: 600_000, min: 1, max: msMax }, "until the answer begins"),
-    idle_ms: whole({ usual: 300_000, min: 1, max: msMax }, "between two arrivals of bytes"),
-    total_ms: whole({ usual: 3_600_000, min: 1, max: msMax }, "for the call with all its attempts"),
-  },
-  (get) => ({
-    connectMs: get("connect_ms"),
-    firstByteMs: get("first_byte_ms"),
-    idleMs: get("idle_ms"),
-    totalMs: get("total_ms"),
-  }),
-);
+const timeouts: Spec<TimeoutsConfig> = group("time limits of a call", {
+  connectMs: whole({ usual: 10_000, min: 1, max: msMax }, "until the connection is open"),
+  firstByteMs: whole({ usual: 600_000, min: 1, max: msMax }, "until the answer begins"),
+  idleMs: whole({ usual: 300_000, min: 1, max: msMax }, "between two arrivals of bytes"),
+  totalMs: whole({ usual: 3_600_000, min: 1, max: msMax }, "for the call with all its attempts"),
+});
 
-const retries: Spec<RetriesConfig> = section(
-  "when a failed attempt is followed by another",
-  {
-    attempts_max: whole({ usual: 4, min: 1, max: 100 }, "attempts, with the first one"),
-    backoff_ms_base: whole(
-      { usual: 500, min: 0, max: msMax },
-      "longest wait after the first attempt; it doubles with each",
-    ),
-    backoff_ms_max: whole({ usual: 30_000, min: 0, max: msMax }, "where doubling ends"),
-    retry_after_ms_max: whole(
-      { usual: 60_000, min: 0, max: msMax },
-      "a provider that asks for a longer wait is not waited for",
-    ),
-  },
-  (get) => ({
-    attemptsMax: get("attempts_max"),
-    backoffMsBase: get("backoff_ms_base"),
-    backoffMsMax: get("backoff_ms_max"),
-    retryAfterMsMax: get("retry_after_ms_max"),
-  }),
-);
+const retries: Spec<RetriesConfig> = group("when a failed attempt is repeated", {
+  attemptsMax: whole({ usual: 4, min: 1, max: 100 }, "attempts, including the first"),
+  backoffMsBase: whole(
+    { usual: 500, min: 0, max: msMax },
+    "longest wait after the first attempt; it doubles with each",
+  ),
+  backoffMsMax: whole({ usual: 30_000, min: 0, max: msMax }, "the longest wait after doubling"),
+  retryAfterMsMax: whole(
+    { usual: 60_000, min: 0, max: msMax },
+    "if a provider asks for a longer wait, the call fails",
+  ),
+});
 
 const provider: Spec<ProviderConfig> = section(
   "one provider",
   {
-    kind: optionalChoice(providerKinds, "which API it speaks"),
-    base_url: text("where it is; the API's own address without it", {
-      allowed: "an address of http or https without a name or a password in it",
+    kind: optionalChoice(providerKinds, "the API that it speaks"),
+    base_url: text("its address; default: the API's own", {
+      allowed: "an address of http or https without a user name or a password",
       isFit: isPlainAddress,
       show: (address) => (isPlainAddress(address) ? maskAddress(address) : hide(address)),
     }),
-    api_key: text("the key itself; better in a variable", {
+    api_key: text("the key itself; a variable is safer", {
       allowed: "a key without spaces or line breaks",
       isFit: (key) => /^[\x21-\x7e]+$/.test(key),
       show: hide,
@@ -96,22 +78,22 @@ const provider: Spec<ProviderConfig> = section(
     api_key_env: text("the variable that holds the key", {
       allowed: "the name of a variable",
       isFit: isVariable,
-      // Somebody may have written the key itself there.
+      // The key itself may be written here by mistake.
       show: (name) => (isVariable(name) ? maskText(name) : hide(name)),
     }),
     headers: headersSpec,
-    model_names: named("what it calls models, where that is not their id", modelName()),
+    model_names: named("its names for models, where they are not their ids", modelName()),
     timeouts,
     retries,
   },
   (get, around) => {
     const [kind, baseUrl, headers] = [get("kind"), get("base_url"), get("headers")];
-    // Its value has taken the place of `api_key` already, where there is one.
+    // Its value already replaced `api_key`.
     get("api_key_env");
     if (around.context.isWhole) checkWhole(around, kind);
     checkHeaderNames(around, headers);
     return {
-      // One without a kind is an error that was reported.
+      // A missing kind was reported.
       kind: kind ?? "",
       baseUrl,
       apiKey: get("api_key"),
@@ -123,11 +105,9 @@ const provider: Spec<ProviderConfig> = section(
   },
 );
 
-export const providers: Spec<ReadonlyMap<string, ProviderConfig>> = ownOnly(
-  named(
-    "who answers calls, by a name of your own; anthropic, openai and simulator are there",
-    provider,
-  ),
+export const providers: Spec<ReadonlyMap<string, ProviderConfig>> = named(
+  "providers by name; anthropic, openai and simulator are built in",
+  provider,
 );
 
 function isVariable(name: string): boolean {

@@ -4,8 +4,7 @@ import { afterFailure } from "../../compaction/plan/compaction-state.ts";
 import type { CompactionNumbers } from "../../compaction/plan/decide-compaction.ts";
 import { settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
 import type { Session } from "../../session/session.ts";
-import { spend } from "../../session/spent.ts";
-import { knownCost, sumCalls } from "../../session/summary-bill.ts";
+import { spend, knownCost, sumCalls } from "../../session/summary-bill.ts";
 import type {
   Compacting,
   CompactionRequest,
@@ -20,6 +19,8 @@ import {
   compactionSkipped,
   compactionStarted,
   type CompactionFailure,
+  isFull,
+  skip,
 } from "./compaction-events.ts";
 import {
   decideByHistory,
@@ -28,7 +29,7 @@ import {
   planClearingOf,
   type CompactionOccasion,
 } from "./decide.ts";
-import { freedSkills } from "./freed-skills.ts";
+import { freedSkills } from "./compaction-input.ts";
 import {
   notesOfProvider,
   notesOfSummary,
@@ -36,7 +37,6 @@ import {
   toNotesQuestion,
   type MadeNotes,
 } from "./make-notes.ts";
-import { isFull, skip } from "./skip-compaction.ts";
 import { clearedReplacement, notedReplacement } from "./to-replacement.ts";
 import { writeCompaction } from "./write-compaction.ts";
 
@@ -192,9 +192,7 @@ function written(work: Compacting, result: ResultOf<"renew foundation">): Compac
   if (work.isAborted) return failed(work, own, { errorClass: "other" }, nowMs);
   const notes = notesAt(work, own);
   const replacement =
-    notes === null
-      ? clearedReplacement(own, result)
-      : notedReplacement(own, notes, { calls: work.calls, reasons: work.reasons, renewed: result });
+    notes === null ? clearedReplacement(own, result) : notedReplacement(own, notes, work, result);
   const isStandIn = replacement.summaryState === "failed";
   const cost = knownCost(sumCalls(work.calls));
   // The compaction goes on without a model, and an event says that no model was available.

@@ -9,10 +9,10 @@ import type { CompactionRules } from "../../session/compaction-rules.ts";
 import type { SessionFoundation } from "../../session/session-foundation.ts";
 import type { Session } from "../../session/session.ts";
 import type { SummaryCall } from "../../session/summary-bill.ts";
-import type { JsonText, Message } from "../../message/message.ts";
+import type { JsonText } from "../../message/message.ts";
 import type { PreparedCall } from "../prepare-call.ts";
 import type { CompactionInput } from "./compaction-input.ts";
-import type { MadeNotes, NotesQuestion, ProviderWish } from "./make-notes.ts";
+import type { MadeNotes, NotesQuestion, ProviderSummary, ProviderWish } from "./make-notes.ts";
 import type { SummaryRequest } from "./summary-request.ts";
 import type { Replacement, WrittenCompaction } from "./write-compaction.ts";
 
@@ -142,13 +142,7 @@ export interface Paid {
 }
 
 export type ProviderOutcome =
-  | ({
-      readonly kind: "compacted";
-      /** These messages replace the compacted part at the start of the history. */
-      readonly messages: readonly Message[];
-      /** The summary as text; null if it is not readable. */
-      readonly summary: string | null;
-    } & Paid)
+  | ({ readonly kind: "compacted" } & ProviderSummary & Paid)
   | { readonly kind: "unavailable"; readonly why: string }
   | ({ readonly kind: "failed"; readonly reasons: readonly string[] } & Paid);
 

@@ -1,9 +1,15 @@
 // The events of a compaction: its beginning, its end, why it failed, or why it did not begin.
 import type { EventBody, PayloadOf } from "../../events/event.ts";
 import { toUsd } from "../../events/payload-spelling.ts";
-import type { CompactionTrigger } from "../../compaction/plan/decide-compaction.ts";
+import type {
+  CompactionTrigger,
+  CompactionDecision,
+  CompactionNumbers,
+} from "../../compaction/plan/decide-compaction.ts";
 import { hashContent } from "../../hash.ts";
 import type { CompactionDetails, NewCompaction } from "../../ledger/compaction-record.ts";
+import type { Session } from "../../session/session.ts";
+import type { Compacting } from "./compacting.ts";
 
 export type SkipOutcome = PayloadOf<"compaction.skipped">["outcome"];
 
@@ -88,3 +94,33 @@ export function recordedTrigger(trigger: CompactionTrigger): CompactionDetails["
       return trigger;
   }
 }
+
+export function skip(
+  session: Session,
+  { trigger, reason, numbers }: Extract<CompactionDecision, { readonly isDue: false }>,
+): Pick<Compacting, "at" | "news"> {
+  const isTight = trigger === "context_limit" && isFull(numbers);
+  const skipped = skipOutcomes[reason];
+  const isNews = skipped !== undefined && session.compactionState.lastSkip !== skipped;
+  const unchanged = { kind: "unchanged", why: reason, isTight, spent: [] } as const;
+  if (trigger === null || !isNews) {
+    return { news: [], at: { after: "end", outcome: { ...unchanged, session } } };
+  }
+  const next = { ...session, compactionState: { ...session.compactionState, lastSkip: skipped } };
+  return {
+    news: [compactionSkipped(trigger, skipped)],
+    at: { after: "end", outcome: { ...unchanged, session: next } },
+  };
+}
+
+export function isFull({ usedTokens, availableTokens }: CompactionNumbers): boolean {
+  return usedTokens >= availableTokens;
+}
+
+const skipOutcomes: Readonly<Partial<Record<string, SkipOutcome>>> = {
+  "no boundary": "no_boundary",
+  "too soon": "too_soon",
+  "breaker open": "breaker_open",
+  ineffective: "breaker_open",
+  "too often": "breaker_open",
+};

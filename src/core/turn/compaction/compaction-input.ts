@@ -6,6 +6,7 @@ import type { CompactionRecord } from "../../ledger/compaction-record.ts";
 import type { ThreadMessage } from "../../ledger/turn-record.ts";
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
+import type { Activation } from "../../skills/activation.ts";
 
 export interface CompactionInput {
   /** Its thread ends before the staged messages. */
@@ -19,14 +20,13 @@ export interface CompactionInput {
   /** The last messages, which no call has sent yet. */
   readonly staged: readonly Message[];
   /** The compaction at the start of the history; null for none. */
-  readonly lead: CompactionRecord | null;
+  readonly previous: CompactionRecord | null;
 }
 
-/** What is read of the ledger for it. */
 export interface ShownHistory {
-  /** As the model is shown it, with what is staged. */
+  /** All messages that the model sees, with the staged ones. */
   readonly messages: readonly ThreadMessage[];
-  /** The compaction that leads it; null for none. */
+  /** The compaction at its start; null for none. */
   readonly compaction: CompactionRecord | null;
 }
 
@@ -35,15 +35,15 @@ export function toCompactionInput(
   session: Session,
   open: CompactionInput["open"],
   stagedCount: number,
-  { messages, compaction: lead }: ShownHistory,
+  { messages, compaction: previous }: ShownHistory,
 ): CompactionInput {
-  const { history, storedLength } = placeHead(messages, lead?.turnId ?? null, leadIn(lead));
+  const { history, storedLength } = placeHead(messages, previous?.turnId ?? null, headIn(previous));
   const staged = stagedCount === 0 ? [] : history.slice(-stagedCount).map(({ message }) => message);
-  return { session, open, history, storedLength, staged, lead };
+  return { session, open, history, storedLength, staged, previous };
 }
 
-/** What a compaction's messages are, as it was recorded with it. */
-function leadIn(compaction: CompactionRecord | null): unknown {
+/** The stored description of a compaction's messages. */
+function headIn(compaction: CompactionRecord | null): unknown {
   if (compaction?.metadataJson == null) return null;
   const metadata: unknown = JSON.parse(compaction.metadataJson);
   return typeof metadata === "object" && metadata !== null && "lead" in metadata
@@ -52,7 +52,26 @@ function leadIn(compaction: CompactionRecord | null): unknown {
 }
 
 /** Counts its turns, without turns that only record a compaction. */
-export function countTurns({ history, lead }: Pick<CompactionInput, "history" | "lead">): number {
+export function countTurns({
+  history,
+  previous,
+}: Pick<CompactionInput, "history" | "previous">): number {
   const ids = new Set(history.map(({ turnId }) => turnId));
-  return lead !== null && ids.has(lead.turnId) ? ids.size - 1 : ids.size;
+  return previous !== null && ids.has(previous.turnId) ? ids.size - 1 : ids.size;
+}
+
+/** Skills whose body came with one of these tool results. */
+export function freedSkills(
+  resultsGone: ReadonlySet<string>,
+  loaded: readonly Activation[],
+): readonly Activation[] {
+  return loaded.filter(({ toolUseId }) => resultsGone.has(toolUseId));
+}
+
+/** The tool uses that are answered in these messages. */
+export function answeredIn(messages: readonly HistoryMessage[]): ReadonlySet<string> {
+  const blocks = messages.flatMap(({ message }) => message.content);
+  return new Set(
+    blocks.flatMap((block) => (block.type === "tool_result" ? [block.toolUseId] : [])),
+  );
 }

@@ -20,8 +20,7 @@ import { previousNotes } from "../../compaction/summary/read-notes-message.ts";
 import type { Message } from "../../message/message.ts";
 import { canRecall, settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
 import type { Activation } from "../../skills/activation.ts";
-import type { CompactionInput } from "./compaction-input.ts";
-import { answeredIn, freedSkills } from "./freed-skills.ts";
+import { type CompactionInput, answeredIn, freedSkills } from "./compaction-input.ts";
 import type { SummaryRequest } from "./summary-request.ts";
 import type { NotesBy } from "./write-compaction.ts";
 
@@ -41,13 +40,13 @@ export interface NotesQuestion extends NotesWish {
 
 export function toNotesQuestion(wish: NotesWish): NotesQuestion {
   const { input, boundary } = wish;
-  const { session, history, lead } = input;
+  const { session, history, previous } = input;
   const { counter } = session.thread.foundation;
   const index = buildIndex({
     compacted: history.slice(0, boundary.at),
     // Messages that stay word for word need no room in the index.
     kept: [...boundary.repeated, ...history.slice(boundary.at)],
-    previous: lead?.indexJson == null ? null : decodeIndex(lead.indexJson),
+    previous: previous?.indexJson == null ? null : decodeIndex(previous.indexJson),
     tokensMax: sizesOf(wish).indexTokens,
     countText: (text) => counter.text(text),
   });
@@ -58,17 +57,23 @@ export interface MadeNotes {
   readonly kind: "summary" | "sliding_window";
   /** As text, for people to read. */
   readonly text: string;
-  readonly lead: NotesMessages;
+  readonly messages: NotesMessages;
   readonly index: CompactionIndex;
   readonly by: NotesBy;
 }
 
 /** The request to the provider's own compaction. */
 export interface ProviderWish {
+  /** The part to compact: the session's thread, or its beginning up to a boundary. */
   readonly thread: Thread;
+  /** Messages after it, such as results of tools that its last reply called. They are compacted too. */
   readonly pending: readonly Message[];
+  /** The volatile text of the last call. It is part of the prefix if it stands before the messages. */
   readonly volatile: string | null;
+  /** Replaces the provider's own instructions. A provider that takes none ignores it, with a note. */
   readonly instructions?: string;
+  /** Longest summary, including the model's thinking. */
+  readonly outputTokensMax?: number;
 }
 
 export function toProviderWish(question: NotesQuestion): ProviderWish {
@@ -76,7 +81,7 @@ export function toProviderWish(question: NotesQuestion): ProviderWish {
   const { session, history } = input;
   const compacted = history.slice(0, boundary.at).map(({ message }) => message);
   const thread = appendMessages(openThread(session.thread.foundation), compacted);
-  const wish = { thread, pending: [], volatile: session.toldVolatile };
+  const wish = { thread, pending: [], volatile: session.lastVolatile };
   // Our instructions would replace the provider's own, which are good enough without a focus.
   if (focus === undefined) return wish;
   const identifiers = mustKeep([], question.index);
@@ -104,31 +109,36 @@ export function toSummaryRequest(question: NotesQuestion): SummaryRequest {
     pendingAsks: boundary.repeated.flatMap(wordsOf),
     summaryTokensMax: sizesOf(question).summaryTokens,
     countText: (text) => counter.text(text),
-    volatile: session.toldVolatile,
+    volatile: session.lastVolatile,
     ...(focus === undefined ? {} : { focus }),
   };
 }
 
+/** What a provider's own compaction gives. */
+export interface ProviderSummary {
+  /** These messages replace the compacted part, verbatim, at the start of the history. */
+  readonly messages: readonly Message[];
+  /** The summary as text; null if it is not readable. */
+  readonly summary: string | null;
+}
+
 export function notesOfProvider(
   question: NotesQuestion,
-  said: { readonly messages: readonly Message[]; readonly summary: string | null },
+  { messages, summary }: Pick<ProviderSummary, "messages" | "summary">,
 ): MadeNotes {
-  const { index } = question;
-  const lead = toNotesMessages({ ...partsOf(question), notes: null });
+  const ours = toNotesMessages({ ...partsOf(question), notes: null });
   return {
     kind: "summary",
-    text: said.summary ?? "(the provider keeps it to itself)",
-    lead: { ...lead, notes: [...said.messages, ...lead.notes] },
-    index,
+    text: summary ?? "(the provider keeps it to itself)",
+    messages: { ...ours, notes: [...messages, ...ours.notes] },
+    index: question.index,
     by: "provider",
   };
 }
 
 export function notesOfSummary(question: NotesQuestion, text: string): MadeNotes {
-  const { index } = question;
-  const notes = { kind: "summary", text } as const;
-  const lead = toNotesMessages({ ...partsOf(question), notes });
-  return { kind: "summary", text, lead, index, by: "model" };
+  const messages = toNotesMessages({ ...partsOf(question), notes: { kind: "summary", text } });
+  return { kind: "summary", text, messages, index: question.index, by: "model" };
 }
 
 /** Notes without a model: the requests, what was done, and exact names. */
@@ -139,9 +149,8 @@ export function outline(question: NotesQuestion): MadeNotes {
     tokensMax: sizesOf(question).outlineTokens,
     countText: (each) => counter.text(each),
   });
-  const notes = { kind: "outline", text } as const;
-  const lead = toNotesMessages({ ...partsOf(question), notes });
-  return { kind: "sliding_window", text, lead, index, by: "nobody" };
+  const messages = toNotesMessages({ ...partsOf(question), notes: { kind: "outline", text } });
+  return { kind: "sliding_window", text, messages, index, by: "nobody" };
 }
 
 function sizesOf({ input, rules }: NotesWish): NoteSizes {

@@ -1,52 +1,44 @@
 // The replacement of the compacted part, as the ledger records it.
 import { decodeIndex } from "../../compaction/index/compaction-index.ts";
-import { countLead } from "../../compaction/plan/cut-places.ts";
+import { countHead } from "../../compaction/plan/cut-places.ts";
 import { assert } from "../../assert.ts";
-import type { SessionFoundation } from "../../session/session-foundation.ts";
-import { sumCalls, type SummaryCall } from "../../session/summary-bill.ts";
-import type { LockedCompaction } from "./compacting.ts";
+import type { CompactionPart } from "../../compaction/history.ts";
+import type { Message } from "../../message/message.ts";
+import { sumCalls } from "../../session/summary-bill.ts";
+import type { Compacting, CompactionResult, LockedCompaction } from "./compacting.ts";
 import { recordedTrigger } from "./compaction-events.ts";
-import { answeredIn } from "./freed-skills.ts";
+import { answeredIn } from "./compaction-input.ts";
 import type { MadeNotes } from "./make-notes.ts";
 import type { Replacement } from "./write-compaction.ts";
 
-interface Renewed {
-  readonly newFoundation: SessionFoundation | null;
-  /** Why tools and system text could not be built again. */
-  readonly reasons: readonly string[];
-  readonly id: string;
-  readonly nowMs: number;
-}
+type Renewed = Extract<CompactionResult, { readonly did: "renew foundation" }>;
 
 /** Clears old tool results. Notes and index of an earlier compaction stay. */
 export function clearedReplacement(locked: LockedCompaction, renewed: Renewed): Replacement {
   const { clearing, input } = locked;
   assert(clearing !== null, "old results are cleared");
   const { history, cleared: results, protectedFrom } = clearing;
-  const { lead, session } = input;
-  const leadLength = countLead(history);
-  const made = history.slice(0, leadLength);
+  const { previous, session } = input;
+  const headLength = countHead(history);
+  const headOf = (part: CompactionPart): readonly Message[] =>
+    history
+      .slice(0, headLength)
+      .filter(({ compactionPart }) => compactionPart === part)
+      .map(({ message }) => message);
   const bytes = results.reduce((sum, each) => sum + each.bytes, 0);
   const common = commonOf(locked, renewed);
   return {
     ...common,
     kind: "selective",
     summary: `${results.length} old tool results were cleared, ${bytes} bytes.`,
-    lead: {
-      notes: made
-        .filter(({ compactionPart }) => compactionPart === "notes")
-        .map(({ message }) => message),
-      requests: made
-        .filter(({ compactionPart }) => compactionPart === "request")
-        .map(({ message }) => message),
-    },
+    messages: { notes: headOf("notes"), requests: headOf("request") },
     history,
-    at: leadLength,
-    changedTo: Math.max(leadLength, protectedFrom),
+    at: headLength,
+    changedTo: Math.max(headLength, protectedFrom),
     resultsGone: new Set(results.map(({ toolUseId }) => toolUseId)),
     by: "nobody",
     summaryState: "none",
-    index: lead?.indexJson == null ? null : decodeIndex(lead.indexJson),
+    index: previous?.indexJson == null ? null : decodeIndex(previous.indexJson),
     model: session.model.id,
     provider: session.model.provider,
     inputTokens: 0,
@@ -59,15 +51,8 @@ export function clearedReplacement(locked: LockedCompaction, renewed: Renewed): 
 export function notedReplacement(
   locked: LockedCompaction,
   notes: MadeNotes,
-  {
-    calls,
-    reasons,
-    renewed,
-  }: {
-    readonly calls: readonly SummaryCall[];
-    readonly reasons: readonly string[];
-    readonly renewed: Renewed;
-  },
+  { calls, reasons }: Pick<Compacting, "calls" | "reasons">,
+  renewed: Renewed,
 ): Replacement {
   const { input, boundary, mayAskModel } = locked;
   assert(boundary !== null, "notes stand for what is before a boundary");
@@ -79,7 +64,7 @@ export function notedReplacement(
     ...common,
     kind: notes.kind,
     summary: notes.text,
-    lead: notes.lead,
+    messages: notes.messages,
     index: notes.index,
     by: notes.by,
     model: last?.model ?? session.model.id,
@@ -101,19 +86,10 @@ export function notedReplacement(
   };
 }
 
-type Common =
-  | "id"
-  | "trigger"
-  | "promptTokens"
-  | "startMs"
-  | "endMs"
-  | "metadata"
-  | "newFoundation";
-
 function commonOf(
   { trigger, targetTokens, weighing, numbers, startMs }: LockedCompaction,
   { newFoundation, id, nowMs }: Renewed,
-): Pick<Replacement, Common> {
+) {
   return {
     id,
     trigger: recordedTrigger(trigger),

@@ -1,7 +1,7 @@
 // A compaction as the ledger records it, and the session after it.
 import type { Foundation } from "../../assembly/foundation.ts";
 import { keepFoundation } from "../../assembly/kept-foundation.ts";
-import { appendMessages, openThread, type Thread } from "../../assembly/thread.ts";
+import { appendMessages, countedMessages, openThread, type Thread } from "../../assembly/thread.ts";
 import { toCopiedRuns, type CompactionHead } from "../../compaction/compaction-head.ts";
 import type { HistoryMessage } from "../../compaction/history.ts";
 import { encodeIndex, type CompactionIndex } from "../../compaction/index/compaction-index.ts";
@@ -12,7 +12,6 @@ import { makeValid } from "../../compaction/summary/make-valid.ts";
 import type { CompactionDetails, NewCompaction } from "../../ledger/compaction-record.ts";
 import type { Message } from "../../message/message.ts";
 import { countTurns, type CompactionInput } from "./compaction-input.ts";
-import { newMessages } from "../new-messages.ts";
 import type { SessionFoundation } from "../../session/session-foundation.ts";
 import { toStateText } from "../../session/session-state.ts";
 import { keptSetupOf } from "../../session/kept-setup.ts";
@@ -33,7 +32,7 @@ export interface Replacement extends Pick<
   /** The id of the turn that records it. */
   readonly id: string;
   /** The messages that replace the compacted part. */
-  readonly lead: NotesMessages;
+  readonly messages: NotesMessages;
   /** The history after the compaction. It differs from before where results were cleared. */
   readonly history: readonly HistoryMessage[];
   /** Messages from here on follow the notes. */
@@ -43,7 +42,6 @@ export interface Replacement extends Pick<
   /** Tool uses whose results the model no longer sees. */
   readonly resultsGone: ReadonlySet<string>;
   readonly by: NotesBy;
-  /** The outcome of the summary. */
   readonly summaryState: NonNullable<CompactionEffect["summary"]>;
   readonly index: CompactionIndex | null;
   /** New tools and system text; null if they stay. */
@@ -69,18 +67,18 @@ export interface WrittenCompaction {
 }
 
 export function writeCompaction(
-  scene: CompactionInput,
+  input: CompactionInput,
   replacement: Replacement,
   next: Session,
   { auto }: Pick<CompactionSettings, "auto">,
 ): WrittenCompaction {
-  const { history, open } = scene;
+  const { history, open } = input;
   const { newFoundation, endMs, metadata } = replacement;
   const foundation = newFoundation?.foundation ?? next.thread.foundation;
-  const placed = placeCompaction(scene, replacement, foundation, next);
-  const { compacted, thread, earlier, current, keptFrom, lead } = placed;
-  const newTokens = countTokens(history.slice(history.length - scene.staged.length));
-  const countedBefore = scene.session.thread.end.tokens + newTokens;
+  const placed = placeCompaction(input, replacement, foundation, next);
+  const { compacted, thread, earlier, current, keptFrom, head } = placed;
+  const newTokens = countTokens(history.slice(history.length - input.staged.length));
+  const countedBefore = input.session.thread.end.tokens + newTokens;
   const countedAfter = thread.end.tokens + (current.length === 0 ? 0 : newTokens);
   const tokensBefore = replacement.promptTokens;
   const tokensAfter = Math.max(0, tokensBefore + countedAfter - countedBefore);
@@ -96,20 +94,20 @@ export function writeCompaction(
   const base: Session = {
     ...(newFoundation === null ? next : withFoundation(next, newFoundation)),
     compactionState,
-    setupPlace: { ...firstPlace, after: findForeignEnd(scene) },
+    setupPlace: { ...firstPlace, after: findForeignEnd(input) },
     // Other models will now see the compacted history: the prefix they were sent before is useless.
     otherModels: next.otherModels.map((each) => ({ ...each, left: null })),
   };
   const before: Session = { ...base, thread: earlier, headTurnId: id };
   const summaryTokens = compacted.end.tokens - foundation.end.tokens;
   const sizes = { keptFrom, tokensBefore, tokensAfter, summaryTokens };
-  const metadataJson = JSON.stringify({ ...metadata, lead, setup: keptSetupOf(base) });
+  const metadataJson = JSON.stringify({ ...metadata, lead: head, setup: keptSetupOf(base) });
   const compaction: NewCompaction = {
     id,
     sessionId: base.id,
     parentTurnId: open === null ? base.headTurnId : open.parentTurnId,
-    messages: newMessages(compacted, 0),
-    details: { ...detailsOf(scene, replacement, sizes), metadataJson },
+    messages: countedMessages(compacted, 0),
+    details: { ...detailsOf(input, replacement, sizes), metadataJson },
     ...(newFoundation === null && isFirst(next) ? {} : { foundation: keepFoundation(foundation) }),
     stateJson: toStateText(before, id),
   };
@@ -121,7 +119,7 @@ export function writeCompaction(
 interface Compacted {
   /** The messages stored with the compaction. */
   readonly compacted: Thread;
-  readonly lead: CompactionHead;
+  readonly head: CompactionHead;
   /** All kept messages, up to the staged ones. */
   readonly thread: Thread;
   /** The kept messages of earlier turns. */
@@ -132,24 +130,24 @@ interface Compacted {
 }
 
 function placeCompaction(
-  scene: CompactionInput,
-  { lead, history, at, changedTo }: Replacement,
+  input: CompactionInput,
+  { messages: made, history, at, changedTo }: Replacement,
   foundation: Foundation,
   { model }: Session,
 ): Compacted {
-  const { staged, open } = scene;
+  const { staged, open } = input;
   const stagedFrom = history.length - staged.length;
-  const keptFrom = findKeptFrom(scene, changedTo, model);
+  const keptFrom = findKeptFrom(input, changedTo, model);
   const copied = history.slice(at, keptFrom).flatMap((each) => toValid(each, model));
-  const notes = makeValid(lead.notes, model).messages;
-  const requests = makeValid(lead.requests, model).messages;
+  const notes = makeValid(made.notes, model).messages;
+  const requests = makeValid(made.requests, model).messages;
   const messages = [...notes, ...requests, ...copied.map(toMessage)];
   const compacted = appendMessages(openThread(foundation), messages);
   const kept = history.slice(keptFrom, stagedFrom);
   const earlier = kept.filter(({ turnId }) => turnId !== open?.id);
   return {
     compacted,
-    lead: {
+    head: {
       noteCount: notes.length,
       requestCount: requests.length,
       copied: toCopiedRuns(copied),
@@ -184,15 +182,15 @@ interface Sizes extends Pick<CompactionDetails, "tokensBefore" | "tokensAfter" |
 }
 
 function detailsOf(
-  scene: CompactionInput,
+  input: CompactionInput,
   replacement: Replacement,
   { keptFrom, ...sizes }: Sizes,
 ): Omit<CompactionDetails, "metadataJson"> {
-  const { history, lead, storedLength } = scene;
+  const { history, previous, storedLength } = input;
   const { kind, trigger, summary, model, provider } = replacement;
   const { changedTo, index, startMs, endMs, inputTokens, outputTokens, costPicoUsd } = replacement;
-  const touched = countTurns({ history: history.slice(0, changedTo), lead });
-  const isStored = lead !== null && keptFrom <= storedLength;
+  const touched = countTurns({ history: history.slice(0, changedTo), previous });
+  const isStored = previous !== null && keptFrom <= storedLength;
   return {
     ...sizes,
     kind,
@@ -206,10 +204,10 @@ function detailsOf(
     compactedMs: endMs,
     durationMs: endMs - startMs,
     // The turn that stores the message in the ledger: the earlier compaction's turn if that one copied it.
-    summarizedThroughTurnId: isStored ? lead.turnId : (history[keptFrom - 1]?.turnId ?? ""),
-    ...firstKept(scene, keptFrom),
-    turnsSummarized: isSplit(scene, changedTo) ? touched - 1 : touched,
-    headTurnCount: countTurns(scene),
+    summarizedThroughTurnId: isStored ? previous.turnId : (history[keptFrom - 1]?.turnId ?? ""),
+    ...firstKept(input, keptFrom),
+    turnsSummarized: isSplit(input, changedTo) ? touched - 1 : touched,
+    headTurnCount: countTurns(input),
     tailStartIndex: changedTo,
     indexJson: index === null ? null : encodeIndex(index),
   };

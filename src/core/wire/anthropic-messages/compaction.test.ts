@@ -7,13 +7,21 @@ import type { Reply } from "../reply.ts";
 import { compaction } from "./compaction.ts";
 import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
-import { assemblyOf, haiku, plainOptions, planOf, say, sonnet, type Setting } from "./test-kit.ts";
+import {
+  assemblyOf,
+  haiku,
+  plainOptions,
+  planOf,
+  say,
+  sonnet,
+  type MessagesSetting,
+} from "./test-kit.ts";
 
 const summary: Block = { type: "compaction", content: "So far.", signature: "s1" };
 const first = say("assistant", summary);
 
 function encode(
-  setting: Setting,
+  setting: MessagesSetting,
   options: Partial<CallOptions> = {},
   instructions?: string,
 ): EncodedRequest {
@@ -26,7 +34,10 @@ function encode(
   });
 }
 
-function callWith(setting: Setting, marked: Parameters<typeof planOf>[0] = {}): EncodedRequest {
+function callWith(
+  setting: MessagesSetting,
+  marked: Parameters<typeof planOf>[0] = {},
+): EncodedRequest {
   const model = setting.model ?? sonnet;
   const assembly = assemblyOf({ ...setting, model });
   return encodeRequest({ assembly, plan: planOf(marked), model, options: plainOptions });
@@ -143,7 +154,7 @@ describe("a signed summary in a later request", () => {
   const plain =
     '{"type":"text","text":"Summary of the conversation before this point. It is background, not a request of the user.\\n\\nSo far."}';
 
-  test("is told in the user's name to a model that takes none, and that is noted", () => {
+  test("becomes a user message for a model that takes none, with a note", () => {
     const { headers, pieces, notes } = callWith({ model: haiku, history });
     expect(bodyText(pieces)).toContain(
       `"messages":[{"role":"user","content":[${plain},{"type":"text","text":"Hi."}]}]`,
@@ -157,7 +168,7 @@ describe("a signed summary in a later request", () => {
     ]);
   });
 
-  test("is told in the same way where it is not the first block, and what follows it stays", () => {
+  test("becomes a user message if it is not the first block, and what follows it stays", () => {
     const later = say("assistant", summary, "Yes.");
     const { pieces, notes } = callWith({ history: [say("user", "Hello."), later] });
     expect(bodyText(pieces)).toContain(

@@ -1,11 +1,13 @@
 // A summary on demand: the same request with one more member, without the members that it excludes.
+import { fieldsOf, parseFields } from "../../message/fields.ts";
+import { memberTexts } from "../../message/json-text.ts";
 import type { JsonText, Message } from "../../message/message.ts";
 import type { EncodedRequest, EncodeNote } from "../encoded-request.ts";
 import type { CallOptions, CompactionToEncode, ProtocolCompaction } from "../protocol.ts";
 import type { Reply } from "../reply.ts";
 import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
-import { compactionBeta, memberTexts, objectOf, parseObject, textOf } from "./schema.ts";
+import { compactionBeta, textOf } from "./schema.ts";
 
 export const compaction: ProtocolCompaction = {
   canStream: true,
@@ -75,7 +77,7 @@ function takenOptions(given: CallOptions): TakenOptions {
 }
 
 function isForced(json: JsonText): boolean {
-  const type = textOf(parseObject(json)?.["type"]);
+  const type = textOf(parseFields(json)?.["type"]);
   return type === "any" || type === "tool";
 }
 
@@ -84,9 +86,9 @@ function withoutFormat(
   json: JsonText,
   leave: (what: string, isInPrefix: boolean) => void,
 ): JsonText {
-  const fields = parseObject(json);
+  const fields = parseFields(json);
   if (fields === undefined) return json;
-  const isBudgetLeft = objectOf(fields["task_budget"])["remaining"] !== undefined;
+  const isBudgetLeft = fieldsOf(fields["task_budget"])["remaining"] !== undefined;
   const kept = [...memberTexts(json)].filter(([name]) => {
     const isLeft = name === "format" || (name === "task_budget" && isBudgetLeft);
     if (isLeft) leave(`output_config.${name}`, name === "format");

@@ -86,7 +86,7 @@ describe("a whole reply", () => {
     expect(decodeReply(text)).toMatchObject({ stopReason });
   });
 
-  test("tells what the provider says about its cache and did to the request", () => {
+  test("has what the provider reports about its cache and its changes to the request", () => {
     const rest =
       ',"diagnostics":{"cache_miss_reason":{"type":"messages_changed","cache_missed_input_tokens":12}}' +
       ',"input_transformations":[{"type":"thinking_dropped","path":"messages.1.content.0","reason":"prefix_binding_mismatch"}]' +

@@ -1,15 +1,16 @@
 // A whole reply → our form. Blocks are read from their exact text.
+import { type Fields, fieldsOf, parseFields } from "../../message/fields.ts";
 import { decodeBlock } from "../../message/decode-message.ts";
-import { arrayItems, escapeLoneSurrogates, rootSpan } from "../../message/json-text.ts";
+import { escapeLoneSurrogates, itemTexts, memberTexts } from "../../message/json-text.ts";
 import type { Block, JsonText } from "../../message/message.ts";
-import type { ProviderFailure } from "../failure.ts";
+import { malformed, type ProviderFailure } from "../failure.ts";
 import type { Reply, ReplyStop } from "../reply.ts";
-import { excerpt, malformed, toFailure } from "./failure.ts";
-import { listOf, memberTexts, objectOf, parseObject, textOf, type JsonObject } from "./schema.ts";
+import { excerpt, toFailure } from "./failure.ts";
+import { listOf, textOf } from "./schema.ts";
 import { readUsage } from "./usage.ts";
 
 export function decodeReply(body: string): Reply | ProviderFailure {
-  const fields = parseObject(body);
+  const fields = parseFields(body);
   if (fields === undefined) return malformed(`the reply is not a JSON object: ${excerpt(body)}`);
   if (fields["type"] === "error") return toFailure(fields);
   const content = readContent(memberTexts(escapeLoneSurrogates(body)).get("content") ?? "");
@@ -23,13 +24,13 @@ export function decodeReply(body: string): Reply | ProviderFailure {
 function readContent(json: JsonText): readonly Block[] | undefined {
   if (json === "null") return [];
   if (!json.startsWith("[")) return undefined;
-  const texts = arrayItems(json, rootSpan(json)).map(({ start, end }) => json.slice(start, end));
+  const texts = itemTexts(json);
   return texts.every((text) => text.startsWith("{")) ? texts.map(decodeBlock) : undefined;
 }
 
 export interface ReplyParts {
   /** The message's own members; of a stream, those that have arrived. */
-  readonly fields: JsonObject;
+  readonly fields: Fields;
   readonly content: readonly Block[];
   readonly status: Reply["status"];
   readonly failure?: ProviderFailure;
@@ -38,7 +39,7 @@ export interface ReplyParts {
 
 export function toReply({ fields, content, status, failure, warnings }: ReplyParts): Reply {
   const usage = readUsage(fields["usage"]);
-  const diagnosis = textOf(objectOf(objectOf(fields["diagnostics"])["cache_miss_reason"])["type"]);
+  const diagnosis = textOf(fieldsOf(fieldsOf(fields["diagnostics"])["cache_miss_reason"])["type"]);
   return {
     kind: "reply",
     id: textOf(fields["id"]),
@@ -70,16 +71,16 @@ function toStop(value: unknown): ReplyStop {
   }
 }
 
-function readTransformations(fields: JsonObject): string[] {
+function readTransformations(fields: Fields): string[] {
   return listOf(fields["input_transformations"]).map((each) => {
-    const { type, path, reason } = objectOf(each);
+    const { type, path, reason } = fieldsOf(each);
     return `${textOf(type)} ${textOf(path)}: ${textOf(reason)}`;
   });
 }
 
-function readEdits(fields: JsonObject): string[] {
-  return listOf(objectOf(fields["context_management"])["applied_edits"]).map((each) => {
-    const { type, cleared_input_tokens: tokens } = objectOf(each);
+function readEdits(fields: Fields): string[] {
+  return listOf(fieldsOf(fields["context_management"])["applied_edits"]).map((each) => {
+    const { type, cleared_input_tokens: tokens } = fieldsOf(each);
     return `${textOf(type)}: ${typeof tokens === "number" ? tokens : "unknown"} input tokens cleared`;
   });
 }

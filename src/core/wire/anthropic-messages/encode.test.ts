@@ -18,10 +18,10 @@ import {
   tool,
   toolResult,
   toolUse,
-  type Setting,
+  type MessagesSetting,
 } from "./test-kit.ts";
 
-const full: Setting = {
+const full: MessagesSetting = {
   tools: [tool("list"), tool("read")],
   system: ["Be brief.", "User: Ada."],
   history: [
@@ -70,7 +70,7 @@ describe("a body", () => {
   });
 
   test("carries the marker for the whole request behind the messages", () => {
-    expect(bodyOf({}, planOf({}, "1h"))).toBe(
+    expect(bodyOf({}, planOf({}, { requestMarker: "1h" }))).toBe(
       `${head},"messages":[{"role":"user","content":[{"type":"text","text":"Hi."}]}],"cache_control":{"type":"ephemeral","ttl":"1h"}}`,
     );
   });
@@ -98,7 +98,11 @@ describe("volatile text", () => {
   });
 
   test("at the tail of the system prompt stands behind the system blocks (M-01)", () => {
-    const setting: Setting = { system: ["Be brief."], volatile: "10:42", place: "system-tail" };
+    const setting: MessagesSetting = {
+      system: ["Be brief."],
+      volatile: "10:42",
+      place: "system-tail",
+    };
     expect(bodyOf(setting, planOf({ 0: "5m" }))).toBe(
       `${head},"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}},{"type":"text","text":"10:42"}],"messages":[{"role":"user","content":[${said}]}]}`,
     );
@@ -137,7 +141,7 @@ describe("volatile text", () => {
     },
   );
 
-  test("that was kept is replayed to the byte by whoever reads the messages again", () => {
+  test("that was kept is the same to the byte when the messages are read again", () => {
     const sent = assemblyOf({ model: sonnet, volatile: "10:42" }).thread;
     const history = [...Array(sent.messages.length).keys()].flatMap((index) => {
       const message = sent.messages.at(index);
@@ -167,7 +171,7 @@ describe("what the model does not take", () => {
 
   test("of markers is stripped and noted (N-14)", () => {
     const assembly = assemblyOf({ model: noMarkers });
-    const plan = planOf({ 0: "5m" }, "5m");
+    const plan = planOf({ 0: "5m" }, { requestMarker: "5m" });
     const request = encodeRequest({ assembly, plan, model: noMarkers, options: plainOptions });
     expect(bodyText(request.pieces)).toBe(bodyOf({}));
     expect(request.notes).toEqual([
@@ -218,7 +222,7 @@ describe("what the model does not take", () => {
     [{ 1: "24h" }, "no marker lives for 24h here"],
   ] as const)("of a plan is a mistake of ours: %j", (marked, problem) => {
     const thinking = say("assistant", { type: "thinking", text: "hm", signature: "s" }, "Yes?");
-    const setting: Setting = problem.includes("of 1") ? {} : { current: [thinking] };
+    const setting: MessagesSetting = problem.includes("of 1") ? {} : { current: [thinking] };
     expect(() => bodyOf(setting, planOf(marked))).toThrow(problem);
   });
 });

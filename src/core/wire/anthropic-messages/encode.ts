@@ -15,9 +15,14 @@ import {
 import type { CallOptions, CallToEncode } from "../protocol.ts";
 import { splice, type Insertion } from "../splice.ts";
 import { encodeOptions } from "./options.ts";
-import { markerJson, messagesPath, versionHeader } from "./schema.ts";
+import { markerJson, messagesPath, versionHeader, type MessagesRequest } from "./schema.ts";
 
-export function encodeRequest({ assembly, plan, model, options }: CallToEncode): EncodedRequest {
+export function encodeRequest({
+  assembly,
+  plan,
+  model,
+  options,
+}: CallToEncode): EncodedRequest<MessagesRequest> {
   checkOptions(options);
   const { thread } = assembly;
   const taken = takeMarkers(plan, model);

@@ -68,6 +68,13 @@ describe("a refused request", () => {
     });
   });
 
+  test("with a blank message shows the body or the status", () => {
+    const refused = { status: 403, headers: {}, nowMs: 0 };
+    const body = '{"error":{"message":" "}}';
+    expect(readFailure({ ...refused, body }).detail).toBe(body);
+    expect(readFailure({ ...refused, body: " \n" }).detail).toBe("status 403");
+  });
+
   test("for a thinking block whose prefix changed is known", () => {
     const message =
       'messages.3.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';

@@ -1,12 +1,19 @@
 // The meaning of a refusal: by its exact text if that says more, else by its type or status.
-import { readRetryAfter, type ProviderFailure } from "../failure.ts";
+import { type Fields, fieldsOf, parseFields } from "../../message/fields.ts";
+import {
+  kindOfStatus,
+  readRetryAfter,
+  toTokens,
+  type ProviderFailure,
+  type StatusKind,
+} from "../failure.ts";
 import type { RefusedAnswer } from "../protocol.ts";
-import { objectOf, parseObject, textOf, type JsonObject } from "./schema.ts";
+import { textOf } from "./schema.ts";
 
 export function readFailure({ status, headers, body, nowMs }: RefusedAnswer): ProviderFailure {
-  const fields = parseObject(body) ?? {};
-  const error = objectOf(fields["error"]);
-  const detail = textOf(error["message"]) || excerpt(body) || `status ${status}`;
+  const fields = parseFields(body) ?? {};
+  const error = fieldsOf(fields["error"]);
+  const detail = messageIn(error) || excerpt(body).trim() || `status ${status}`;
   return classify({
     status,
     type: textOf(error["type"]),
@@ -16,15 +23,17 @@ export function readFailure({ status, headers, body, nowMs }: RefusedAnswer): Pr
 }
 
 /** An error in place of a reply: in a stream, or in an answer with a success status. */
-export function toFailure(fields: JsonObject): ProviderFailure {
-  const error = objectOf(fields["error"]);
+export function toFailure(fields: Fields): ProviderFailure {
+  const error = fieldsOf(fields["error"]);
   const type = textOf(error["type"]);
-  const detail = textOf(error["message"]) || type || "an error without a message";
+  const detail = messageIn(error) || type.trim() || "an error without a message";
   return classify({ status: null, type, detail, retryAfterMs: undefined });
 }
 
-export function malformed(detail: string): ProviderFailure {
-  return { kind: "malformed", detail };
+/** Empty for a blank one. */
+function messageIn(error: Fields): string {
+  const message = textOf(error["message"]);
+  return message.trim() === "" ? "" : message;
 }
 
 /** Enough of a text to recognise it. */
@@ -61,33 +70,16 @@ function classify(refusal: Refusal): ProviderFailure {
   }
 }
 
-type Kind = Exclude<
-  ProviderFailure["kind"],
-  "context-overflow" | "thinking-mismatch" | "unreachable" | "cancelled"
->;
-
-function findKind({ status, type }: Refusal): Kind {
-  const told = kindOfType.get(type);
-  if (status === null) return told ?? "server-error";
+function findKind({ status, type }: Refusal): StatusKind {
+  const named = kindOfType.get(type);
+  if (status === null) return named ?? "server-error";
   // Among server errors only an overload has its own kind.
-  if (status >= 500) return status === 529 || told === "overloaded" ? "overloaded" : "server-error";
-  return kindOfStatus.get(status) ?? told ?? (status >= 400 ? "invalid-request" : "malformed");
+  if (status >= 500)
+    return status === 529 || named === "overloaded" ? "overloaded" : "server-error";
+  return kindOfStatus.get(status) ?? named ?? (status >= 400 ? "invalid-request" : "malformed");
 }
 
-/** Statuses that are enough by themselves: a proxy may have written the body. */
-const kindOfStatus: ReadonlyMap<number, Kind> = new Map([
-  [401, "authentication"],
-  [402, "billing"],
-  [403, "permission"],
-  [404, "not-found"],
-  [408, "timeout"],
-  // A short lock conflict: the provider's own SDK retries it.
-  [409, "server-error"],
-  [413, "request-too-large"],
-  [429, "rate-limited"],
-]);
-
-const kindOfType: ReadonlyMap<string, Kind> = new Map([
+const kindOfType: ReadonlyMap<string, StatusKind> = new Map([
   ["invalid_request_error", "invalid-request"],
   ["conflict_error", "server-error"],
   ["authentication_error", "authentication"],
@@ -118,7 +110,7 @@ function overflow(detail: string, tokens?: string, tokensMax?: string): Provider
   return {
     kind: "context-overflow",
     detail,
-    tokens: tokens === undefined ? undefined : Number(tokens),
-    tokensMax: tokensMax === undefined ? undefined : Number(tokensMax),
+    tokens: toTokens(tokens),
+    tokensMax: toTokens(tokensMax),
   };
 }

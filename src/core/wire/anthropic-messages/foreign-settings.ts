@@ -17,11 +17,11 @@ export interface MessagesSettings {
   readonly thread: boolean;
 }
 
-export function readMessagesSettings(root: JsonObject, thinksAlways: boolean): MessagesSettings {
+export function readMessagesSettings(root: JsonObject, thinksByDefault: boolean): MessagesSettings {
   const output = memberOf(root, "output_config");
   const choice = memberOf(root, "tool_choice");
   const toolChoice = choiceOf(choice);
-  const thinking = thinkingOf(memberOf(root, "thinking"), thinksAlways);
+  const thinking = thinkingOf(memberOf(root, "thinking"), thinksByDefault);
   const effort = textOf(output, "effort") ?? "high";
   const speed = textOf(root, "speed") ?? "standard";
   const format = memberOf(output, "format") ?? memberOf(root, "output_format");
@@ -59,15 +59,15 @@ function choiceOf(choice: JsonNode | undefined): string {
 }
 
 /** Null for the model's default. */
-function thinkingOf(thinking: JsonNode | undefined, thinksAlways: boolean): string | null {
+function thinkingOf(thinking: JsonNode | undefined, thinksByDefault: boolean): string | null {
   const type = textOf(thinking, "type");
   switch (type) {
     case undefined:
       return null;
     case "disabled":
-      return thinksAlways ? "off" : null;
+      return thinksByDefault ? "off" : null;
     case "adaptive":
-      return thinksAlways ? null : "adaptive";
+      return thinksByDefault ? null : "adaptive";
     case "enabled": {
       const budget = memberOf(thinking, "budget_tokens");
       return `${budget === undefined ? "some" : compactJson(budget)} tokens`;

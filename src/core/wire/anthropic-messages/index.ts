@@ -1,4 +1,5 @@
 // The Messages protocol: explicit markers on blocks, messages as lists of blocks.
+import { limitEvents } from "../limit-events.ts";
 import type { Protocol } from "../protocol.ts";
 import { access } from "./access.ts";
 import { compaction } from "./compaction.ts";
@@ -7,12 +8,12 @@ import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 import { readFailure } from "./failure.ts";
 import { foreign } from "./foreign.ts";
-import { messagesPath } from "./schema.ts";
+import { messagesPath, type MessagesRequest } from "./schema.ts";
 import { toSpelling } from "./spelling.ts";
 import { streamDecoder } from "./stream.ts";
 import { findUsage, readUsage } from "./usage.ts";
 
-export const anthropicMessages: Protocol<"anthropic-messages"> = {
+export const anthropicMessages: Protocol<"anthropic-messages", MessagesRequest> = {
   name: "anthropic-messages",
   title: "Messages",
   access,
@@ -21,7 +22,7 @@ export const anthropicMessages: Protocol<"anthropic-messages"> = {
   spelling: toSpelling,
   encode: encodeRequest,
   decode: decodeReply,
-  stream: streamDecoder,
+  stream: limitEvents(streamDecoder),
   readFailure,
   findUsage,
   readUsage,

@@ -20,7 +20,10 @@ describe("options", () => {
     [{ temperature: 0 }, '{"temperature":0}'],
     [{ stopSequences: [] }, "{}"],
     [{ stopSequences: ["END", '"'] }, '{"stop_sequences":["END","\\""]}'],
-    [{ thinkingJson: '{"type":"adaptive"}' }, '{"thinking":{"type":"adaptive"}}'],
+    [
+      { thinkingJson: '{"type":"enabled","budget_tokens":1024}' },
+      '{"thinking":{"type":"enabled","budget_tokens":1024}}',
+    ],
     [{ effort: "low" }, '{"output_config":{"effort":"low"}}'],
     [
       { outputSchemaJson: '{"type":"object"}' },

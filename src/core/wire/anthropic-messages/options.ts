@@ -1,4 +1,5 @@
 // Call options → members of the body, and the options that the model does not take.
+import { parseJsonTree, textOf } from "../../message/json-tree.ts";
 import type { JsonText } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
@@ -37,7 +38,13 @@ export function encodeOptions(
 
   const { temperature, stopSequences = [], outputSchemaJson, extraJson = {} } = options;
   if (requestMarker !== null) set("cache_control", markerJson(requestMarker));
-  set("thinking", options.thinkingJson);
+  const thinking = takenThinking(
+    extraJson["thinking"] ?? options.thinkingJson,
+    options,
+    capabilities,
+  );
+  if (thinking.ignored !== null) ignore(thinking.ignored);
+  set("thinking", thinking.taken);
   const takesSchema = outputSchemaJson === undefined || capabilities.structuredOutput;
   if (!takesSchema) ignore("the output schema: the model follows none");
   set("output_config", outputConfig(options.effort, takesSchema ? outputSchemaJson : undefined));
@@ -51,7 +58,7 @@ export function encodeOptions(
   for (const [name, json] of Object.entries(extraJson)) {
     // The caller's own spelling of an option wins; the content is not an option.
     if (ownMembers.includes(name)) ignore(`${name}: written from the call itself`);
-    else set(name, json);
+    else if (name !== "thinking") set(name, json);
   }
   return { members, notes };
 }
@@ -73,6 +80,39 @@ function outputConfig(
   if (effort !== undefined) parts.push(`"effort":${JSON.stringify(effort)}`);
   if (schema !== undefined) parts.push(`"format":{"type":"json_schema","schema":${schema}}`);
   return parts.length === 0 ? undefined : `{${parts.join(",")}}`;
+}
+
+/** A kind of thinking that the model refuses is not sent; one with a budget becomes adaptive where the model takes that. */
+function takenThinking(
+  json: JsonText | undefined,
+  { effort, extraJson }: CallOptions,
+  can: ModelFacts["capabilities"],
+): { readonly taken: JsonText | undefined; readonly ignored: string | null } {
+  const type = json === undefined ? undefined : textMember(json, "type");
+  // What other models take is not in our facts.
+  const isKnown = can.adaptiveThinking || can.budgetedThinking;
+  if (type === undefined || !isKnown) return { taken: json, ignored: null };
+  const asked = textMember(extraJson?.["output_config"] ?? "{}", "effort") ?? effort ?? "";
+  const isAlwaysOn =
+    can.thinkingAlwaysOn || (can.thinkingAtHighestEffort && highestEfforts.includes(asked));
+  if (type === "disabled" && isAlwaysOn) {
+    return { taken: undefined, ignored: "thinking off: the model always thinks here" };
+  }
+  if (type === "enabled" && !can.budgetedThinking) {
+    const ignored = "a budget for thinking: the model decides itself how much it thinks";
+    return { taken: '{"type":"adaptive"}', ignored };
+  }
+  const isRefused =
+    (type === "adaptive" && !can.adaptiveThinking) ||
+    (type === "between_tools" && !can.thinkingBetweenTools);
+  if (!isRefused) return { taken: json, ignored: null };
+  return { taken: undefined, ignored: `thinking ${type}: the model does not take it` };
+}
+
+const highestEfforts: readonly string[] = ["xhigh", "max"];
+
+function textMember(json: JsonText, name: string): string | undefined {
+  return textOf(parseJsonTree(json, "an option"), name);
 }
 
 type ToolChoice = CallOptions["toolChoice"];

@@ -35,7 +35,7 @@ export function readMessagesShape(root: JsonObject, model: ModelAbilities | unde
   ];
   const { thread, keepsThinking, settings } = readMessagesSettings(
     root,
-    model?.capabilities.thinkingAlwaysOn === true,
+    model?.capabilities.thinkingByDefault === true,
   );
   return {
     drafts,

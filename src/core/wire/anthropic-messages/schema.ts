@@ -1,7 +1,5 @@
 // The provider's JSON: the names both directions use, and how a value of any shape is read.
 import type { BlockKind } from "../../assembly/prompt-block.ts";
-import { isObject } from "../../message/fields.ts";
-import { objectMembers, rootSpan } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";
 import { assert } from "../../assert.ts";
@@ -15,6 +13,84 @@ export const clearAtBeta = "mid-conversation-system-clear-at-2026-08-21";
 
 /** Required by every request that asks for a summary or contains a signed one. */
 export const compactionBeta = "compact-2026-09-04";
+
+/** A request. Blocks that came from a provider are kept verbatim and may be of further types. */
+export interface MessagesRequest {
+  model: string;
+  max_tokens: number;
+  stream?: boolean;
+  tools?: (Marked & { name: string; description: string; input_schema: ObjectSchema })[];
+  system?: TextParam[];
+  messages: (
+    | { role: "user" | "assistant"; content: BlockParam[] }
+    | { role: "system"; content: TextParam[] }
+  )[];
+  cache_control?: MarkerParam;
+  thinking?: { type: "adaptive" | "disabled" } | { type: "enabled"; budget_tokens: number };
+  output_config?: {
+    effort?: "low" | "medium" | "high" | "xhigh" | "max";
+    format?: { type: "json_schema"; schema: Record<string, unknown> };
+  };
+  stop_sequences?: string[];
+  tool_choice?:
+    | { type: "auto" | "any"; disable_parallel_tool_use?: boolean }
+    | { type: "tool"; name: string; disable_parallel_tool_use?: boolean }
+    | { type: "none" };
+}
+
+interface MarkerParam {
+  type: "ephemeral";
+  ttl?: "5m" | "1h";
+}
+
+interface Marked {
+  cache_control?: MarkerParam;
+}
+
+interface ObjectSchema extends Record<string, unknown> {
+  type: "object";
+}
+
+interface TextParam extends Marked {
+  type: "text";
+  text: string;
+}
+
+type SourceParam = { type: "url"; url: string } | { type: "file"; file_id: string };
+
+interface ImageParam extends Marked {
+  type: "image";
+  source:
+    | SourceParam
+    | {
+        type: "base64";
+        media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+        data: string;
+      };
+}
+
+interface DocumentParam extends Marked {
+  type: "document";
+  title?: string;
+  source:
+    | SourceParam
+    | { type: "base64"; media_type: "application/pdf"; data: string }
+    | { type: "text"; media_type: "text/plain"; data: string };
+}
+
+type BlockParam =
+  | TextParam
+  | ImageParam
+  | DocumentParam
+  | (Marked & { type: "tool_use"; id: string; name: string; input: unknown })
+  | (Marked & {
+      type: "tool_result";
+      tool_use_id: string;
+      content: (TextParam | ImageParam | DocumentParam)[];
+      is_error?: boolean;
+    })
+  | { type: "thinking"; thinking: string; signature: string }
+  | { type: "redacted_thinking"; data: string };
 
 /** By the type's name, so that a known type in an unknown shape counts as what it is. */
 export function kindOfType(type: string): BlockKind {
@@ -42,27 +118,10 @@ function isServerBlock(type: string): boolean {
 
 export type WireRole = "user" | "assistant" | "system";
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
 /** A marker as the value of `cache_control`. Five minutes is the provider's default. */
 export function markerJson(lifetime: Lifetime): JsonText {
   assert(lifetime === "5m" || lifetime === "1h", `no marker lives for ${lifetime} here`);
   return lifetime === "5m" ? '{"type":"ephemeral"}' : '{"type":"ephemeral","ttl":"1h"}';
-}
-
-/** Undefined for what is not JSON, or not an object. */
-export function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The object, or one without members for anything else. */
-export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 /** The text, or an empty one for anything else. */
@@ -72,14 +131,4 @@ export function textOf(value: unknown): string {
 
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-/** The exact text of each member of an object; of duplicates the last counts, as for every JSON parser. */
-export function memberTexts(json: JsonText): Map<string, JsonText> {
-  return new Map(
-    objectMembers(json, rootSpan(json)).map(({ key, value }) => [
-      key,
-      json.slice(value.start, value.end),
-    ]),
-  );
 }

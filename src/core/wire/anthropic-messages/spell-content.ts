@@ -1,10 +1,11 @@
 // The blocks of one message in the provider's form, and why the others are left out.
+import { type Fields, parseFields } from "../../message/fields.ts";
 import type { BlockKind } from "../../assembly/prompt-block.ts";
 import type { LeftOut } from "../../assembly/spelling.ts";
 import { encodeBlock } from "../../message/encode-message.ts";
 import type { Block, JsonText, Message } from "../../message/message.ts";
 import { repairCharacters, repairOf } from "./repair-characters.ts";
-import { kindOfType, parseObject, textOf, type JsonObject } from "./schema.ts";
+import { kindOfType, textOf } from "./schema.ts";
 import { withoutMarkers } from "./strip-markers.ts";
 import { withTakenId } from "./tool-ids.ts";
 
@@ -46,7 +47,7 @@ export function spellContent(message: Message): SpelledContent {
 /** A message is written block by block: other members of its text are left out. */
 function otherMembers({ json }: Message): LeftOut[] {
   if (json === undefined) return [];
-  const names = Object.keys(parseObject(json) ?? {});
+  const names = Object.keys(parseFields(json) ?? {});
   return names
     .filter((name) => name !== "role" && name !== "content")
     .map((name) => ({ what: `${name} of a message`, reason: "only a system message may have it" }));
@@ -55,13 +56,13 @@ function otherMembers({ json }: Message): LeftOut[] {
 /** A tool use with a cut input keeps its place, so that its result still has a use to answer. */
 function withReadableInput(block: Block): Block {
   if (block.type !== "tool_use" || block.json !== undefined) return block;
-  return parseObject(block.inputJson) === undefined ? { ...block, inputJson: "{}" } : block;
+  return parseFields(block.inputJson) === undefined ? { ...block, inputJson: "{}" } : block;
 }
 
 interface Look {
   /** The provider's name for it; empty if the block has none. */
   readonly type: string;
-  readonly fields: JsonObject;
+  readonly fields: Fields;
   /** Why it is not sent; null if it is. */
   readonly refusal: string | null;
 }
@@ -74,7 +75,7 @@ function look(block: Block, json: JsonText): Look {
     return { type: "text", fields: {}, refusal: null };
   }
   // Text that is not JSON would make this request and every later one unreadable.
-  const fields = parseObject(json);
+  const fields = parseFields(json);
   if (fields === undefined) {
     return { type: block.type, fields: {}, refusal: "it is not a JSON object" };
   }
@@ -82,7 +83,7 @@ function look(block: Block, json: JsonText): Look {
   return { type, fields, refusal: findRefusal(block, type, fields) };
 }
 
-function findRefusal({ type: own }: Block, type: string, fields: JsonObject): string | null {
+function findRefusal({ type: own }: Block, type: string, fields: Fields): string | null {
   // Thinking of another provider's model, or thinking that a cut stream left incomplete.
   if (type === "thinking" && textOf(fields["signature"]) === "") return "it has no signature";
   // Both protocols have compaction blocks; only the other protocol's have no content.

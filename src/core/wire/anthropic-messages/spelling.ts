@@ -1,13 +1,13 @@
 // Canonical tools, system text and messages → the bytes of a request, written so that more can be appended.
-import type { Spelled, SpelledBlock, Spelling, Written } from "../../assembly/spelling.ts";
+import { parseFields } from "../../message/fields.ts";
+import type { LeftOut, Spelled, SpelledBlock, Spelling, Written } from "../../assembly/spelling.ts";
 import { spellMessage } from "../../message/encode-message.ts";
-import type { JsonText, Message, Role } from "../../message/message.ts";
+import type { CompactionBlock, JsonText, Message, Role } from "../../message/message.ts";
 import { encodeToolDefinition } from "../../message/tool-definition.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
-import { clearAtBeta, compactionBeta, parseObject, type WireRole } from "./schema.ts";
+import { clearAtBeta, compactionBeta, type WireRole } from "./schema.ts";
 import { repairCharacters, repairOf } from "./repair-characters.ts";
 import { spellContent } from "./spell-content.ts";
-import { signedSummary, toPlainSummary } from "./spell-summary.ts";
 import { withoutMarkers } from "./strip-markers.ts";
 
 /**
@@ -89,6 +89,32 @@ function spellSaid(message: Message, written: Written, takesSummaries: boolean):
   );
 }
 
+/** The signed summary at the start of a message; undefined if there is none. */
+function signedSummary({ content }: Message): CompactionBlock | undefined {
+  const [first] = content;
+  return first?.type === "compaction" && (first.signature ?? "") !== "" ? first : undefined;
+}
+
+/** As plain text in a user message: the summary, then the rest of the message. */
+function toPlainSummary(
+  { role, content: [, ...rest] }: Message,
+  { content }: CompactionBlock,
+  reason: string,
+): { readonly messages: readonly Message[]; readonly leftOut: readonly LeftOut[] } {
+  const text = content ?? "";
+  const summary: Message = {
+    role: "user",
+    content: [{ type: "text", text: `${label}\n\n${text}` }],
+  };
+  const others: readonly Message[] = rest.length === 0 ? [] : [{ role, content: rest }];
+  return text.trim() === ""
+    ? { messages: others, leftOut: [{ what: "a block of type compaction", reason }] }
+    : { messages: [summary, ...others], leftOut: [{ what: "the seal of a compaction", reason }] };
+}
+
+const label =
+  "Summary of the conversation before this point. It is background, not a request of the user.";
+
 function withBeta(written: Written, beta: string): Written {
   return { ...written, betas: [...new Set([...(written.betas ?? []), beta])] };
 }
@@ -97,9 +123,9 @@ function spellOpen(message: Message, written: Written): Spelled {
   const role = wireRoleOf(message.role);
   const { pieces, leftOut } = spellContent(message);
   const blocks = pieces.map(({ json, kind, mayCarryMarker, block }, index): SpelledBlock => {
-    const lead = index === 0 ? openingOf(role, written) : ",";
+    const opening = index === 0 ? openingOf(role, written) : ",";
     return {
-      json: lead + json,
+      json: opening + json,
       markerFromEnd: mayCarryMarker ? 1 : null,
       kind,
       role,
@@ -138,7 +164,7 @@ function advance(
 
 /** The whole message as one closed block. A marker would have to go inside, so it carries none. */
 function spellVerbatim(message: Message, json: JsonText, written: Written): Spelled {
-  const fields = parseObject(json);
+  const fields = parseFields(json);
   if (fields === undefined) return leaveOut("it is not a JSON object", written);
   const clears = Object.hasOwn(fields, "clear_at");
   const repaired = repairCharacters(withoutMarkers(json));

@@ -45,7 +45,7 @@ function contentOf(...events: readonly string[]) {
 }
 
 describe("a stream", () => {
-  test("is read into the same reply as if it had come at once", () => {
+  test("gives the same reply as an answer in one piece", () => {
     const { reply, parts } = compaction([
       begun,
       start(0, '{"type":"thinking","thinking":"","signature":""}'),
@@ -101,13 +101,13 @@ describe("a stream", () => {
       transformations: [],
     });
     expect(parts).toEqual([
-      { type: "thinking-delta", text: "Let me " },
-      { type: "thinking-delta", text: "see." },
-      { type: "text-delta", text: "No" },
-      { type: "text-delta", text: "on." },
-      { type: "tool-use-started", id: "t", name: "Read" },
-      { type: "tool-input-delta", id: "t", json: '{"2":1.0,"1":123456' },
-      { type: "tool-input-delta", id: "t", json: "78901234567890}" },
+      { type: "thinking", text: "Let me " },
+      { type: "thinking", text: "see." },
+      { type: "text", text: "No" },
+      { type: "text", text: "on." },
+      { type: "tool", toolUseId: "t", name: "Read" },
+      { type: "tool-input", toolUseId: "t", json: '{"2":1.0,"1":123456' },
+      { type: "tool-input", toolUseId: "t", json: "78901234567890}" },
     ]);
   });
 

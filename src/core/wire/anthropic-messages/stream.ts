@@ -1,22 +1,25 @@
 // Reads a streamed reply: step(state, event) → [state, parts], and the reply at the end.
-import { growingList, type GrowingList } from "../../growing/growing-list.ts";
-import { escapeLoneSurrogates } from "../../message/json-text.ts";
-import type { ProviderFailure } from "../failure.ts";
+import { type Fields, fieldsOf, parseFields } from "../../message/fields.ts";
+import { growingList, itemsOf, type GrowingList } from "../../growing/growing-list.ts";
+import { growingMap, type GrowingMap } from "../../growing/growing-map.ts";
+import { escapeLoneSurrogates, memberTexts } from "../../message/json-text.ts";
+import { malformed, type ProviderFailure } from "../failure.ts";
 import type { ServerEvent, StreamDecoder } from "../protocol.ts";
 import type { Reply, StreamPart } from "../reply.ts";
 import { toReply } from "./decode.ts";
-import { excerpt, malformed, toFailure } from "./failure.ts";
-import { memberTexts, objectOf, parseObject, textOf, type JsonObject } from "./schema.ts";
-import { joinPieces } from "./stream-blocks.ts";
-import { toPieces, type Piece } from "./stream-pieces.ts";
+import { excerpt, toFailure } from "./failure.ts";
+import { textOf } from "./schema.ts";
+import { joinPieces, toPieces, type Piece } from "./stream-blocks.ts";
 
 export interface StreamState {
-  /** The message's members that have arrived; null before it began. */
-  readonly fields: JsonObject | null;
+  /** The message as it began; null before that. */
+  readonly fields: Fields | null;
+  /** The events that change it later, in order; merged once, at the end. */
+  readonly deltas: GrowingList<Fields>;
   /** The pieces of the blocks, in order; joined once, at the end. */
   readonly pieces: GrowingList<Piece>;
   /** Ids of the tool uses by the index of their block. */
-  readonly toolUseIds: ReadonlyMap<number, string>;
+  readonly toolUseIds: GrowingMap<number, string>;
   readonly isStopped: boolean;
   readonly failure: ProviderFailure | null;
 }
@@ -26,8 +29,9 @@ type Stepped = readonly [StreamState, readonly StreamPart[]];
 export const streamDecoder: StreamDecoder<StreamState> = {
   start: {
     fields: null,
+    deltas: growingList(),
     pieces: growingList(),
-    toolUseIds: new Map(),
+    toolUseIds: growingMap(),
     isStopped: false,
     failure: null,
   },
@@ -35,14 +39,16 @@ export const streamDecoder: StreamDecoder<StreamState> = {
   finish,
 };
 
-function finish({ fields, pieces, isStopped, failure }: StreamState): Reply | ProviderFailure {
-  if (fields === null && pieces.length === 0) {
+function finish(state: StreamState): Reply | ProviderFailure {
+  const { pieces, deltas, isStopped, failure } = state;
+  if (state.fields === null && deltas.length === 0 && pieces.length === 0) {
     return failure ?? malformed("the stream ended before a reply began");
   }
   const { content, warnings } = joinPieces(pieces);
-  const isEnded = isStopped || textOf(fields?.["stop_reason"]) !== "";
+  const fields = withDeltas(state.fields ?? {}, deltas);
+  const isEnded = isStopped || textOf(fields["stop_reason"]) !== "";
   return toReply({
-    fields: fields ?? {},
+    fields,
     content,
     warnings,
     status: isEnded && failure === null ? "complete" : "partial",
@@ -52,17 +58,17 @@ function finish({ fields, pieces, isStopped, failure }: StreamState): Reply | Pr
 
 /** Unknown events are ignored, as the provider asks of its clients. */
 function read(state: StreamState, { event, data }: ServerEvent): Stepped {
-  const fields = parseObject(data);
+  const fields = parseFields(data);
   if (fields === undefined) return fail(state, malformed(`an event is not JSON: ${excerpt(data)}`));
   switch (textOf(fields["type"]) || (event ?? "")) {
     case "message_start":
-      return [{ ...state, fields: objectOf(fields["message"]) }, []];
+      return [{ ...state, fields: fieldsOf(fields["message"]), deltas: growingList() }, []];
     case "content_block_start":
       return startBlock(state, fields, data);
     case "content_block_delta":
       return addDelta(state, fields, data);
     case "message_delta":
-      return [{ ...state, fields: withDelta(state.fields ?? {}, fields) }, []];
+      return [{ ...state, deltas: state.deltas.append([fields]) }, []];
     case "message_stop":
       return [{ ...state, isStopped: true }, []];
     case "error":
@@ -77,27 +83,27 @@ function fail(state: StreamState, failure: ProviderFailure): Stepped {
   return [{ ...state, failure: state.failure ?? failure }, []];
 }
 
-function startBlock(state: StreamState, fields: JsonObject, data: string): Stepped {
+function startBlock(state: StreamState, fields: Fields, data: string): Stepped {
   const json = memberTexts(escapeLoneSurrogates(data)).get("content_block") ?? "";
   const index = indexOf(fields);
   if (index === null || !json.startsWith("{")) {
     return fail(state, malformed(`an event starts no block: ${excerpt(data)}`));
   }
   const pieces = state.pieces.append([{ kind: "start", index, json }]);
-  const { type, id, name, text } = objectOf(fields["content_block"]);
+  const { type, id, name, text } = fieldsOf(fields["content_block"]);
   if (type === "tool_use") {
-    const toolUseIds = new Map(state.toolUseIds).set(index, textOf(id));
-    const part: StreamPart = { type: "tool-use-started", id: textOf(id), name: textOf(name) };
+    const toolUseIds = state.toolUseIds.set(index, textOf(id));
+    const part: StreamPart = { type: "tool", toolUseId: textOf(id), name: textOf(name) };
     return [{ ...state, pieces, toolUseIds }, [part]];
   }
   const begun = type === "text" ? textOf(text) : "";
-  return [{ ...state, pieces }, begun === "" ? [] : [{ type: "text-delta", text: begun }]];
+  return [{ ...state, pieces }, begun === "" ? [] : [{ type: "text", text: begun }]];
 }
 
-function addDelta(state: StreamState, fields: JsonObject, data: string): Stepped {
+function addDelta(state: StreamState, fields: Fields, data: string): Stepped {
   const index = indexOf(fields);
   if (index === null) return fail(state, malformed(`an event names no block: ${excerpt(data)}`));
-  const pieces = toPieces(index, objectOf(fields["delta"]), data);
+  const pieces = toPieces(index, fieldsOf(fields["delta"]), data);
   const parts = pieces.flatMap((piece) => toParts(piece, state.toolUseIds));
   return [{ ...state, pieces: state.pieces.append(pieces) }, parts];
 }
@@ -106,12 +112,12 @@ function toParts(piece: Piece, toolUseIds: StreamState["toolUseIds"]): readonly 
   if (piece.kind !== "delta" || piece.text === "") return [];
   switch (piece.member) {
     case "text":
-      return [{ type: "text-delta", text: piece.text }];
+      return [{ type: "text", text: piece.text }];
     case "thinking":
-      return [{ type: "thinking-delta", text: piece.text }];
+      return [{ type: "thinking", text: piece.text }];
     case "input": {
       const id = toolUseIds.get(piece.index);
-      return id === undefined ? [] : [{ type: "tool-input-delta", id, json: piece.text }];
+      return id === undefined ? [] : [{ type: "tool-input", toolUseId: id, json: piece.text }];
     }
     case "signature":
     case "citations":
@@ -122,23 +128,25 @@ function toParts(piece: Piece, toolUseIds: StreamState["toolUseIds"]): readonly 
 }
 
 /** Counts are cumulative: a later value replaces an earlier one, but null does not. */
-function withDelta(fields: JsonObject, event: JsonObject): JsonObject {
-  const { delta, usage, context_management, input_transformations } = event;
-  const counts = { ...objectOf(fields["usage"]), ...withoutNulls(objectOf(usage)) };
-  return {
-    ...fields,
-    ...withoutNulls({ ...objectOf(delta), context_management, input_transformations }),
-    ...(Object.keys(counts).length === 0 ? {} : { usage: counts }),
-  };
+function withDeltas(fields: Fields, deltas: GrowingList<Fields>): Fields {
+  const merged = new Map(Object.entries(fields));
+  const usage = new Map(Object.entries(fieldsOf(fields["usage"])));
+  for (const event of itemsOf(deltas)) {
+    const { context_management, input_transformations } = event;
+    setValues(merged, { ...fieldsOf(event["delta"]), context_management, input_transformations });
+    setValues(usage, fieldsOf(event["usage"]));
+  }
+  if (usage.size > 0) merged.set("usage", Object.fromEntries(usage));
+  return Object.fromEntries(merged);
 }
 
-function withoutNulls(fields: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
-  );
+function setValues(map: Map<string, unknown>, values: Fields): void {
+  for (const [key, value] of Object.entries(values)) {
+    if (value !== null && value !== undefined) map.set(key, value);
+  }
 }
 
-function indexOf(fields: JsonObject): number | null {
+function indexOf(fields: Fields): number | null {
   const index = fields["index"];
   return typeof index === "number" ? index : null;
 }

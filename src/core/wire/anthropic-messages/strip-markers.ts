@@ -18,13 +18,13 @@ function strip(json: JsonText, span: Span, how: "with content" | "alone"): JsonT
   let from = span.start + 1;
   for (const { key, value } of objectMembers(json, span)) {
     if (key !== "cache_control") {
-      const lead = json.slice(from, value.start);
+      const before = json.slice(from, value.start);
       const isList = key === "content" && json[value.start] === "[";
       const text =
         isList && how === "with content"
           ? stripItems(json, value)
           : json.slice(value.start, value.end);
-      kept.push((kept.length === 0 ? lead.replace(/^\s*,/, "") : lead) + text);
+      kept.push((kept.length === 0 ? before.replace(/^\s*,/, "") : before) + text);
     }
     from = value.end;
   }

@@ -129,7 +129,7 @@ describe("iterations", () => {
     });
   });
 
-  test("are ignored where there are totals, but a compaction beside them is told", () => {
+  test("are ignored if there are totals, but a compaction beside them is a warning", () => {
     const message = { type: "message", input_tokens: 7, output_tokens: 2 };
     expect(readUsage({ ...message, iterations: [message, null] }).warnings).toEqual([]);
     const reported = readUsage({ ...message, iterations: [compaction, message] });

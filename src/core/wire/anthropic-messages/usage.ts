@@ -1,5 +1,5 @@
 // Their numbers → our buckets: uncached, read, write per lifetime, output, reasoning.
-import { fieldsIn, isObject, type Fields } from "../../message/fields.ts";
+import { type Fields, fieldsIn, fieldsOf, isObject } from "../../message/fields.ts";
 import {
   addUsage,
   generatedTokens,
@@ -8,7 +8,7 @@ import {
   type Usage,
 } from "../../message/usage.ts";
 import type { ReportedUsage } from "../reply.ts";
-import { listOf, objectOf, type JsonObject } from "./schema.ts";
+import { listOf } from "./schema.ts";
 
 /** The event that opens a stream carries the message so far. */
 export function findUsage(answer: Fields): unknown {
@@ -22,8 +22,8 @@ export function readUsage(value: unknown): ReportedUsage {
   }
   const total = readCounts(value);
   const iterations = listOf(value["iterations"]).map((each) => ({
-    type: objectOf(each)["type"],
-    ...readCounts(objectOf(each)),
+    type: fieldsOf(each)["type"],
+    ...readCounts(fieldsOf(each)),
   }));
   if (iterations.length === 0) return total;
   // A summary on demand is billed only in its iterations.
@@ -47,9 +47,9 @@ function tokensOf(usage: Usage): number {
   return promptTokens(usage) + generatedTokens(usage);
 }
 
-function readCounts(fields: JsonObject): ReportedUsage {
+function readCounts(fields: Fields): ReportedUsage {
   const warnings: string[] = [];
-  const count = (from: JsonObject, key: string): number | null => {
+  const count = (from: Fields, key: string): number | null => {
     const value = from[key] ?? null;
     if (value === null || (Number.isSafeInteger(value) && Number(value) >= 0)) {
       return value === null ? null : Number(value);
@@ -59,7 +59,7 @@ function readCounts(fields: JsonObject): ReportedUsage {
   };
   const read = count(fields, "cache_read_input_tokens");
   const created = count(fields, "cache_creation_input_tokens");
-  const split = objectOf(fields["cache_creation"]);
+  const split = fieldsOf(fields["cache_creation"]);
   const writes = splitWrites(created, {
     short: count(split, "ephemeral_5m_input_tokens"),
     long: count(split, "ephemeral_1h_input_tokens"),
@@ -67,7 +67,7 @@ function readCounts(fields: JsonObject): ReportedUsage {
   const uncached = count(fields, "input_tokens");
   const generated = count(fields, "output_tokens");
   const output = generated ?? 0;
-  const thinking = count(objectOf(fields["output_tokens_details"]), "thinking_tokens") ?? 0;
+  const thinking = count(fieldsOf(fields["output_tokens_details"]), "thinking_tokens") ?? 0;
   if (thinking > output) {
     warnings.push(`thinking_tokens is ${thinking}, more than output_tokens, which is ${output}`);
   }
@@ -82,14 +82,14 @@ function readCounts(fields: JsonObject): ReportedUsage {
       reasoningTokens,
     },
     isReported: uncached !== null || generated !== null,
-    tellsCache: read !== null || writes.isTold,
+    tellsCache: read !== null || writes.isReported,
     warnings: [...warnings, ...writes.warnings],
   };
 }
 
 interface SplitWrites {
   readonly tokens: Usage["cacheWriteTokens"];
-  readonly isTold: boolean;
+  readonly isReported: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -105,7 +105,7 @@ function splitWrites(
   const short = total - long;
   return {
     tokens: { ...(short === 0 ? {} : { "5m": short }), ...(long === 0 ? {} : { "1h": long }) },
-    isTold: created !== null || isSplit,
+    isReported: created !== null || isSplit,
     warnings:
       isSplit && named !== total
         ? [`cache_creation adds up to ${named}, cache_creation_input_tokens is ${total}`]

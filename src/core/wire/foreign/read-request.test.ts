@@ -98,7 +98,7 @@ describe("the Messages API", () => {
     expect(keyOf('{"type":"tool_use","id":"t","name":"n","input":{"a":1,"2":1}}')).not.toBe(first);
   });
 
-  test("blocks nobody knows are kept as they are", () => {
+  test("unknown blocks are kept as they are", () => {
     const unknown = { type: "hologram", shape: { b: 1, a: 2 } };
     const [block] = read({
       ...body,
@@ -332,7 +332,7 @@ describe("Chat Completions", () => {
     });
   });
 
-  test("a choice of one tool is told by its name", () => {
+  test("a choice of one tool is named", () => {
     const tool_choice = { type: "function", function: { name: "exec" } };
     expect(read({ ...body, tool_choice }).settings).toEqual({ "tool choice": "tool exec" });
   });
@@ -378,7 +378,7 @@ function bodyWith(block: string): string {
   return `{"model":"claude-sonnet-4-6","max_tokens":1,"messages":[{"role":"assistant","content":[${block}]}]}`;
 }
 
-/** Of a message of the model with this one block. */
+/** What is read from a message of the model with this one block. */
 function keyOf(block: string): string | undefined {
   return readRequest(bodyWith(block)).blocks[0]?.key;
 }

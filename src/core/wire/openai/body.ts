@@ -56,7 +56,12 @@ export interface OpenaiBody {
   readonly notes: readonly EncodeNote[];
 }
 
-export function toBody({ path, members, extraJson, notes }: OpenaiBody): EncodedRequest {
+export function toBody<Body = unknown>({
+  path,
+  members,
+  extraJson,
+  notes,
+}: OpenaiBody): EncodedRequest<Body> {
   const extra = Object.entries(extraJson ?? {});
   const fixed = new Set(members.filter((each) => each.of === "content").map(({ name }) => name));
   const replaced = new Set(extra.map(([name]) => name));

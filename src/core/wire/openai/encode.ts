@@ -27,7 +27,7 @@ export interface BodyWords extends SettingWords {
   ownMembers(call: CallToEncode): readonly Member[];
 }
 
-export function encodeOpenai(call: CallToEncode, words: BodyWords): EncodedRequest {
+export function encodeOpenai<Body>(call: CallToEncode, words: BodyWords): EncodedRequest<Body> {
   const { assembly, model, options } = call;
   checkOptions(options);
   const cache = encodeCachePlan(call, words.lifetimes);

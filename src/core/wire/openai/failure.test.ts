@@ -39,7 +39,7 @@ describe("a refused request", () => {
     expect(readOpenaiFailure(answer(status, body)).kind).toBe(kind);
   });
 
-  test("says what the provider said, or the status and the body's beginning", () => {
+  test("has the provider's message, or the status and the body's beginning", () => {
     expect(readOpenaiFailure(answer(400, error("No.")))).toEqual({
       kind: "invalid-request",
       detail: "No.",
@@ -92,13 +92,16 @@ describe("a refused request", () => {
       1_200_000,
       1_048_576,
     ],
-  ])("of too many tokens is an overflow with what it tells: %s", (body, tokens, tokensMax) => {
-    expect(readOpenaiFailure(answer(400, body))).toMatchObject({
-      kind: "context-overflow",
-      tokens,
-      tokensMax,
-    });
-  });
+  ])(
+    "of too many tokens is an overflow with the reported numbers: %s",
+    (body, tokens, tokensMax) => {
+      expect(readOpenaiFailure(answer(400, body))).toMatchObject({
+        kind: "context-overflow",
+        tokens,
+        tokensMax,
+      });
+    },
+  );
 });
 
 describe("a failure inside an answer", () => {
@@ -111,6 +114,11 @@ describe("a failure inside an answer", () => {
     [{ error: { code: "invalid_prompt", message: "No." } }, "invalid-request"],
   ])("%j is %s", (fields, kind) => {
     expect(failureIn(fields)?.kind).toBe(kind);
+  });
+
+  test("with a blank message shows what else it says", () => {
+    const blank = failureIn({ error: { code: "server_error", message: " " } });
+    expect(blank?.detail).toBe('{"code":"server_error","message":" "}');
   });
 
   test("is not seen where there is none", () => {

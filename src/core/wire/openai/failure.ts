@@ -1,5 +1,11 @@
 // Why a provider with one of the OpenAI protocols did not answer.
-import { readRetryAfter, type ProviderFailure } from "../failure.ts";
+import {
+  kindOfStatus,
+  readRetryAfter,
+  toTokens,
+  type ProviderFailure,
+  type StatusKind,
+} from "../failure.ts";
 import { fieldsOf, parseFields, textIn, type Fields } from "../../message/fields.ts";
 import type { RefusedAnswer } from "../protocol.ts";
 
@@ -25,19 +31,22 @@ export function failureIn(answer: Fields): ProviderFailure | undefined {
   return toFailure(error, /^[45]\d\d$/.test(error.code) ? Number(error.code) : 0, undefined);
 }
 
-interface ToldError {
+interface ReportedError {
   readonly detail: string;
   readonly code: string;
   readonly type: string;
 }
 
 /** The error of an answer, nested as documented, or bare as stream events and some providers have it. */
-function errorIn(answer: Fields): ToldError | undefined {
+function errorIn(answer: Fields): ReportedError | undefined {
   const nested = answer["error"];
-  if (typeof nested === "string" && nested !== "") return { detail: nested, code: "", type: "" };
+  if (typeof nested === "string" && nested.trim() !== "")
+    return { detail: nested, code: "", type: "" };
   const isNested = nested !== undefined && nested !== null;
   const error = isNested ? fieldsOf(nested) : answer;
-  const detail = textIn(error, "message") ?? (isNested ? JSON.stringify(nested) : undefined);
+  const message = textIn(error, "message");
+  const hasMessage = message !== undefined && message.trim() !== "";
+  const detail = hasMessage ? message : isNested ? shown(nested) : undefined;
   if (detail === undefined) return undefined;
   const code = error["code"];
   return {
@@ -47,23 +56,30 @@ function errorIn(answer: Fields): ToldError | undefined {
   };
 }
 
+/** Its JSON, unless it is nested too deep to be written. */
+function shown(error: unknown): string {
+  try {
+    return JSON.stringify(error);
+  } catch {
+    return "an error without a message";
+  }
+}
+
 function toFailure(
-  { detail, code, type }: ToldError,
+  { detail, code, type }: ReportedError,
   status: number,
   retryAfterMs: number | undefined,
 ): ProviderFailure {
   if (isOverflow(detail, code, status)) {
     return { kind: "context-overflow", detail, ...overflowTokens(detail) };
   }
-  const kind = kindOfName(code) ?? kindOfStatus(status) ?? kindOfName(type) ?? "invalid-request";
+  const kind = kindOfName(code) ?? kindOf(status) ?? kindOfName(type) ?? "invalid-request";
   const mayPass = kind === "rate-limited" || kind === "overloaded" || kind === "server-error";
   return mayPass ? { kind, detail, retryAfterMs } : { kind, detail };
 }
 
-type PlainKind = Exclude<ProviderFailure["kind"], "context-overflow">;
-
 /** Names that say more than their status, or that have none. */
-function kindOfName(name: string): PlainKind | undefined {
+function kindOfName(name: string): StatusKind | undefined {
   switch (name) {
     case "insufficient_quota":
     case "billing_hard_limit_reached":
@@ -89,31 +105,9 @@ function kindOfName(name: string): PlainKind | undefined {
   }
 }
 
-function kindOfStatus(status: number): PlainKind | undefined {
-  switch (status) {
-    case 401:
-      return "authentication";
-    case 402:
-      return "billing";
-    case 403:
-      return "permission";
-    case 404:
-      return "not-found";
-    case 408:
-      return "timeout";
-    // A short lock conflict: the provider's own SDK retries it.
-    case 409:
-      return "server-error";
-    case 413:
-      return "request-too-large";
-    case 429:
-      return "rate-limited";
-    case 503:
-    case 529:
-      return "overloaded";
-    default:
-      return status >= 500 ? "server-error" : undefined;
-  }
+function kindOf(status: number): StatusKind | undefined {
+  if (status === 503 || status === 529) return "overloaded";
+  return status >= 500 ? "server-error" : kindOfStatus.get(status);
 }
 
 /** Overflow messages of providers with this protocol: OpenAI, Bedrock, GLM, MiniMax, Gemini. */
@@ -146,8 +140,7 @@ function overflowTokens(detail: string): {
 }
 
 function numberIn(text: string, pattern: RegExp): number | undefined {
-  const digits = pattern.exec(text)?.[1];
-  return digits === undefined ? undefined : Number(digits);
+  return toTokens(pattern.exec(text)?.[1]);
 }
 
 const shownCharactersMax = 300;

@@ -53,7 +53,7 @@ export function plainText(block: Block): string | undefined {
  * A tool result with its failure as text: neither protocol has a member that says a tool
  * failed. Text that begins with "error" says so already.
  */
-export function toldContent({ content, isError }: ToolResultBlock): readonly Block[] {
+export function resultContent({ content, isError }: ToolResultBlock): readonly Block[] {
   if (!isError) return content;
   const at = content.findIndex(({ type }) => type === "text");
   const first = content[at];
@@ -68,7 +68,7 @@ export function toAddress(source: Exclude<FileSource, { readonly kind: "file" }>
   return toText(`data:${source.mediaType};base64,${source.data}`);
 }
 
-/** The provider tells a file's kind by its name. */
+/** The provider finds a file's kind by its name. */
 export function fileNameOf(title: string | undefined, mediaType: string): JsonText {
   const kind = mediaType.slice(mediaType.indexOf("/") + 1);
   return toText(title ?? `document.${kind}`);

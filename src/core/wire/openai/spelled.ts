@@ -63,7 +63,7 @@ export function toText(text: string): JsonText {
 }
 
 /** The text of a block or of a summary; undefined for a block that is not text. */
-export function saidText(block: Block): string | undefined {
+export function textOfBlock(block: Block): string | undefined {
   if (block.type === "text") return block.text;
   return block.type === "compaction" ? (block.content ?? "") : undefined;
 }

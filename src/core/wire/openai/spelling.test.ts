@@ -3,7 +3,7 @@ import { nothingWritten, type Spelled, type Written } from "../../assembly/spell
 import { decodeMessage } from "../../message/decode-message.ts";
 import type { Block, Message } from "../../message/message.ts";
 import { openaiChat } from "./chat/index.ts";
-import { say, sol } from "./chat/test-kit.ts";
+import { say, sol } from "./test-kit.ts";
 import { openaiResponses } from "./responses/index.ts";
 
 const begun: Written = { openRole: null, lastRole: "user", blockCount: 2 };
@@ -31,13 +31,13 @@ describe.each([
     ["in the first of several texts", [text("boom"), text("bang")], '"Error: boom\\nbang"'],
     ["once only", [text("ERROR 7: boom")], '"ERROR 7: boom"'],
     ["without a text of its own", [], '"Error:"'],
-  ])("a tool's failure is told %s", (_how, content, expected) => {
+  ])("a tool's failure is written %s", (_how, content, expected) => {
     const { blocks, leftOut } = spell(failed(...content), begun);
     expect(blocks.map(({ json }) => json)).toEqual([toResult(expected)]);
     expect(leftOut).toEqual([]);
   });
 
-  test("what is said of a tool's failure is counted", () => {
+  test("the text about a tool's failure is counted", () => {
     const [block] = spell(failed(text("boom")), begun).blocks;
     expect(block?.content).toEqual([
       {
@@ -49,7 +49,7 @@ describe.each([
     ]);
   });
 
-  test("what another protocol showed for one turn is not said again, and that is reported", () => {
+  test("text that another protocol showed for one turn is not sent again, and that is reported", () => {
     const cleared = decodeMessage(
       '{"role":"system","content":[{"type":"text","text":"It is noon."}],"clear_at":"next_user_message"}',
     );
@@ -65,13 +65,13 @@ describe.each([
     });
   });
 
-  test("a system message that came as a text of its own is said", () => {
+  test("a system message with its own text is sent", () => {
     const plain = decodeMessage('{"role":"system", "content":"Be brief."}');
     expect(spell(plain, nothingWritten).blocks).toHaveLength(1);
   });
 });
 
-test("a failure that shows an image is told in a part before it", () => {
+test("a failure with an image has its text in a part before it", () => {
   const { blocks } = openaiResponses.spelling(sol).message(failed(image), begun);
   expect(blocks.map(({ json }) => json)).toEqual([
     responsesResult(

@@ -35,7 +35,7 @@ export interface SpellingWords {
 type PartSpeaker = "system" | "user";
 
 export function toOpenaiSpelling(words: SpellingWords): Spelling {
-  const message = (said: Message, written: Written): Spelled => spellMessage(said, written, words);
+  const message = (each: Message, written: Written): Spelled => spellMessage(each, written, words);
   return {
     tools: (tools) =>
       tools.map((tool, index) =>
@@ -46,7 +46,7 @@ export function toOpenaiSpelling(words: SpellingWords): Spelling {
         foundationBlock(`${words.opens.system}${words.parts.text(text)}]}`, index, "system", 3),
       ),
     message,
-    volatile: (text, written, how) => spellVolatile(text, how, (said) => message(said, written)),
+    volatile: (text, written, how) => spellVolatile(text, how, (each) => message(each, written)),
   };
 }
 

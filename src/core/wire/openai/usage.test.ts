@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { promptTokens } from "../../message/usage.ts";
+import { noUsage, promptTokens } from "../../message/usage.ts";
+import type { ReportedUsage } from "../reply.ts";
 import { readChatUsage } from "./chat/usage.ts";
 import { readResponsesUsage } from "./responses/usage.ts";
 
@@ -62,7 +63,16 @@ describe("usage of Chat Completions", () => {
       false,
       [],
     ],
-    [{ prompt_tokens: -1, completion_tokens: "5" }, [0, 0, {}, 0, 0], false, false, []],
+    [
+      { prompt_tokens: -1, completion_tokens: "5" },
+      [0, 0, {}, 0, 0],
+      false,
+      false,
+      [
+        "prompt_tokens is no count (-1) and taken as absent",
+        "completion_tokens is no count (string) and taken as absent",
+      ],
+    ],
     [undefined, [0, 0, {}, 0, 0], false, false, ["the reply reports no usage"]],
     [null, [0, 0, {}, 0, 0], false, false, ["the reply reports no usage"]],
   ])(
@@ -132,12 +142,12 @@ describe("usage of the Responses API", () => {
     });
   });
 
-  test("says so where nothing is told about the cache (N-15)", () => {
+  test("says so if nothing is reported about the cache (N-15)", () => {
     expect(readResponsesUsage(responsesUsage(null)).tellsCache).toBe(false);
     expect(readResponsesUsage(undefined).tellsCache).toBe(false);
   });
 
-  test("zeros that were told are a bill, zeros for want of a count are none", () => {
+  test("reported zeros are a bill, missing counts are not", () => {
     expect(readResponsesUsage({ input_tokens: 0, output_tokens: 0 }).isReported).toBe(true);
     expect(readChatUsage({ prompt_tokens: 0 }).isReported).toBe(true);
     for (const usage of [null, undefined, {}, { input_tokens: "many" }]) {
@@ -156,4 +166,24 @@ test("buckets sum to the prompt whenever no warning is given (D-03)", () => {
       expect(promptTokens(usage) === total).toBe(warnings.length === 0);
     }),
   );
+});
+
+test.each<[string, (usage: unknown) => ReportedUsage, string, string]>([
+  ["Chat Completions", readChatUsage, "prompt_tokens", "completion_tokens"],
+  ["Responses", readResponsesUsage, "input_tokens", "output_tokens"],
+])("%s: counts that are none are absent, with a warning", (_name, read, prompt, generated) => {
+  for (const [value, shown] of [
+    [-1, "-1"],
+    [0.5, "0.5"],
+    [Number.POSITIVE_INFINITY, "Infinity"],
+    ["7", "string"],
+    [{}, "object"],
+  ] as const) {
+    const { usage, isReported, warnings } = read({ [prompt]: value, [generated]: value });
+    expect([usage, isReported]).toEqual([noUsage, false]);
+    expect(warnings).toEqual([
+      `${prompt} is no count (${shown}) and taken as absent`,
+      `${generated} is no count (${shown}) and taken as absent`,
+    ]);
+  }
 });

@@ -1,4 +1,5 @@
 // Totals that include cache reads and writes → disjoint buckets.
+import { isCount, type Fields } from "../../message/fields.ts";
 import {
   lifetimes,
   noUsage,
@@ -23,8 +24,7 @@ export interface ReportedCounts {
 /** The lifetime of a write if the provider names none. */
 const defaultLifetime: Lifetime = "30m";
 
-export function toReportedUsage(counts: ReportedCounts): ReportedUsage {
-  const warnings: string[] = [];
+export function toReportedUsage(counts: ReportedCounts, warnings: string[]): ReportedUsage {
   const cacheWriteTokens = writesOf(counts, warnings);
   const cacheReadTokens = counts.readTokens ?? 0;
   const reasoningTokens = counts.reasoningTokens ?? 0;
@@ -51,6 +51,19 @@ export function toReportedUsage(counts: ReportedCounts): ReportedUsage {
     isReported: counts.promptTokens !== undefined || counts.generatedTokens !== undefined,
     tellsCache: counts.readTokens !== undefined,
     warnings,
+  };
+}
+
+/** Reads counts and warns of what is none: negative, in parts, not a number. */
+export function createCountReader(
+  warnings: string[],
+): (fields: Fields, name: string) => number | undefined {
+  return (fields, name) => {
+    const value = fields[name] ?? undefined;
+    if (value === undefined || isCount(value)) return value;
+    const shown = typeof value === "number" ? String(value) : typeof value;
+    warnings.push(`${name} is no count (${shown}) and taken as absent`);
+    return undefined;
   };
 }
 

@@ -1,13 +1,15 @@
 // The root folder of a scope: its identity, whatever its name, and how to address its entries.
 import { constants } from "node:fs";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
+import { createGuardedFiles } from "./guarded-files.ts";
 import { hasCode, isOther, withToolErrors } from "./scoped-failure.ts";
-import type { ScopeRoot } from "./scope-root.ts";
-import { hasDescriptorPaths } from "./scoped-folder.ts";
+import { hasDescriptorPaths, type ScopeRoot } from "./scoped-folder.ts";
 
 export interface ScopeOptions {
   /** Set to false to address entries by path, as on systems without descriptor paths. */
   readonly byDescriptor?: boolean;
+  /** Absolute paths of files that are neither read nor written, wherever a link to them is. Asked for every use. */
+  readonly guardedFiles?: () => readonly string[];
 }
 
 /** The folder must exist. */
@@ -22,7 +24,9 @@ export function openRoot(given: string, options: ScopeOptions = {}): Promise<Sco
         options.byDescriptor !== false && handle !== null && (await hasDescriptorPaths(handle));
       const { dev, ino, birthtimeNs } = stats;
       const born = (await hasBirthTimes()) ? { birthtimeNs } : {};
-      return { path, dev, ino, ...born, hasDescriptorPaths: byDescriptor };
+      const { guardedFiles = () => [] } = options;
+      const guarded = createGuardedFiles(guardedFiles);
+      return { path, dev, ino, ...born, hasDescriptorPaths: byDescriptor, guarded };
     } finally {
       await handle?.close();
     }

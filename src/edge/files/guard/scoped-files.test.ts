@@ -96,13 +96,13 @@ describe.each([
     expect(readdirSync(join(root, "new"))).toEqual([]);
   });
 
-  test("bytes end at the limit, and the size tells of the rest", async () => {
+  test("bytes end at the limit, and the size shows the rest", async () => {
     const file = await files.readFile("a/b/c.txt", { bytesMax: 3 });
     expect(Buffer.from(file?.bytes ?? []).toString()).toBe("hel");
     expect(file?.size).toBe(5);
   });
 
-  test("a file is read in pieces to its end, or until nobody wants more", async () => {
+  test("a file is read in pieces to its end, or until the caller stops", async () => {
     const piecesOf = async (wanted: number): Promise<string[]> => {
       const pieces: string[] = [];
       const takeSome = async (piece: Uint8Array): Promise<boolean> =>
@@ -213,7 +213,7 @@ describe.each([
     expect(await textAt(files, "a/b/c.txt")).toBe("new");
   });
 
-  test("a replaced file keeps its mode, a new one is for its user alone unless said otherwise", async () => {
+  test("a replaced file keeps its mode, a new one is for its user alone unless a mode is given", async () => {
     chmodSync(join(root, "a/b/c.txt"), 0o755);
     await files.writeFile("a/b/c.txt", "new", { mode: 0o600 });
     await files.writeFile("private", "");
@@ -253,7 +253,7 @@ describe.each([
     expect(readdirSync(root)).toEqual(["a", "lock"]);
   });
 
-  test("whoever reads while others write gets one whole version", async () => {
+  test("a reader gets one whole version while others write", async () => {
     const versions = ["a", "b", "c"].map((letter) => letter.repeat(50_000));
     await files.writeFile("busy", versions[0] ?? "");
     const writes = Promise.all(

@@ -1,5 +1,6 @@
 // The only way to files whose paths others choose: inside a root, never through a symlink, written whole or not at all.
-import { lstat, rmdir, unlink } from "node:fs/promises";
+import type { Dirent, Stats } from "node:fs";
+import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { openRoot, type ScopeOptions } from "./open-root.ts";
@@ -12,18 +13,14 @@ import {
   withToolErrors,
   unlessMissing,
 } from "./scoped-failure.ts";
-import type { ScopeRoot, ScopedEntry, ScopedFolder } from "./scope-root.ts";
-import { openFolder } from "./scoped-folder.ts";
-import { listEntries } from "./scoped-list.ts";
+import { openFolder, type ScopedFolder, type ScopeRoot } from "./scoped-folder.ts";
 import { namesInside } from "./scoped-path.ts";
 import { readBounded, readInPieces, type TakePiece } from "./scoped-read.ts";
 import { linkWhole, replaceWhole, type ReplacedFile } from "./scoped-write.ts";
 
-export type { ScopedEntry } from "./scope-root.ts";
-
 /**
  * A path is relative to the root, or absolute and inside it. A path outside, a symlink on the way or at the
- * end, or a special file is refused with a `ToolError` (permission_denied) that names the path as given.
+ * end, a special file or a guarded one is refused with a `ToolError` (permission_denied) that names the path as given.
  */
 export interface ScopedFiles {
   /** Without symlinks. */
@@ -35,7 +32,7 @@ export interface ScopedFiles {
   readonly lookup: "by descriptor" | "by path";
   /** The path relative to the root, with slashes; "." for the root. Looks only at the text. */
   nameOf(path: string): string;
-  /** Null if there is no such file. The bytes end at the limit; `size` tells whether there are more. */
+  /** Null if there is no such file. The bytes end at the limit; `size` says whether there are more. */
   readFile(path: string, options: { readonly bytesMax: number }): Promise<ScopedContent | null>;
   /** Reads one file in pieces until `take` resolves with false. False if there is no such file. */
   readPieces(path: string, options: PieceOptions): Promise<boolean>;
@@ -53,6 +50,12 @@ export interface ScopedFiles {
   stat(path: string): Promise<ScopedStats | null>;
   /** Removes a file or an empty folder. A missing one is no error. */
   remove(path: string): Promise<void>;
+}
+
+export interface ScopedEntry {
+  readonly name: string;
+  readonly kind: "file" | "folder" | "symlink" | "other";
+  readonly size: number;
 }
 
 export interface ScopedContent {
@@ -120,14 +123,14 @@ function toFiles(scope: Scope): ScopedFiles {
       }),
     stat: (path) =>
       inFolderOf(scope, path, async (folder, name) => {
-        const there = folder === null ? null : await lookAt(folder, name ?? ".", path);
+        const there = folder === null ? null : await lookAt(scope, folder, name ?? ".", path);
         if (there === null) return null;
         return { kind: there.kind, size: there.size, mtimeMs: there.mtimeMs };
       }),
     remove: (path) =>
       inFolderOf(scope, path, async (folder, name) => {
         if (name === undefined) throw new ToolError("permission_denied", "the root itself stays");
-        const there = folder === null ? null : await lookAt(folder, name, path);
+        const there = folder === null ? null : await lookAt(scope, folder, name, path);
         if (folder === null || there === null) return;
         await (there.kind === "folder" ? rmdir : unlink)(folder.at(name)).catch(unlessMissing);
         await folder.sync();
@@ -146,8 +149,10 @@ function inPlaceOf<T>(scope: Scope, path: string, work: (place: Place) => Promis
   return inFolder(scope, path, { isParent: true, create: true }, async (folder, name) => {
     if (name === undefined) throw isOther(path, "folder");
     if (folder === null) throw refusedWay(path);
-    const there = await lookAt(folder, name, path);
+    const there = await lookAt(scope, folder, name, path);
     if (there?.kind === "folder") throw isOther(path, "folder");
+    const self = await stat(folder.self, { bigint: true });
+    await scope.root.guarded.refuseNew(self, name, path);
     return work({ folder, name, replaced: there });
   });
 }
@@ -179,14 +184,49 @@ function inFolder<T>(
 
 interface Found extends ScopedStats, ReplacedFile {}
 
-/** The entry under a name. Refuses symlinks and special files. */
-async function lookAt(folder: ScopedFolder, name: string, path: string): Promise<Found | null> {
-  const stats = await lstat(folder.at(name)).catch(unlessMissing);
+/** The entry under a name. Refuses symlinks, special files and guarded files. */
+async function lookAt(
+  { root }: Scope,
+  folder: ScopedFolder,
+  name: string,
+  path: string,
+): Promise<Found | null> {
+  const stats = await lstat(folder.at(name), { bigint: true }).catch(unlessMissing);
   await folder.check();
   if (stats === null) return null;
   if (stats.isSymbolicLink()) throw refusedSymlink(path);
   if (!stats.isFile() && !stats.isDirectory()) throw refusedKind(path);
-  const { size, mtimeMs, uid, gid } = stats;
-  const mode = stats.mode & 0o777;
+  await root.guarded.refuseFile(stats, path);
+  const [size, uid, gid] = [Number(stats.size), Number(stats.uid), Number(stats.gid)];
+  const mode = Number(stats.mode) & 0o777;
+  const mtimeMs = Number(stats.mtimeNs) / 1e6;
   return { kind: stats.isFile() ? "file" : "folder", size, mtimeMs, mode, uid, gid };
+}
+
+/** How many entries are examined together. */
+const AT_ONCE = 32;
+
+async function listEntries(folder: ScopedFolder): Promise<readonly ScopedEntry[]> {
+  const found = await readdir(folder.self, { withFileTypes: true });
+  await folder.check();
+  found.sort((left, right) => (left.name < right.name ? -1 : 1));
+  const entries: ScopedEntry[] = [];
+  for (let start = 0; start < found.length; start += AT_ONCE) {
+    const some = found.slice(start, start + AT_ONCE).map((each) => toEntry(folder, each));
+    entries.push(...(await Promise.all(some)));
+  }
+  await folder.check();
+  return entries;
+}
+
+/** An entry that vanished meanwhile, or whose name is not valid text, is listed as found. */
+async function toEntry(folder: ScopedFolder, found: Dirent): Promise<ScopedEntry> {
+  const stats = await lstat(folder.at(found.name)).catch(() => null);
+  return { name: found.name, kind: kindOf(stats ?? found), size: stats?.size ?? 0 };
+}
+
+function kindOf(entry: Dirent | Stats): ScopedEntry["kind"] {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "folder";
+  return entry.isSymbolicLink() ? "symlink" : "other";
 }

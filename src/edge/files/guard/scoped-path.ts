@@ -33,6 +33,28 @@ export function spell(path: string): string {
   return JSON.stringify(short.toWellFormed());
 }
 
+/**
+ * Whether some file system may take the two for one name: HFS+ and NTFS ignore case and invisible characters, NTFS also
+ * dots and spaces at the end and what follows a colon, and it knows `.git` as `git~1`, too.
+ */
+export function isSameName(name: string, known: string): boolean {
+  const plain = toPlainName(name);
+  const short = known
+    .replaceAll(/[^a-z0-9]/gi, "")
+    .slice(0, 6)
+    .toLowerCase();
+  return plain === toPlainName(known) || (/~\d+$/.test(plain) && plain.startsWith(`${short}~`));
+}
+
+function toPlainName(name: string): string {
+  const visible = name
+    .normalize("NFKC")
+    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/gu, "");
+  // To upper case and back, for letters such as ſ that share a capital with another letter.
+  const [beforeColon = ""] = visible.toUpperCase().toLowerCase().split(":");
+  return beforeColon.replace(/[.\s]+$/u, "");
+}
+
 function outside(path: string): ToolError {
   return new ToolError("permission_denied", `${spell(path)} is outside the workspace`);
 }

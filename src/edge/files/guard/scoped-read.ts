@@ -8,8 +8,7 @@ import {
   refusedSymlink,
   unlessMissing,
 } from "./scoped-failure.ts";
-import type { ScopeRoot, ScopedFolder } from "./scope-root.ts";
-import { isSame } from "./scoped-folder.ts";
+import { isSame, type ScopedFolder, type ScopeRoot } from "./scoped-folder.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
@@ -75,6 +74,7 @@ async function withFile<T>(
       await folder.check();
       // A descriptor path addresses the checked folder itself, so the opened file is inside it.
       if (!root.hasDescriptorPaths && !(await isStillThere(folder, name, before, opened))) continue;
+      await root.guarded.refuseFile(opened, path);
       return await work(handle, Number(opened.size));
     } finally {
       await handle.close();

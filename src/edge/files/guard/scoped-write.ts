@@ -4,8 +4,7 @@ import { constants, type BigIntStats } from "node:fs";
 import { link, lstat, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { hasCode, refusedChange } from "./scoped-failure.ts";
-import type { ScopedFolder } from "./scope-root.ts";
-import { isSame } from "./scoped-folder.ts";
+import { isSame, type ScopedFolder } from "./scoped-folder.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 

@@ -1,4 +1,5 @@
 // One change of a memory file: decided on the current text under the lock, journalled, then put in place atomically.
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { countBytes } from "../../../core/layers/cut-middle.ts";
 import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 import { hashContent } from "../../../core/hash.ts";
@@ -8,20 +9,21 @@ import {
   type JournalLimits,
 } from "../../../core/memory/memory-journal.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { withToolErrors } from "../guard/scoped-failure.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
-import { holdLock } from "./folder-lock.ts";
+import { hasCode, withToolErrors } from "../guard/scoped-failure.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
+import type { HeldLock } from "./folder-lock.ts";
 import { withFolder } from "./held-folder.ts";
 import { sweepLeftovers, type LockOptions } from "./lock-files.ts";
 import {
+  appendEntry,
+  dropEntry,
   dropOldEntries,
-  hideFromGit,
   journalFolder,
   nextNumber,
   readJournal,
   type Journal,
 } from "./journal-files.ts";
-import { commitStaged, modeOf, type LockedFolders } from "./commit-staged.ts";
+import { withLockedMemory, type LockedMemory } from "./locked-memory.ts";
 import { findMemoryPlace, readMemoryText, type MemoryFolder } from "./memory-place.ts";
 
 export interface CommitContext {
@@ -88,28 +90,13 @@ async function tryChange<T>(
   });
   if (preview.kind === "stop") return { kind: "stopped", value: preview.value };
   context.lock.signal?.throwIfAborted();
-  return withFolder(root, [name], true, (folder) =>
-    withFolder(root, [name, journalFolder], true, async (journal) => {
-      const lock = journal === null ? null : await holdLock(journal, context.lock);
-      if (folder === null || journal === null || lock === null) return "again";
-      const locked = { ...context, name, folder, journal, lock };
-      const isKept = async (): Promise<boolean> =>
-        lock.release().then(
-          () => false,
-          () => true,
-        );
-      try {
-        await hideFromGit(journal);
-        const settled = await changeUnderLock(locked, file, decide);
-        if (!(await isKept()) || settled === "again" || settled.kind === "stopped") return settled;
-        return { ...settled, notes: [...settled.notes, lockKept] };
-      } catch (error) {
-        // The earlier error matters more than an unreleased lock, which others take when it expires.
-        await isKept();
-        throw error;
-      }
-    }),
+  const done = await withLockedMemory(root, name, context.lock, (locked) =>
+    changeUnderLock(context, locked, file, decide),
   );
+  if (done === null) return "again";
+  const { value: settled, isReleased } = done;
+  if (isReleased || settled === "again" || settled.kind === "stopped") return settled;
+  return { ...settled, notes: [...settled.notes, lockKept] };
 }
 
 const lockKept =
@@ -119,16 +106,13 @@ export function peekJournal(root: ScopeRoot, name: MemoryFolder): Promise<Journa
   return withFolder(root, [name, journalFolder], false, readJournal);
 }
 
-interface LockedContext extends Omit<CommitContext, "lock">, LockedFolders {
-  readonly name: MemoryFolder;
-}
-
 async function changeUnderLock<T>(
-  context: LockedContext,
+  { root, now, limits }: CommitContext,
+  locked: LockedMemory,
   file: MemoryFile,
   decide: Decide<T>,
 ): Promise<Settled<T> | "again"> {
-  const { root, name, folder, journal, lock, now, limits } = context;
+  const { name, folder, journal, lock } = locked;
   const path = `${name}/${file}`;
   // Another process moved memory to the other folder while we waited.
   if ((await findMemoryPlace(root)).folder !== name) return "again";
@@ -153,7 +137,7 @@ async function changeUnderLock<T>(
     lock.stage(file, after, modeOf(folder.at(file))),
   );
   if (!isStaged) return "again";
-  const isCommitted = await commitStaged(context, { file, path, there, after, entry });
+  const isCommitted = await commitStaged(locked, { path, there, after }, entry);
   if (!isCommitted) return "again";
   // The change has happened; no later failure may deny it.
   const notes = await folder.sync().then(
@@ -166,4 +150,59 @@ async function changeUnderLock<T>(
 
 function notOnDisk(path: string): string {
   return `${path} is changed, but it is not known whether that is on the disk: a power cut could still undo it.`;
+}
+
+/** Journals, then renames. If the change fails, its entry is removed, because it would push out a real one. */
+async function commitStaged(
+  { folder, journal, lock }: LockedMemory,
+  change: { readonly path: string; readonly there: string | null; readonly after: string },
+  entry: JournalEntry,
+): Promise<boolean> {
+  const { path, there, after } = change;
+  const { file } = entry;
+  let isCommitted = false;
+  try {
+    if (!(await appendEntry(journal, lock, entry))) return false;
+    isCommitted = await withToolErrors(path, async () => {
+      await folder.check();
+      // Editors take no locks. If one saved meanwhile, the change is decided again.
+      if (contentOf(folder.at(file)) !== there) return false;
+      return putInPlace(lock, file, folder.at(file), after);
+    });
+    return isCommitted;
+  } finally {
+    if (!isCommitted) await dropEntry(journal, entry);
+  }
+}
+
+/** Some file systems report failure after the rename. The content in place counts. */
+function putInPlace(lock: HeldLock, file: MemoryFile, target: string, after: string): boolean {
+  try {
+    return lock.commit(file, target);
+  } catch (error) {
+    if (!lock.isStaged(file) && contentOf(target) === after) return true;
+    throw error;
+  }
+}
+
+/** A file keeps its mode; a new one is private to its user. */
+function modeOf(path: string): number {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? 0o600 : stats.mode & 0o777;
+}
+
+/** Synchronous: nothing is awaited before the rename. An entry that is no longer a file counts as changed. */
+function contentOf(path: string): string | null {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  try {
+    const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      return fstatSync(descriptor).isFile() ? readFileSync(descriptor, "utf8") : null;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return null;
+    throw error;
+  }
 }

@@ -99,7 +99,7 @@ describe("what fails once the change is in place does not unmake it", () => {
     expect(onDisk()).toBe("one\ntwo\n");
   });
 
-  test("a rename that tells of a failure after it was done counts as done", async () => {
+  test("a rename that reports a failure after it was done counts as done", async () => {
     onCommit((from, to) => {
       real.renameSync(from, to);
       throw failure("EIO", "rename");

@@ -14,12 +14,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createGuardedFiles } from "../guard/guarded-files.ts";
 import { readBounded } from "../guard/scoped-read.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { holdLock, type HeldLock } from "./folder-lock.ts";
-import { lookAtLock, sweepLeftovers, type LockOptions } from "./lock-files.ts";
+import {
+  decodeHolder,
+  encodeHolder,
+  lookAtLock,
+  sweepLeftovers,
+  type LockOptions,
+} from "./lock-files.ts";
 import { identifySelf, isGone } from "../../stores/process-identity.ts";
-import { decodeHolder, encodeHolder } from "./lock-holder.ts";
 
 let path = "";
 let folder: HeldFolder;
@@ -35,7 +41,8 @@ beforeEach(() => {
     read: (name, bytesMax) => readBounded(root, folder, name, { path: name, bytesMax }),
   };
 });
-const root = { path: "", dev: 0n, ino: 0n, hasDescriptorPaths: true };
+const guarded = createGuardedFiles(() => []);
+const root = { path: "", dev: 0n, ino: 0n, hasDescriptorPaths: true, guarded };
 
 afterEach(() => rmSync(path, { recursive: true, force: true }));
 
@@ -82,7 +89,7 @@ describe("one at a time", () => {
     expect(readdirSync(path)).toEqual([]);
   });
 
-  test("whoever waits too long is told who holds it, and leaves nothing behind", async () => {
+  test("a waiter that waits too long learns who holds it, and leaves nothing behind", async () => {
     const first = await hold();
     await expect(hold({ waitMsMax: 40 })).rejects.toThrow(
       `memory is being written by process ${process.pid}; waited 40 ms`,
@@ -99,7 +106,7 @@ describe("one at a time", () => {
     expect(readdirSync(path)).toEqual([]);
   });
 
-  test("many at once each get it once", async () => {
+  test("many concurrent waiters each get it once", async () => {
     let inside = 0;
     let most = 0;
     await Promise.all(
@@ -117,14 +124,14 @@ describe("one at a time", () => {
 });
 
 describe("a holder that does not give it back", () => {
-  test("of this machine and gone: it is taken at once", async () => {
+  test("on this machine and gone: it is taken immediately", async () => {
     leave({ pid: 2 ** 22 + 12_345, started: null });
     const started = performance.now();
     expect(await holdAndRelease()).toBe("held");
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  test("whose number another process has now: it is taken at once", async () => {
+  test("whose number another process has now: it is taken immediately", async () => {
     leave({ pid: process.pid, started: "1" });
     expect(await holdAndRelease({ waitMsMax: 5000 })).toBe("held");
   });
@@ -132,7 +139,7 @@ describe("a holder that does not give it back", () => {
   test.each([
     ["on this machine", {}],
     ["on another machine", elsewhere],
-  ])("alive and overdue, %s: it is taken at once", async (_where, holder) => {
+  ])("alive and overdue, %s: it is taken immediately", async (_where, holder) => {
     leave(holder, 70_000);
     expect(await holdAndRelease({ waitMsMax: 5000 })).toBe("held");
   });
@@ -153,7 +160,7 @@ describe("a holder that does not give it back", () => {
     expect(performance.now() - started).toBeGreaterThan(140);
   });
 
-  test("nobody knows who, after a power cut: our own lifetime counts", async () => {
+  test("unknown after a power cut: our own lifetime counts", async () => {
     leave(null);
     expect(await holdAndRelease({ lifetimeMs: 100, waitMsMax: 5000 })).toBe("held");
   });
@@ -198,7 +205,7 @@ describe("a holder that lost it", () => {
 });
 
 describe("odd things in the folder", () => {
-  test("a lock that is empty, or holds what is not ours, is in nobody's way", async () => {
+  test("a lock that is empty, or holds what is not ours, does not block", async () => {
     mkdirSync(join(path, "lock"));
     expect(await holdAndRelease({ waitMsMax: 2000 })).toBe("held");
     mkdirSync(join(path, "lock"));
@@ -209,7 +216,7 @@ describe("odd things in the folder", () => {
     expect(readFileSync(join(path, aside, "notes.txt"), "utf8")).toBe("mine");
   });
 
-  test("a link or a pipe in the place of a holder is nobody, and nothing is read through it", async () => {
+  test("a link or a pipe in the place of a holder is no holder, and nothing is read through it", async () => {
     leave(null);
     const place = join(path, "lock", "0123456789abcdef");
     rmSync(join(place, "holder.json"));
@@ -232,12 +239,12 @@ describe("odd things in the folder", () => {
     }
   });
 
-  test("a file in its place is told of", async () => {
+  test("a file in its place is reported", async () => {
     writeFileSync(join(path, "lock"), "");
     await expect(hold()).rejects.toThrow("memory-journal/lock is not a folder of ours; remove it");
   });
 
-  test("a folder that was removed is told from one that is in use", async () => {
+  test("a folder that was removed is not mistaken for one in use", async () => {
     const handle = await open(path);
     const byDescriptor = `/proc/self/fd/${handle.fd}`;
     const removed = {
@@ -270,7 +277,7 @@ describe("odd things in the folder", () => {
 });
 
 describe("who a holder is", () => {
-  test("comes back from its text; what says nothing sure is nobody", () => {
+  test("comes back from its text; a text that is not certain is no holder", () => {
     const holder = { ...identifySelf(), token: "t", lifetimeMs: 6 };
     expect(decodeHolder(encodeHolder(holder))).toEqual(holder);
     for (const text of ["", "{", "null", "7", '{"pid":0}', '{"pid":1,"place":"x"}']) {
@@ -278,7 +285,7 @@ describe("who a holder is", () => {
     }
   });
 
-  test("this process is here; elsewhere nobody is known to be gone", () => {
+  test("this process is here; a process elsewhere is never known to be gone", () => {
     const self = identifySelf();
     expect(isGone(self, self)).toBe(false);
     expect(isGone({ ...self, pid: 2 ** 22 + 7 }, self)).toBe(true);

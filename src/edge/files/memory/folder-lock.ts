@@ -3,14 +3,14 @@
 // The lock is a folder `lock` that contains one folder, named by the holder's token. A holder writes its files
 // in there and renames them to their targets. Taking the lock away means renaming that inner folder: its name
 // identifies the holder, and afterwards the holder's own renames find nothing. So there is no gap between
-// checking the lock and writing; the file system does both at once.
+// checking the lock and writing; the file system does both in one step.
 import { randomBytes } from "node:crypto";
 import { existsSync, renameSync } from "node:fs";
 import { lstat, open, rm } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, isMissing, unlessMissing } from "../guard/scoped-failure.ts";
-import type { ScopedFolder } from "../guard/scope-root.ts";
+import type { ScopedFolder } from "../guard/scoped-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import {
   clearLeft,
@@ -140,7 +140,7 @@ function toHeld(folder: ScopedFolder, token: string): HeldLock {
 
 function busy(seen: SeenLock, waitedMs: number): ToolError {
   const holder = seen.kind === "held" ? seen.holder : null;
-  const who = holder === null ? "somebody" : `process ${holder.pid}`;
+  const who = holder === null ? "another process" : `process ${holder.pid}`;
   return new ToolError(
     "execution_error",
     `memory is being written by ${who}; waited ${waitedMs} ms for it. Nothing was changed; try again`,

@@ -1,8 +1,7 @@
 // A folder of a workspace's memory, held open, and the only way its files are read.
 import { refusedWay, withToolErrors } from "../guard/scoped-failure.ts";
 import type { ScopedContent } from "../guard/scoped-files.ts";
-import type { ScopedFolder, ScopeRoot } from "../guard/scope-root.ts";
-import { openFolder } from "../guard/scoped-folder.ts";
+import { openFolder, type ScopedFolder, type ScopeRoot } from "../guard/scoped-folder.ts";
 import { readBounded } from "../guard/scoped-read.ts";
 
 export interface HeldFolder extends ScopedFolder {

@@ -9,7 +9,7 @@ import {
 } from "../../../core/memory/memory-journal.ts";
 import { memoryBytesMax } from "../../../core/memory/memory-file.ts";
 import { hasCode } from "../guard/scoped-failure.ts";
-import type { ScopedFolder } from "../guard/scope-root.ts";
+import type { ScopedFolder } from "../guard/scoped-folder.ts";
 import type { HeldLock } from "./folder-lock.ts";
 import type { HeldFolder } from "./held-folder.ts";
 

@@ -2,12 +2,12 @@
 // `foreign-…` of anything else found there.
 import { randomBytes } from "node:crypto";
 import { lstat, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { isObject } from "../../../core/message/fields.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, unlessMissing } from "../guard/scoped-failure.ts";
-import type { ScopedFolder } from "../guard/scope-root.ts";
+import type { ScopedFolder } from "../guard/scoped-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { identifySelf, type ProcessIdentity } from "../../stores/process-identity.ts";
-import { decodeHolder, encodeHolder, type LockHolder } from "./lock-holder.ts";
 
 export interface LockOptions {
   /** After this time, others take the lock away. */
@@ -29,6 +29,12 @@ export interface HeldBy {
   readonly token: string;
   /** Null if the holder is unknown. */
   readonly holder: LockHolder | null;
+}
+
+/** The holder as written into the lock. */
+interface LockHolder extends ProcessIdentity {
+  readonly token: string;
+  readonly lifetimeMs: number;
 }
 
 export async function lookAtLock(folder: HeldFolder): Promise<SeenLock> {
@@ -59,6 +65,29 @@ async function readHolder(folder: HeldFolder, token: string): Promise<LockHolder
 }
 
 const holderBytesMax = 4096;
+
+export function encodeHolder(holder: LockHolder): string {
+  return `${JSON.stringify(holder)}\n`;
+}
+
+/** Null if the text cannot be trusted, as after a power cut. */
+export function decodeHolder(text: string): LockHolder | null {
+  const value = parse(text);
+  if (!isObject(value)) return null;
+  const { pid, place, started, token, lifetimeMs } = value;
+  if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return null;
+  if (typeof place !== "string" || typeof token !== "string") return null;
+  if (typeof lifetimeMs !== "number") return null;
+  return { pid, place, started: typeof started === "string" ? started : null, token, lifetimeMs };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
 
 /** Removes an empty folder that a holder left. Moves foreign content aside. */
 export async function clearLeft(folder: ScopedFolder, isEmpty: boolean): Promise<void> {

@@ -6,7 +6,7 @@ import { memoryBytesMax, memoryFiles, type MemoryFile } from "../../../core/memo
 import { ToolError } from "../../../core/tools/tool.ts";
 import { openRoot } from "../guard/open-root.ts";
 import { isOther, unlessMissing } from "../guard/scoped-failure.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import { withFolder, type HeldFolder } from "./held-folder.ts";
 import { isMoving } from "./move-marker.ts";
 

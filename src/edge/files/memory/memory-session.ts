@@ -5,9 +5,10 @@ import {
   viewMemory,
   type MemoryMode,
   type MemoryScope,
-  type MemoryView,
 } from "../../../core/memory/memory-view.ts";
 import type { MemoryTexts } from "../../../core/layers/memory-sections.ts";
+import { countBytes } from "../../../core/layers/cut-middle.ts";
+import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 import type { Section } from "../../../core/layers/section.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
@@ -20,7 +21,6 @@ export interface MemorySession {
   readonly snapshot: MemoryTexts;
   /** The same as sections, for callers that make a foundation without a session. */
   readonly sections: readonly Section[];
-  readonly volatilePlace: MemoryView["volatilePlace"];
   /** Reads the current texts, so that the next call sees every write. */
   forNextCall(): Promise<readonly Section[]>;
 }
@@ -37,6 +37,21 @@ export interface MemorySessionOptions {
    * compaction or with another model.
    */
   readonly snapshot?: MemoryTexts;
+  /** Called for a file that cannot be read; the last good text is shown in its place. Without it that is an error. */
+  readonly onUnread?: (problem: UnreadMemory) => void;
+  /** The last good texts, if several openings share them. */
+  readonly lastGood?: Map<MemorySource, string>;
+}
+
+/** `global USER.md`: the one in `globalFolder`. */
+export type MemorySource = MemoryFile | "global USER.md";
+
+export interface UnreadMemory {
+  readonly file: MemorySource;
+  /** As a sentence that names the file. */
+  readonly reason: string;
+  /** The length of what is shown in its place. */
+  readonly keptBytes: number;
 }
 
 export async function openMemorySession(
@@ -44,18 +59,54 @@ export async function openMemorySession(
   options: MemorySessionOptions = {},
 ): Promise<MemorySession> {
   const { mode = "snapshot-delta", scope = "main", globalFolder } = options;
+  const { onUnread, lastGood = new Map<MemorySource, string>() } = options;
   if (mode === "live-system") requireSystemTail(options.layout);
+  /** The text as it is now, or the last good one. */
+  const readOrKeep = async (
+    file: MemorySource,
+    read: () => Promise<string>,
+    inSnapshot = "",
+  ): Promise<string> => {
+    try {
+      const text = await read();
+      lastGood.set(file, text);
+      return text;
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      if (onUnread === undefined) throw unreadable(error);
+      const kept = lastGood.get(file) ?? inSnapshot;
+      if (kept !== "") lastGood.set(file, kept);
+      onUnread({ file, reason: error.message, keptBytes: countBytes(kept) });
+      return kept;
+    }
+  };
   const look = async (): Promise<Shown> => {
-    const user = await store.peek("USER.md");
-    const workspace = scope === "shared" ? null : await store.peek("MEMORY.md");
+    const contents: MemoryContent[] = [];
+    const readFile = (file: MemoryFile, inSnapshot?: string): Promise<string> =>
+      readOrKeep(
+        file,
+        async () => {
+          const content = await store.peek(file);
+          contents.push(content);
+          return content.text;
+        },
+        inSnapshot,
+      );
+    const { snapshot: known } = options;
     const sources = {
-      globalUser: globalFolder === undefined ? "" : await readGlobalUser(globalFolder),
-      user: user.text,
-      workspace: workspace?.text ?? "",
+      globalUser:
+        globalFolder === undefined
+          ? ""
+          : await readOrKeep(
+              "global USER.md",
+              () => readGlobalUser(globalFolder),
+              known?.globalUser,
+            ),
+      user: await readFile("USER.md", known?.user),
+      workspace: scope === "shared" ? "" : await readFile("MEMORY.md", known?.workspace),
     };
     const { texts, cut } = toMemoryTexts(sources, scope);
     // A file that was not shown completely may not be replaced as a whole.
-    const contents = workspace === null ? [user] : [user, workspace];
     return { texts, whole: contents.filter(({ file }) => !cut.includes(file)) };
   };
   const first = await look();
@@ -70,7 +121,6 @@ export async function openMemorySession(
   return {
     snapshot,
     sections: start.session,
-    volatilePlace: start.volatilePlace,
     forNextCall: async () => show(await look()),
   };
 }
@@ -79,6 +129,11 @@ interface Shown {
   readonly texts: MemoryTexts;
   /** Files that the texts contain completely. */
   readonly whole: readonly MemoryContent[];
+}
+
+function unreadable(cause: ToolError): StrataError {
+  const hint = "correct the file by hand, or move it away";
+  return new StrataError("environment-unfit", cause.message, hint, { cause });
 }
 
 function requireSystemTail(layout: Pick<Layout, "volatile"> | undefined): void {

@@ -14,6 +14,7 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashContent } from "../../../core/hash.ts";
 import type { MemoryWrite } from "../../../core/memory/memory-write.ts";
+import { openMemorySession } from "./memory-session.ts";
 import { openMemoryStore, type MemoryOutcome, type MemoryStore } from "./memory-store.ts";
 
 let workspace = "";
@@ -58,8 +59,7 @@ describe("the required tests of the seed", () => {
       sizeBytes: 0,
       isThere: false,
     });
-    expect(await store.exists("USER.md")).toBe(false);
-    expect(await store.sizeBytes("USER.md")).toBe(0);
+    expect(await store.peek("USER.md")).toMatchObject({ isThere: false, sizeBytes: 0 });
   });
 
   test("S-15 lazy dir: nothing is made before the first write that happens", async () => {
@@ -73,8 +73,8 @@ describe("the required tests of the seed", () => {
     expect(readdirSync(workspace)).toEqual([]);
     await store.addEntry("MEMORY.md", "x");
     expect(readdirSync(workspace)).toEqual([".strata"]);
-    expect(await store.exists("MEMORY.md")).toBe(true);
-    expect(await store.exists("USER.md")).toBe(false);
+    expect((await store.peek("MEMORY.md")).isThere).toBe(true);
+    expect((await store.peek("USER.md")).isThere).toBe(false);
   });
 
   test("S-15 newline discipline on disk", async () => {
@@ -102,7 +102,7 @@ describe("the required tests of the seed", () => {
       isOverHardCap: false,
       afterSizeBytes: 2049,
     });
-    expect(await store.sizeBytes("MEMORY.md")).toBe(2049);
+    expect((await store.peek("MEMORY.md")).sizeBytes).toBe(2049);
   });
 
   test("S-15 hard rejected and unchanged", async () => {
@@ -130,16 +130,19 @@ describe("the required tests of the seed", () => {
     await store.addEntry("MEMORY.md", "x");
     expect(await confirmed("")).toMatchObject({ beforeSizeBytes: 2, afterSizeBytes: 0 });
     expect(onDisk()).toBe("");
-    expect(await store.exists("MEMORY.md")).toBe(true);
+    expect((await store.peek("MEMORY.md")).isThere).toBe(true);
   });
 
   test("S-15 omit empty sections, and both sections, read fresh (S-12)", async () => {
-    expect(await store.assembleSystemPrompt("Base.")).toBe("Base.");
+    const shown = async (): Promise<readonly string[]> =>
+      (await openMemorySession(store)).sections.map(({ text }) => text);
+    expect(await shown()).toEqual([]);
     await store.addEntry("MEMORY.md", "Uses npm.");
     edit("Ada\n", "USER.md");
-    expect(await store.assembleSystemPrompt("Base.")).toBe(
-      "Base.\n\n## User context (USER.md)\n\nAda\n\n## Workspace memory (MEMORY.md)\n\nUses npm.",
-    );
+    expect(await shown()).toEqual([
+      "## User context (USER.md)\n\nAda",
+      "## Workspace memory (MEMORY.md)\n\nUses npm.",
+    ]);
   });
 
   test("S-15 property: adding never shrinks, consolidating twice gives the same hash, the chain holds", async () => {
@@ -179,7 +182,7 @@ describe("the required tests of the seed", () => {
   });
 });
 
-describe("somebody else writes, too", () => {
+describe("another process writes, too", () => {
   test("CF-D external edit preserved: an entry is added to what is there now", async () => {
     await store.read("MEMORY.md");
     edit("by hand\n");
@@ -365,7 +368,7 @@ describe("where memory is (S-01)", () => {
   });
 });
 
-describe("several writes at once", () => {
+describe("several concurrent writes", () => {
   test("an entry that is added meanwhile is not lost to a consolidation that began before", async () => {
     edit("old one\nold two\n");
     await store.read("MEMORY.md");
@@ -378,7 +381,7 @@ describe("several writes at once", () => {
     expect(onDisk()).toBe("old one\nold two\nbrand new\n");
   });
 
-  test("one's own entries are not somebody else's", async () => {
+  test("a session's own entries do not count as another's", async () => {
     await store.read("MEMORY.md");
     const both = await Promise.all(["a", "b"].map((entry) => store.addEntry("MEMORY.md", entry)));
     expect(both.map((outcome) => writeOf(outcome).isMerged)).toEqual([false, false]);

@@ -4,8 +4,7 @@ import type { MemoryOperation } from "../../../core/memory/change-memory.ts";
 import { countBytes } from "../../../core/layers/cut-middle.ts";
 import { parseMemoryFile, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { defaultJournalLimits, type JournalLimits } from "../../../core/memory/memory-journal.ts";
-import { composeSystemPrompt, toMemoryTexts } from "../../../core/memory/memory-view.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import { peekJournal, type CommitContext } from "./commit-change.ts";
 import { defaultLockOptions } from "./folder-lock.ts";
 import { withFolder } from "./held-folder.ts";
@@ -34,16 +33,12 @@ export interface MemoryStore {
   markSeen(file: MemoryFile, hash: ContentHash): void;
   /** The hash of the last seen text. Null if none was. */
   seenHash(file: MemoryFile): ContentHash | null;
-  exists(file: string): Promise<boolean>;
-  sizeBytes(file: string): Promise<number>;
   addEntry(file: string, entry: string, options?: WriteOptions): Promise<MemoryOutcome>;
   replace(file: string, old: string, by: string, options?: WriteOptions): Promise<MemoryOutcome>;
   consolidate(file: string, content: string, options?: ConsolidateOptions): Promise<MemoryOutcome>;
   /** Restores the text before the last change, or before the change with that number. */
   undo(file: string, options?: { readonly to?: number }): Promise<UndoOutcome>;
   log(): Promise<Journal>;
-  /** The base and the two files, read now. */
-  assembleSystemPrompt(base: string): Promise<string>;
 }
 
 export interface MemoryContent {
@@ -126,18 +121,11 @@ export async function openMemoryStore(
     },
     markSeen: (file, hash) => seen.mark(file, hash),
     seenHash: (file) => seen.of(file),
-    exists: async (name) => (await peek(name)).isThere,
-    sizeBytes: async (name) => (await peek(name)).sizeBytes,
     addEntry: (file, entry, how) => write(file, { kind: "add", entry }, how),
     replace: (file, old, by, how) => write(file, { kind: "replace", old, new: by }, how),
     consolidate: (file, content, how) => write(file, { kind: "consolidate", content }, how),
     undo: (name, { to } = {}) => undo(parseMemoryFile(name), to),
     log: async () => peekJournal(root, (await findMemoryPlace(root)).folder),
-    assembleSystemPrompt: async (base) => {
-      const [user, workspace] = [await peek("USER.md"), await peek("MEMORY.md")];
-      const sources = { globalUser: "", user: user.text, workspace: workspace.text };
-      return composeSystemPrompt(base, toMemoryTexts(sources, "main").texts);
-    },
   };
 }
 

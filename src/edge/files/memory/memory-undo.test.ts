@@ -67,7 +67,7 @@ describe("taking changes back", () => {
     expect(onDisk("USER.md")).toBe("other\n");
   });
 
-  test("not what somebody wrote by hand since, unless a version is named; and nothing is lost by it", async () => {
+  test("not what a person wrote by hand since, unless a version is named; and nothing is lost by it", async () => {
     await store.addEntry("MEMORY.md", "one");
     edit("by hand\n");
     expect(await store.undo("MEMORY.md")).toEqual({ kind: "refused", refusal: "edited" });
@@ -146,7 +146,7 @@ describe("taking changes back", () => {
     });
   });
 
-  test("nothing outside is read through the journal: what is no file of ours is damaged, and in nobody's way", async () => {
+  test("nothing outside is read through the journal: what is no file of ours counts as damaged and does not block", async () => {
     await store.addEntry("MEMORY.md", "one");
     const folder = join(workspace, ".strata", "memory-journal");
     const outside = join(workspace, "secret.json");
@@ -169,7 +169,7 @@ describe("taking changes back", () => {
     expect(onDisk()).toBe("one\ntwo\n");
   });
 
-  test("numbers go on past what nobody can have counted, and past eight digits in their order", async () => {
+  test("numbers go on past impossibly large ones, and past eight digits in their order", async () => {
     await store.addEntry("MEMORY.md", "one");
     const folder = join(workspace, ".strata", "memory-journal");
     const first = readFileSync(join(folder, "00000001.json"), "utf8");

@@ -82,7 +82,7 @@ test("a symlink is not moved", async () => {
   await expect(migrateMemory(workspace)).rejects.toThrow("symbolic link");
 });
 
-test("whoever writes while memory moves loses nothing", async () => {
+test("a writer loses nothing while memory moves", async () => {
   put(".metis/MEMORY.md", "start\n");
   const stores = await Promise.all([1, 2, 3].map(() => openMemoryStore(workspace)));
   const writing = stores.flatMap((store, writer) =>
@@ -153,7 +153,7 @@ describe("a move that is killed on its way", () => {
   );
 });
 
-test("whoever reads while memory moves sees all of it", async () => {
+test("a reader sees all of memory while it moves", async () => {
   for (let round = 0; round < 10; round += 1) {
     rmSync(join(workspace, ".strata"), { recursive: true, force: true });
     put(".metis/MEMORY.md", "m\n");

@@ -4,13 +4,14 @@
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
-import { defaultLockOptions, holdLock } from "./folder-lock.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
+import { defaultLockOptions } from "./folder-lock.ts";
 import { withFolder } from "./held-folder.ts";
 import type { LockOptions } from "./lock-files.ts";
-import { hideFromGit, journalFolder } from "./journal-files.ts";
+import { journalFolder } from "./journal-files.ts";
 import { openMemoryRoot, type MemoryFolder } from "./memory-place.ts";
-import { finishMove, moveAll, type LockedFolder } from "./move-memory.ts";
+import { withLockedMemory, type LockedMemory } from "./locked-memory.ts";
+import { finishMove, moveAll } from "./move-memory.ts";
 
 export interface Migration {
   readonly moved: readonly MemoryFile[];
@@ -51,27 +52,15 @@ function isMemoryFile(name: string): boolean {
   return memoryFiles.some((file) => file === name);
 }
 
-function withLock<T>(
+async function withLock<T>(
   root: ScopeRoot,
   name: MemoryFolder,
   options: LockOptions,
-  work: (locked: LockedFolder) => Promise<T>,
+  work: (locked: LockedMemory) => Promise<T>,
 ): Promise<T> {
-  return withFolder(root, [name], true, (folder) =>
-    withFolder(root, [name, journalFolder], true, async (journal) => {
-      const lock = journal === null ? null : await holdLock(journal, options);
-      if (folder === null || journal === null || lock === null) {
-        throw new ToolError("execution_error", `${name} was removed meanwhile; try again`);
-      }
-      try {
-        await hideFromGit(journal);
-        return await work({ name, folder, journal, lock });
-      } finally {
-        // Others take an overdue lock. What was moved stays moved.
-        await lock.release().catch(() => {});
-      }
-    }),
-  );
+  const done = await withLockedMemory(root, name, options, work);
+  if (done !== null) return done.value;
+  throw new ToolError("execution_error", `${name} was removed meanwhile; try again`);
 }
 
 /** The folder stays if a process waits for the lock or something else is in it. */

@@ -2,9 +2,10 @@
 import { unlink } from "node:fs/promises";
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import type { ContentHash } from "../../../core/hash.ts";
+import { isObject } from "../../../core/message/fields.ts";
 import { unlessMissing } from "../guard/scoped-failure.ts";
 import type { ScopedContent, ScopedFiles } from "../guard/scoped-files.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import type { HeldLock } from "./folder-lock.ts";
 import { withFolder, type HeldFolder } from "./held-folder.ts";
 import { isEntryName, journalFolder } from "./journal-files.ts";
@@ -67,15 +68,23 @@ const markerBytesMax = 65_536;
 
 function toMarker({ bytes }: ScopedContent): MoveMarker | null {
   const value = parse(new TextDecoder().decode(bytes));
-  const stage = fieldOf(value, "stage");
+  if (!isObject(value)) return null;
+  const { stage, files, entries } = value;
   if (stage !== "moving" && stage !== "moved") return null;
-  const files = listIn(value, "files").flatMap((each): readonly MovedFile[] => {
-    const file = memoryFiles.find((known) => known === fieldOf(each, "file"));
-    const hash = fieldOf(each, "hash");
-    return file === undefined || typeof hash !== "string" ? [] : [{ file, hash }];
-  });
-  const entries = listIn(value, "entries").filter((name) => typeof name === "string");
-  return { stage, files, entries: entries.filter(isEntryName) };
+  return {
+    stage,
+    files: toList(files).flatMap(toMovedFile),
+    entries: toList(entries)
+      .filter((name) => typeof name === "string")
+      .filter(isEntryName),
+  };
+}
+
+function toMovedFile(value: unknown): readonly MovedFile[] {
+  if (!isObject(value)) return [];
+  const file = memoryFiles.find((known) => known === value["file"]);
+  const { hash } = value;
+  return file === undefined || typeof hash !== "string" ? [] : [{ file, hash }];
 }
 
 function parse(text: string): unknown {
@@ -86,12 +95,6 @@ function parse(text: string): unknown {
   }
 }
 
-function listIn(value: unknown, name: string): readonly unknown[] {
-  const list = fieldOf(value, name);
-  return Array.isArray(list) ? list : [];
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null) return undefined;
-  return Object.entries(value).find(([key]) => key === name)?.[1];
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -4,10 +4,8 @@ import { hashContent } from "../../../core/hash.ts";
 import { memoryBytesMax, memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, unlessMissing } from "../guard/scoped-failure.ts";
-import type { HeldLock } from "./folder-lock.ts";
-import type { HeldFolder } from "./held-folder.ts";
 import { entryName, readJournal } from "./journal-files.ts";
-import type { MemoryFolder } from "./memory-place.ts";
+import type { LockedMemory } from "./locked-memory.ts";
 import {
   placeMarker,
   readMarker,
@@ -16,20 +14,13 @@ import {
   type MoveMarker,
 } from "./move-marker.ts";
 
-export interface LockedFolder {
-  readonly name: MemoryFolder;
-  readonly folder: HeldFolder;
-  readonly journal: HeldFolder;
-  readonly lock: HeldLock;
-}
-
 /**
  * Cleans up a move that a crash interrupted: reverts an incomplete one, finishes a complete one. Returns the
  * files it moved.
  */
 export async function finishMove(
-  from: LockedFolder,
-  to: LockedFolder,
+  from: LockedMemory,
+  to: LockedMemory,
 ): Promise<readonly MemoryFile[]> {
   const marker = await readMarker(to.journal);
   if (marker === null) return [];
@@ -40,8 +31,8 @@ export async function finishMove(
 }
 
 export async function moveAll(
-  from: LockedFolder,
-  to: LockedFolder,
+  from: LockedMemory,
+  to: LockedMemory,
 ): Promise<readonly MemoryFile[]> {
   const files: MovedFile[] = [];
   let isMemoryThere = false;
@@ -72,8 +63,8 @@ export async function moveAll(
 
 /** Never replaces a file: unlike a rename, a link fails if the target exists. */
 async function copyFile(
-  from: LockedFolder,
-  to: LockedFolder,
+  from: LockedMemory,
+  to: LockedMemory,
   name: string,
   where: "folder" | "journal",
 ): Promise<void> {
@@ -89,8 +80,8 @@ async function copyFile(
 
 /** For file systems without links. */
 async function copyBytes(
-  from: LockedFolder,
-  to: LockedFolder,
+  from: LockedMemory,
+  to: LockedMemory,
   name: string,
   where: "folder" | "journal",
 ): Promise<void> {
@@ -103,8 +94,8 @@ async function copyBytes(
 
 /** Removes only what the move covers, and only if the other folder has it. */
 async function removeCopies(
-  leftover: LockedFolder,
-  kept: LockedFolder,
+  leftover: LockedMemory,
+  kept: LockedMemory,
   { stage, files, entries }: MoveMarker,
 ): Promise<void> {
   for (const { file, hash } of files) {
@@ -122,7 +113,7 @@ async function removeCopies(
 /** An entry is the largest text in its JSON spelling. */
 const bytesMax = 7 * memoryBytesMax;
 
-async function hashIn({ name, folder }: LockedFolder, file: MemoryFile): Promise<string | null> {
+async function hashIn({ name, folder }: LockedMemory, file: MemoryFile): Promise<string | null> {
   const content = await folder.read(file, bytesMax);
   if (content === null) return null;
   if (content.size <= bytesMax) return hashContent(content.bytes);

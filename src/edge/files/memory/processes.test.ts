@@ -1,4 +1,4 @@
-// Memory shared by processes that get killed: what one of them was told holds for all.
+// Memory shared by processes that get killed: a write that was acknowledged holds for all.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -54,7 +54,7 @@ test("CF-D concurrent writers: three processes lose nothing", async () => {
   expect(readdirSync(join(workspace, ".strata"))).toEqual(["MEMORY.md", "memory-journal"]);
 });
 
-test("CF-D crash-safe write: a writer killed at any moment leaves a whole file with all it was told", async () => {
+test("CF-D crash-safe write: a writer killed at any time leaves a whole file with every acknowledged write", async () => {
   const accepted: string[] = [];
   for (let round = 1; round <= 4; round += 1) {
     const child = start(`for (let n = 1; ; n += 1) {
@@ -74,7 +74,7 @@ test("CF-D crash-safe write: a writer killed at any moment leaves a whole file w
   expect(await store.addEntry("MEMORY.md", "after all")).toMatchObject({ kind: "written" });
 });
 
-test("a process that stops with the lock in its hands stops nobody for long, and cannot write when it goes on", async () => {
+test("a process that stops while it holds the lock blocks others only briefly, and cannot write when it goes on", async () => {
   const child = start(`
     const { holdLock } = await import(${JSON.stringify(new URL("folder-lock.ts", import.meta.url).href)});
     await store.addEntry("MEMORY.md", "first");

@@ -32,12 +32,12 @@ export async function undoChange(
 ): Promise<UndoOutcome> {
   let chosen: JournalEntry | null = null;
   const settled = await commitChange<UndoRefusal>(context, file, (before, entries) => {
-    const choice = chooseVersion(entries, { file, current: before, to });
-    if (choice.kind === "none") return { kind: "stop", value: choice.refusal };
-    chosen = choice.entry;
-    const { number } = choice.entry;
-    const undoes = to === undefined ? number : null;
-    return { kind: "change", after: choice.entry.before, operation: "undo", undoes };
+    const own = entries.filter((entry) => entry.file === file);
+    const choice = chooseVersion(own, file, before, to);
+    if (typeof choice === "string") return { kind: "stop", value: choice };
+    chosen = choice;
+    const undoes = to === undefined ? choice.number : null;
+    return { kind: "change", after: choice.before, operation: "undo", undoes };
   });
   if (settled.kind === "stopped" || chosen === null) {
     return { kind: "refused", refusal: settled.kind === "stopped" ? settled.value : "nothing" };
@@ -45,6 +45,22 @@ export async function undoChange(
   const path = `${settled.folder}/${file}`;
   const { after, notes } = settled;
   return { kind: "undone", entry: chosen, path, sizeBytes: countBytes(after), notes };
+}
+
+/** `to`: the number of a change; the text before it is restored. */
+function chooseVersion(
+  entries: readonly JournalEntry[],
+  file: MemoryFile,
+  current: string,
+  to: number | undefined,
+): JournalEntry | UndoRefusal {
+  if (entries.length === 0) return "nothing";
+  const entry =
+    to === undefined
+      ? findUndo(entries, file, hashContent(current))
+      : entries.find(({ number }) => number === to);
+  if (entry == null) return to === undefined ? "edited" : "no such version";
+  return entry.before === current ? "same" : entry;
 }
 
 export function describeUndoRefusal(file: MemoryFile, refusal: UndoRefusal): string {
@@ -58,33 +74,4 @@ export function describeUndoRefusal(file: MemoryFile, refusal: UndoRefusal): str
     case "same":
       return `${file} holds exactly that already`;
   }
-}
-
-type VersionChoice =
-  | { readonly kind: "version"; readonly entry: JournalEntry }
-  | { readonly kind: "none"; readonly refusal: UndoRefusal };
-
-interface UndoRequest {
-  readonly file: MemoryFile;
-  readonly current: string;
-  /** The number of a change. Restores the text before it. */
-  readonly to: number | undefined;
-}
-
-function chooseVersion(
-  entries: readonly JournalEntry[],
-  { file, current, to }: UndoRequest,
-): VersionChoice {
-  const own = entries.filter((entry) => entry.file === file);
-  if (own.length === 0) return none("nothing");
-  const entry =
-    to === undefined
-      ? findUndo(own, file, hashContent(current))
-      : (own.find(({ number }) => number === to) ?? null);
-  if (entry === null) return none(to === undefined ? "edited" : "no such version");
-  return entry.before === current ? none("same") : { kind: "version", entry };
-}
-
-function none(refusal: UndoRefusal): VersionChoice {
-  return { kind: "none", refusal };
 }

@@ -1,12 +1,16 @@
 // One operation on a memory file, and its outcome.
 import { lstat } from "node:fs/promises";
 import { hashContent, type ContentHash } from "../../../core/hash.ts";
-import { changeMemory, type MemoryOperation } from "../../../core/memory/change-memory.ts";
+import {
+  changeMemory,
+  type ChangeContext,
+  type MemoryOperation,
+} from "../../../core/memory/change-memory.ts";
 import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 import type { MemoryRefusal } from "../../../core/memory/memory-refusal.ts";
 import { toMemoryWrite, type MemoryWrite } from "../../../core/memory/memory-write.ts";
 import { unlessMissing } from "../guard/scoped-failure.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import { commitChange, type CommitContext, type Decide } from "./commit-change.ts";
 import { withFolder } from "./held-folder.ts";
 import { findMemoryPlace, type MemoryFolder } from "./memory-place.ts";
@@ -22,16 +26,10 @@ export type MemoryOutcome =
     }
   | { readonly kind: "refused"; readonly file: MemoryFile; readonly refusal: MemoryRefusal };
 
-export interface Known {
-  readonly file: MemoryFile;
-  readonly seenHash: ContentHash | undefined;
-  readonly isDropConfirmed: boolean;
-}
-
 export async function writeOnce(
   context: CommitContext,
   operation: MemoryOperation,
-  known: Known,
+  known: ChangeContext,
   markSeen: (hash: ContentHash) => void,
 ): Promise<MemoryOutcome> {
   const { file, seenHash } = known;

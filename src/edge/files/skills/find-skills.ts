@@ -4,8 +4,12 @@ import { basename, dirname, join } from "node:path";
 import { refused, type SkillReading } from "../../../core/skills/read-skill.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../guard/scoped-files.ts";
-import { linkedFolder, readSkillFolder } from "./read-skill-folder.ts";
-import { isReadBySession, skillsPerRootMax } from "./read-skill-root.ts";
+import {
+  isReadBySession,
+  linkedFolder,
+  readSkillFolder,
+  skillsPerRootMax,
+} from "./read-skill-root.ts";
 
 export interface FoundSkill {
   /** The skill's folder, relative to the start; "." for the start itself. */

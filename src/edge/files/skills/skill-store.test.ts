@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -12,9 +13,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { openScope } from "../guard/scoped-files.ts";
-import { readSkillFolder } from "./read-skill-folder.ts";
+import { openScope, type ScopedFiles } from "../guard/scoped-files.ts";
+import { createSkillCache, readSkillFolder, readSkillRoot } from "./read-skill-root.ts";
 import { createSkillStore, type SkillStore } from "./skill-store.ts";
+
+/** In a variable: the check for unused packages takes a literal for one of them. */
+const makePipe = "mkfifo";
 
 let folder = "";
 let workspace = "";
@@ -70,7 +74,7 @@ describe("what a session begins with (M-50)", () => {
     expect(snapshot.problems).toEqual([]);
   });
 
-  test("an invalid skill is told with its reason, and the rest load", async () => {
+  test("an invalid skill is reported with its reason, and the rest load", async () => {
     put(join(workspace, ".strata/skills/bad/SKILL.md"), "no frontmatter");
     put(join(workspace, ".strata/skills/good/SKILL.md"), skillText("good", "x"));
     put(join(workspace, ".strata/skills/small/skill.md"), skillText("small", "x"));
@@ -177,7 +181,7 @@ describe("what is refused, with a reason", () => {
     expect(JSON.stringify(snapshot.problems)).not.toContain("secret");
   });
 
-  test("a whole root that is a link is told, and nothing behind it is read", async () => {
+  test("a whole root that is a link is reported, and nothing behind it is read", async () => {
     put(join(folder, "elsewhere/evil/SKILL.md"), skillText("evil", "secret"));
     mkdirSync(join(workspace, ".strata"));
     symlinkSync(join(folder, "elsewhere"), join(workspace, ".strata/skills"));
@@ -186,14 +190,14 @@ describe("what is refused, with a reason", () => {
     expect(snapshot.problems).toMatchObject([{ folder: ".strata/skills", rule: "root" }]);
   });
 
-  test("a global root may be a link: whoever gives it vouches for it", async () => {
+  test("a global root may be a link: the caller who gives it vouches for it", async () => {
     put(join(globalRoot, "pdf/SKILL.md"), skillText("pdf", "x"));
     symlinkSync(globalRoot, join(folder, "link"));
     const store = await createSkillStore({ globalRoot: join(folder, "link") });
     expect(namesIn(store)).toEqual(["pdf"]);
   });
 
-  test("a global root that is a file is told", async () => {
+  test("a global root that is a file is reported", async () => {
     put(join(folder, "file"), "x");
     const { snapshot } = await createSkillStore({ globalRoot: join(folder, "file") });
     expect(snapshot.problems).toMatchObject([{ source: "global", rule: "root" }]);
@@ -267,7 +271,7 @@ describe("saving (M-54)", () => {
     expect(existsSync(join(workspace, ".strata"))).toBe(false);
   });
 
-  test("never replaces one, and of many at once exactly one wins", async () => {
+  test("never replaces one, and of many concurrent saves exactly one wins", async () => {
     const stores = await Promise.all([open(), open(), open(), open()]);
     const saves = stores.flatMap((store, index) =>
       [0, 1].map((second) => store.save({ ...pdf, body: `version ${index}-${second}` })),
@@ -322,3 +326,56 @@ function put(path: string, content: string | Buffer): void {
 function skillText(name: string, body: string): string {
   return `---\nname: ${name}\ndescription: About ${name}.\n---\n${body}\n`;
 }
+
+test("a later session reads only the skills that changed since, and sees every change", async () => {
+  const skills = join(workspace, ".strata/skills");
+  const write = (name: string, body: string): void => {
+    mkdirSync(join(skills, name), { recursive: true });
+    writeFileSync(
+      join(skills, name, "SKILL.md"),
+      `---\nname: ${name}\ndescription: What it does.\n---\n\n${body}\n`,
+    );
+  };
+  for (const name of ["a", "b", "c"]) write(name, "First.");
+  const files = await openScope(workspace);
+  const reads: string[] = [];
+  const scope: ScopedFiles = {
+    ...files,
+    readFile: (path, options) => (reads.push(path), files.readFile(path, options)),
+  };
+  const place = { scope, path: ".strata/skills", shown: "skills", source: "workspace" } as const;
+  // Ten seconds later: a file that has just changed is always read again.
+  const cache = createSkillCache(() => Date.now() + 10_000);
+  const bodies = async (): Promise<readonly string[]> => {
+    const root = await readSkillRoot(place, cache);
+    return root.skills.map(({ name, body }) => `${name}: ${body}`);
+  };
+  expect(await bodies()).toEqual(["a: First.", "b: First.", "c: First."]);
+  expect(reads.splice(0)).toHaveLength(3);
+  expect(await bodies()).toEqual(["a: First.", "b: First.", "c: First."]);
+  expect(reads).toEqual([]);
+  write("b", "Other.");
+  rmSync(join(skills, "c"), { recursive: true });
+  expect(await bodies()).toEqual(["a: First.", "b: Other."]);
+  expect(reads.splice(0)).toEqual([".strata/skills/b/SKILL.md"]);
+  rmSync(join(skills, "a"), { recursive: true });
+  symlinkSync(join(skills, "b"), join(skills, "a"));
+  expect(await bodies()).toEqual(["b: Other."]);
+});
+
+test("a pipe, a folder or a link in the place of a SKILL.md is reported, and the others load", async () => {
+  const skills = join(workspace, ".strata/skills");
+  for (const name of ["pipe", "folder", "link", "good"])
+    mkdirSync(join(skills, name), { recursive: true });
+  execFileSync(makePipe, [join(skills, "pipe/SKILL.md")]);
+  mkdirSync(join(skills, "folder/SKILL.md"));
+  symlinkSync(join(skills, "good/SKILL.md"), join(skills, "link/SKILL.md"));
+  writeFileSync(join(skills, "good/SKILL.md"), "---\nname: good\ndescription: Good.\n---\n\nGo.\n");
+  const { snapshot } = await createSkillStore({ workspace });
+  expect(snapshot.skills.map(({ name }) => name)).toEqual(["good"]);
+  expect(snapshot.problems.map(({ folder: where, rule }) => [where, rule])).toEqual([
+    [".strata/skills/folder", "file-kind"],
+    [".strata/skills/link", "file-kind"],
+    [".strata/skills/pipe", "file-kind"],
+  ]);
+});

@@ -1,17 +1,17 @@
 // Skills on disk: a session's snapshot, the files beside a skill, and new skills.
-import { decodeSkillText } from "../../../core/skills/read-skill.ts";
+import { decodeSkillText, readSkillBytes } from "../../../core/skills/read-skill.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { type RootPlace, readSkillRoot } from "./read-skill-root.ts";
-import type { StoredSkill } from "../../../core/skills/skill.ts";
+import { readSkillRoot, type RootPlace, type SkillCache } from "./read-skill-root.ts";
+import { skillFileName, type StoredSkill } from "../../../core/skills/skill.ts";
 import {
   emptyRoot,
   takeSnapshot,
   type SkillRoot,
   type SkillSnapshot,
 } from "../../../core/skills/skill-snapshot.ts";
-import type { NewSkill } from "../../../core/skills/write-skill.ts";
+import { toSkillText, type NewSkill } from "../../../core/skills/frontmatter-yaml.ts";
+import type { ScopeOptions } from "../guard/open-root.ts";
 import { openScope, type ScopedFiles } from "../guard/scoped-files.ts";
-import { saveSkill } from "./save-skill.ts";
 
 export interface SkillStore {
   /** Taken once. Later changes are for the next session. */
@@ -27,15 +27,18 @@ export interface SkillPlaces {
   readonly globalRoot?: string;
   /** The working folder. Its skills are in .strata/skills, or else in .metis/skills. */
   readonly workspace?: string;
+  /** Shared by sessions, so that each reads only what changed since. */
+  readonly cache?: SkillCache;
+  readonly scope?: ScopeOptions;
 }
 
 /** Reads both roots. The snapshot lists unusable skills as problems. The workspace must exist. */
 export async function createSkillStore(places: SkillPlaces): Promise<SkillStore> {
-  const { globalRoot, workspace } = places;
-  const global = globalRoot === undefined ? null : await openGlobal(globalRoot);
-  const local = workspace === undefined ? null : await openLocal(workspace);
+  const { globalRoot, workspace, cache, scope } = places;
+  const global = globalRoot === undefined ? null : await openGlobal(globalRoot, scope);
+  const local = workspace === undefined ? null : await openLocal(workspace, scope);
   return {
-    snapshot: takeSnapshot(await readOpened(global), await readOpened(local)),
+    snapshot: takeSnapshot(await readOpened(global, cache), await readOpened(local, cache)),
     readFile: async ({ source, name }, path) => {
       const opened = source === "global" ? global : local;
       if (opened === null || "problems" in opened) throw noSuchRoot(source);
@@ -49,9 +52,12 @@ export async function createSkillStore(places: SkillPlaces): Promise<SkillStore>
 }
 
 /** Null if it is missing. A root with its problem if it cannot be used. */
-async function openGlobal(root: string): Promise<RootPlace | SkillRoot | null> {
+async function openGlobal(
+  root: string,
+  options?: ScopeOptions,
+): Promise<RootPlace | SkillRoot | null> {
   try {
-    return { scope: await openScope(root), path: ".", shown: root, source: "global" };
+    return { scope: await openScope(root, options), path: ".", shown: root, source: "global" };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     if (error.errorClass === "not_found") return null;
@@ -60,15 +66,18 @@ async function openGlobal(root: string): Promise<RootPlace | SkillRoot | null> {
   }
 }
 
-async function openLocal(workspace: string): Promise<RootPlace> {
-  const scope = await openScope(workspace);
+async function openLocal(workspace: string, options?: ScopeOptions): Promise<RootPlace> {
+  const scope = await openScope(workspace, options);
   const path = await findPath(scope);
   return { scope, path, shown: path, source: "workspace" };
 }
 
-async function readOpened(opened: RootPlace | SkillRoot | null): Promise<SkillRoot> {
+async function readOpened(
+  opened: RootPlace | SkillRoot | null,
+  cache: SkillCache | undefined,
+): Promise<SkillRoot> {
   if (opened === null) return emptyRoot;
-  return "problems" in opened ? opened : readSkillRoot(opened);
+  return "problems" in opened ? opened : readSkillRoot(opened, cache);
 }
 
 /** Skills have one place: where they already are, else beside our other files. */
@@ -98,7 +107,7 @@ function noSuchRoot(source: "global" | "workspace"): ToolError {
 const bytesMax = 131_072;
 
 /** The guard keeps paths inside the root. A skill may not read the folder of another either. */
-export async function readBesideSkill(
+async function readBesideSkill(
   { scope, path: root }: RootPlace,
   skill: string,
   path: string,
@@ -115,4 +124,41 @@ export async function readBesideSkill(
   const text = decodeSkillText(content.bytes);
   if (text === null) throw new ToolError("validation_error", `${path} is no text in UTF-8`);
   return text;
+}
+
+/** Reads the exact bytes by the rules for all skills before it writes them. This also makes the name a safe path. */
+async function saveSkill(place: RootPlace, given: NewSkill): Promise<StoredSkill> {
+  const text = toSkillText(given);
+  const bytes = new TextEncoder().encode(text);
+  const { skill, violations } = readSkillBytes(bytes, bytes.length, given.name);
+  const problems = [
+    ...violations.map(({ rule, message }) => `${message} [${rule}]`),
+    ...(text.isWellFormed() ? [] : ["it has half a character, which no file can hold"]),
+    ...checkBody(given.body),
+  ];
+  if (skill === null || problems.length > 0) throw notSaved(problems.join("; "));
+  const folder = `${place.path}/${skill.name}`;
+  const isNew = await place.scope.createFile(`${folder}/${skillFileName}`, bytes, { mode: 0o644 });
+  if (!isNew) {
+    throw notSaved(
+      `there is a skill ${skill.name} in this workspace, and skills are not replaced; choose another name`,
+    );
+  }
+  return { ...skill, source: place.source, folder };
+}
+
+function checkBody(body: string): readonly string[] {
+  if (body.trim() === "") return ["the body is empty"];
+  const size = new TextEncoder().encode(body).length;
+  if (size > bodyBytesMax) return [`the body has ${size} bytes, at most ${bodyBytesMax}`];
+  return /^\s*---[ \t]*\r?\n/.test(body)
+    ? ["the body begins with frontmatter of its own; give only what follows it"]
+    : [];
+}
+
+/** Longer bodies could not be loaded by a session. */
+const bodyBytesMax = 120_000;
+
+function notSaved(reason: string): ToolError {
+  return new ToolError("validation_error", `the skill was not saved: ${reason}`);
 }

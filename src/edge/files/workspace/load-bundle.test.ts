@@ -1,4 +1,4 @@
-import { link, symlink } from "node:fs/promises";
+import { link, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hashContent } from "../../../core/hash.ts";
@@ -81,7 +81,7 @@ describe("memory", () => {
     expect(pathsOf(await load(root))).toEqual([".strata/MEMORY.md"]);
   });
 
-  test("that the tools write comes before one at the root, which is told of", async () => {
+  test("that the tools write comes before one at the root, which is reported", async () => {
     const root = await makeWorkspace({ "MEMORY.md": "root", ".strata/MEMORY.md": "kept" });
     const bundle = await load(root);
     expect(pathsOf(bundle)).toEqual([".strata/MEMORY.md"]);
@@ -119,7 +119,7 @@ describe("memory", () => {
   });
 });
 
-describe("what cannot be shown is told", () => {
+describe("what cannot be shown is reported", () => {
   test("symlinks, paths outside, folders and what is missing", async () => {
     const outside = await makeWorkspace({ "secret.md": "secret", "AGENTS.md": "secret" });
     const root = await makeWorkspace({ "SOUL.md/x": "a folder", "real.md": "fine" });
@@ -149,6 +149,26 @@ describe("what cannot be shown is told", () => {
       '"AGENTS.md" is, or leads through, a symbolic link; links are not followed',
     );
     expect(JSON.stringify(bundle)).not.toContain('"secret"');
+  });
+
+  test("a document that could be read before keeps its last good text; one that is removed does not", async () => {
+    const root = await makeWorkspace({ "AGENTS.md": "rules", "SOUL.md": "kind" });
+    const lastGood = new Map();
+    const files = await openScope(root);
+    const request = { root, scope: "main", extras: [], limits } as const;
+    const textsOf = async (): Promise<readonly string[]> =>
+      (await loadBundle(files, request, lastGood)).files.map(({ text }) => text);
+    expect(await textsOf()).toEqual(["rules", "kind"]);
+    await rm(join(root, "AGENTS.md"));
+    await symlink(join(root, "SOUL.md"), join(root, "AGENTS.md"));
+    await put(root, "SOUL.md", Uint8Array.of(107, 0, 105));
+    const { files: shown, notices } = await loadBundle(files, request, lastGood);
+    expect(shown.map(({ text }) => text)).toEqual(["rules", "kind"]);
+    expect(notices.map(({ path, detail }) => `${path}: ${detail}`)).toContain(
+      "AGENTS.md: its last good text is shown",
+    );
+    await rm(join(root, "AGENTS.md"));
+    expect(await textsOf()).toEqual(["kind"]);
   });
 
   test("a memory folder that is a symlink", async () => {

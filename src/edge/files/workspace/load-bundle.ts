@@ -38,9 +38,10 @@ const extrasAtOnce = 8;
 export async function loadBundle(
   files: ReadableFiles,
   { root, scope, extras, limits }: BundleRequest,
+  lastGood: Map<string, ReadDocument> = new Map(),
 ): Promise<WorkspaceBundle> {
   const notices: WorkspaceNotice[] = [];
-  const context: LoadContext = { files, report: (found) => notices.push(found) };
+  const context: LoadContext = { files, report: (found) => notices.push(found), lastGood };
   const isShared = scope !== "main";
   const folder = await findMemoryFolder(context);
   const atRoot = rootDocuments.map(async ([kind, path]) => read(context, kind, [path]));
@@ -64,6 +65,8 @@ type ReadableFiles = Pick<ScopedFiles, "readFile" | "stat">;
 interface LoadContext {
   readonly files: ReadableFiles;
   readonly report: (found: WorkspaceNotice) => void;
+  /** By path. Shown in place of a document that cannot be read any more. */
+  readonly lastGood: Map<string, ReadDocument>;
 }
 
 const rootDocuments: readonly (readonly [WorkspaceFileKind, string])[] = [
@@ -130,7 +133,24 @@ async function readExtra(
 }
 
 async function readPlace(
-  { files, report }: LoadContext,
+  context: LoadContext,
+  kind: WorkspaceFileKind,
+  path: string,
+): Promise<ReadDocument | "absent" | "unread"> {
+  const { lastGood, report } = context;
+  const before = lastGood.get(path);
+  const found = await readNow(context, kind, path);
+  if (found === "absent") lastGood.delete(path);
+  else if (found !== "unread") lastGood.set(path, found);
+  else if (before !== undefined) {
+    report(notice("unread", path, "its last good text is shown"));
+    return before;
+  }
+  return found;
+}
+
+async function readNow(
+  { files, report, lastGood }: LoadContext,
   kind: WorkspaceFileKind,
   path: string,
 ): Promise<ReadDocument | "absent" | "unread"> {
@@ -143,7 +163,8 @@ async function readPlace(
     const bytesUnread = Math.max(0, size - bytes.length);
     return { kind, path, text, hash: hashContent(bytes), bytes: size, bytesUnread };
   } catch (error) {
-    report(notice("unread", path, messageOf(requireRefusal(path, error))));
+    const problem = lastGood.has(path) ? error : requireRefusal(path, error);
+    report(notice("unread", path, messageOf(problem)));
     return "unread";
   }
 }

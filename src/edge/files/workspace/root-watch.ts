@@ -130,7 +130,7 @@ function toOncePerKind(report: WatchSettings["report"]): WatchSettings["report"]
     try {
       report(problem);
     } catch {
-      // There is nobody left to report to.
+      // The reporter itself failed.
     }
   };
 }

@@ -7,7 +7,7 @@ import { makeWorkspace, pause, put, until } from "./test-kit.ts";
 import { openFolderWatch, type FolderWatch, type WatchDeps } from "./watch-folders.ts";
 
 describe("watching folders", () => {
-  test("tells of changes at any depth, and in folders that came later", async () => {
+  test("reports changes at any depth, and in folders that came later", async () => {
     const root = await makeWorkspace({ "a/b/c/x.md": "1" });
     const { changes } = await openWatch(root);
     expect(await isSeenWriting(root, "a/b/c/x.md", changes)).toBe(true);
@@ -66,7 +66,7 @@ describe("watching folders", () => {
     expect(changes.filter((path) => path !== "node_modules/kit/x.md")).toEqual([]);
   });
 
-  test("more folders than allowed are told of once, and covered ones are watched all the same", async () => {
+  test("more folders than allowed are reported once, and covered ones are watched all the same", async () => {
     const root = await makeWorkspace({
       "a/x.md": "1",
       "b/x.md": "1",
@@ -80,7 +80,7 @@ describe("watching folders", () => {
     expect(limits).toHaveLength(1);
   });
 
-  test("a root that goes away is told of once", async () => {
+  test("a root that goes away is reported once", async () => {
     const root = await makeWorkspace({ "docs/x.md": "1" });
     const { gone } = await openWatch(root);
     await rename(root, `${root}-away`);

@@ -10,7 +10,7 @@ import { openScope } from "../guard/scoped-files.ts";
 import type { WatchProblem } from "./root-watch.ts";
 import { countReads, makeWorkspace, openCache, pause, put, replace, until } from "./test-kit.ts";
 import { createWorkspaceCache, type WorkspaceCache } from "./workspace-cache.ts";
-import { toCounters } from "./workspace-counters.ts";
+import { toCounters } from "./workspace-root.ts";
 
 describe("CF-G: the workspace cache", () => {
   test("CF-G: gives the same object when nothing changed", async () => {
@@ -131,7 +131,7 @@ describe("CF-G: the workspace cache", () => {
     expect(cache.metrics()).toMatchObject([{ hits: 1, misses: 2, invalidations: 1, loads: 2 }]);
   });
 
-  test("N-06: a limit that changes holds at once", async () => {
+  test("N-06: a limit that changes holds immediately", async () => {
     const root = await makeWorkspace({ "AGENTS.md": "one" });
     let [nowMs, maxAgeMs] = [1000, 0];
     const times = () => ({ watchDebounceMs: 50, maxAgeMs });
@@ -327,7 +327,7 @@ describe("watching", () => {
     expect(cache.metrics()[0]?.isWatched).toBe(true);
   });
 
-  test("where watching fails, it is told once and ages decide, until it works again", async () => {
+  test("where watching fails, it is reported once and ages decide, until it works again", async () => {
     const root = await makeWorkspace({ "AGENTS.md": "one" });
     const problems: WatchProblem[] = [];
     let nowMs = 1000;

@@ -35,7 +35,7 @@ export interface WorkspaceRequest extends Pick<RootRequest, "scope"> {
 export interface WorkspaceCacheOptions extends Partial<Omit<RootSettings, "limits">> {
   /** Default: 200,000 bytes for one document and 300,000 for all. */
   readonly limits?: Partial<BundleLimits>;
-  /** Read whenever they are needed, instead of the numbers above, so that a change takes effect at once. */
+  /** Read whenever they are needed, instead of the numbers above, so that a change takes effect immediately. */
   readonly times?: () => Pick<RootSettings, "watchDebounceMs" | "maxAgeMs">;
 }
 

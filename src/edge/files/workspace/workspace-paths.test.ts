@@ -35,7 +35,7 @@ test("everything but main is shared, as whatever it is asked for", () => {
   ]);
 });
 
-test("a document's folders are told from the root down", () => {
+test("a document's folders are listed from the root down", () => {
   expect(foldersOf("a/b/x.md")).toEqual(["", "a", "a/b"]);
   expect(foldersOf("x.md")).toEqual([""]);
 });

@@ -3,7 +3,8 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { WorkspaceScope } from "../../../core/layers/workspace-bundle.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { ScopedFiles } from "../guard/scoped-files.ts";
-import { isStateFolder, toPlainName } from "../workspace-folders.ts";
+import { isSameName } from "../guard/scoped-path.ts";
+import { isStateFolder } from "../workspace-folders.ts";
 
 /** Only `main` belongs to the owner alone. With any other word, others may take part. */
 export function toScope(given: string | undefined): WorkspaceScope {
@@ -48,7 +49,7 @@ function spellExtra(files: Pick<ScopedFiles, "nameOf">, extra: string): string {
 /** What only the owner may see: MEMORY.md anywhere, and everything in our own folders. */
 export function isPrivate(path: string): boolean {
   const names = path.split(/[\\/]/);
-  return toPlainName(names.at(-1) ?? "") === "memory.md" || names.some(isStateFolder);
+  return isSameName(names.at(-1) ?? "", "MEMORY.md") || names.some(isStateFolder);
 }
 
 /** A document's folders, from the root down. The root is the empty path. */

@@ -1,5 +1,5 @@
 // What is kept for one root: a bundle per scope and set of extras, all dropped when a document changes.
-import type { BundleLimits } from "../../../core/layers/workspace-file.ts";
+import type { BundleLimits, ReadDocument } from "../../../core/layers/workspace-file.ts";
 import type { WorkspaceBundle, WorkspaceScope } from "../../../core/layers/workspace-bundle.ts";
 import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ScopedFiles } from "../guard/scoped-files.ts";
@@ -49,6 +49,7 @@ export type WorkspaceFiles = Pick<ScopedFiles, "nameOf" | "readFile" | "stat">;
 export function openWorkspaceRoot(path: string, settings: RootSettings): WorkspaceRoot {
   const { nowMs, limits } = settings;
   const entries = new Map<string, Entry>();
+  const lastGood = new Map<string, ReadDocument>();
   const counts = { hits: 0, misses: 0, invalidations: 0, loads: 0 };
 
   const invalidate = (): void => {
@@ -77,7 +78,7 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
     entry.extras = extras;
     // Watches first, so that no change falls between reading and watching.
     await watch.cover([...fixedDocuments, ...extras.filter((extra) => !isOutside(extra))]);
-    return loadBundle(files, { root: path, scope: request.scope, extras, limits });
+    return loadBundle(files, { root: path, scope: request.scope, extras, limits }, lastGood);
   };
 
   const start = (key: string, request: RootRequest): Promise<WorkspaceBundle> => {
@@ -160,4 +161,23 @@ function unusable(path: string, cause: unknown): StrataError {
   return isRefusal(cause)
     ? new StrataError("not-found", problem, "pass a folder that exists and is readable", { cause })
     : new StrataError("environment-unfit", problem, "try again", { cause });
+}
+
+export interface WorkspaceCounter {
+  readonly name:
+    | "workspace_cache_hits_total"
+    | "workspace_cache_misses_total"
+    | "workspace_cache_invalidations_total";
+  readonly labels: { readonly path: string };
+  /** Only grows, until the root is dropped and starts again. */
+  readonly value: number;
+}
+
+/** Converts `cache.metrics()` for exporters. */
+export function toCounters(metrics: readonly WorkspaceMetrics[]): readonly WorkspaceCounter[] {
+  return metrics.flatMap(({ path, hits, misses, invalidations }): WorkspaceCounter[] => [
+    { name: "workspace_cache_hits_total", labels: { path }, value: hits },
+    { name: "workspace_cache_misses_total", labels: { path }, value: misses },
+    { name: "workspace_cache_invalidations_total", labels: { path }, value: invalidations },
+  ]);
 }

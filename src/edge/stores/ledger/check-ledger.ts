@@ -1,15 +1,15 @@
 // Checks the ledger's invariants, and every message against its hash.
 import { hashMessageText } from "../../../core/ledger/message-text.ts";
-import type { Ledger, LedgerStats } from "../../../core/ledger/ledger.ts";
+import type { LedgerStats } from "../../../core/ledger/ledger.ts";
 import { hashContent } from "../../../core/hash.ts";
-import type { ResultRow } from "../sql/database.ts";
-import { integer, integerOrNull, money, text, textOrNull } from "../sql/read-row.ts";
-import { tables } from "../sql/tables.ts";
+import { messageOf } from "../../../core/strata-error.ts";
+import type { Database } from "../sql/database.ts";
+import { integer, integerOrNull, text, textOrNull } from "../sql/read-row.ts";
+import { moneyOf, moneySums } from "../sql/sums.ts";
+import { selected, tableNames } from "../sql/tables.ts";
+import { findUnreadableStates, findWrongCosts, hasAbsurdCounts } from "./repair-ledger.ts";
 import type { Store } from "./store.ts";
-
-export function checkParts(store: Store): Pick<Ledger, "check" | "stats"> {
-  return { check: (onProgress) => check(store, onProgress), stats: () => stats(store) };
-}
+import { readers } from "./transfer/kept-lines.ts";
 
 /** Each query returns one row per problem, with the sentence as `problem`. */
 const invariants: readonly string[] = [
@@ -29,8 +29,7 @@ const invariants: readonly string[] = [
   "SELECT 'compaction ' || c.turn_id || ' keeps from turn ' || c.first_kept_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE c.first_kept_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.first_kept_turn_id)",
   "SELECT 'compaction ' || c.turn_id || ' keeps from message ' || c.first_kept_index || ' of turn ' || COALESCE(c.first_kept_turn_id, 'none') || ', which has fewer' AS problem FROM compactions_v1 c WHERE c.first_kept_index <> 0 AND c.first_kept_index > (SELECT COUNT(*) FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq WHERE t.id = c.first_kept_turn_id)",
   "SELECT 'compaction ' || c.turn_id || ' summarizes through turn ' || c.summarized_through_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.summarized_through_turn_id)",
-  `SELECT 'session ' || s.id || ' has a cost that differs from its calls and compactions' AS problem FROM sessions s WHERE s.cost_pico_usd <>
-    (SELECT COALESCE(SUM(c.cost_pico_usd), 0) FROM calls c WHERE c.session_id = s.id) + (SELECT COALESCE(SUM(f.cost_pico_usd), 0) FROM compactions_v1 f WHERE f.session_id = s.id)`,
+  `SELECT 'call ' || number || ' of turn ' || turn_id || ' has counts that cannot be true' AS problem FROM calls WHERE ${hasAbsurdCounts}`,
   "SELECT 'turn ' || c.turn_id || ' has ' || COUNT(*) || ' calls, but the last is number ' || MAX(c.number) AS problem FROM calls c GROUP BY c.turn_id HAVING COUNT(*) <> MAX(c.number)",
   "SELECT 'turn ' || t.id || ' lacks a message' AS problem FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq GROUP BY t.id HAVING COUNT(*) <> MAX(m.idx) + 1",
   "SELECT 'a message is in branch ' || m.branch_id || ' at ' || m.turn_seq || ', where there is no turn' AS problem FROM messages m WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = m.branch_id AND t.seq = m.turn_seq)",
@@ -43,7 +42,7 @@ const invariants: readonly string[] = [
   "SELECT 'message ' || m.idx || ' at ' || m.turn_seq || ' of branch ' || m.branch_id || ' has a full text that is gone' AS problem FROM messages m WHERE m.whole_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = m.whole_hash)",
 ];
 
-async function* check(
+export async function* checkLedger(
   store: Store,
   onProgress: (checked: number) => void = () => {},
 ): AsyncGenerator<string> {
@@ -51,8 +50,44 @@ async function* check(
   for (const sql of invariants) {
     for (const row of await store.database.query(sql)) yield text(row, "problem");
   }
+  const query: Database["query"] = (sql, values) => store.database.query(sql, values);
+  for (const { id, recorded, sum } of await findWrongCosts(query)) {
+    yield `session ${id} has a cost that differs from its calls and compactions: ${recorded}, not ${sum}`;
+  }
+  for (const id of await findUnreadableStates(query)) {
+    yield `session ${id} has a state that is not JSON`;
+  }
+  yield* await checkRows(store);
   yield* checkContents(store);
   yield* checkMessages(store, onProgress);
+}
+
+/** Whether each row can be read as later reads do it. */
+async function checkRows({ database }: Store): Promise<readonly string[]> {
+  const problems: string[] = [];
+  await database.snapshot(async (snapshot) => {
+    for (const table of tableNames) {
+      const read = readers[table];
+      // Messages are checked by their hashes.
+      if (read === undefined || table === "messages") continue;
+      for await (const row of snapshot.rows(`SELECT ${selected(table)} FROM ${table}`)) {
+        const problem = damageOf(() => read(row));
+        if (problem !== null) problems.push(problem);
+      }
+    }
+  });
+  return problems;
+}
+
+/** A later version may have written events that this one does not know; they are not damaged. */
+function damageOf(read: () => unknown): string | null {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    const problem = messageOf(error);
+    return problem.includes(" is damaged in the ledger: ") ? problem : null;
+  }
 }
 
 async function* checkContents({ database }: Store): AsyncGenerator<string> {
@@ -101,35 +136,26 @@ async function* checkMessages(
   }
 }
 
-async function stats({ database }: Store): Promise<LedgerStats> {
+export async function readStats({ database }: Store): Promise<LedgerStats> {
   const rows: Record<string, number> = {};
-  for (const table of Object.keys(tables)) {
+  for (const table of tableNames) {
     const [row] = await database.query(`SELECT COUNT(*) AS count FROM ${table}`);
     rows[table] = row === undefined ? 0 : integer(row, "count");
   }
   const [schema] = await database.query("SELECT MAX(number) AS number FROM strata_schema");
   const [sums] = await database.query(
-    `SELECT ${costSums("calls")}, MIN(started_ms) AS oldest, MAX(started_ms) AS newest FROM calls`,
+    `SELECT ${moneySums("cost_pico_usd", "cost")}, MIN(started_ms) AS oldest, MAX(started_ms) AS newest FROM calls`,
   );
-  const [folds] = await database.query(`SELECT ${costSums("compactions_v1")} FROM compactions_v1`);
+  const [compactions] = await database.query(
+    `SELECT ${moneySums("cost_pico_usd", "cost")} FROM compactions_v1`,
+  );
   return {
     store: database.kind,
     schema: schema === undefined ? 0 : integer(schema, "number"),
     rows,
     bytes: await database.size(),
-    costPicoUsd: sumOf(sums) + sumOf(folds),
+    costPicoUsd: moneyOf(sums, "cost") + moneyOf(compactions, "cost"),
     oldestMs: sums === undefined ? null : integerOrNull(sums, "oldest"),
     newestMs: sums === undefined ? null : integerOrNull(sums, "newest"),
   };
-}
-
-/** In two parts: the sum over a whole ledger can exceed SQLite's integers. */
-function costSums(table: string): string {
-  const part = (column: string): string =>
-    `CAST(COALESCE(SUM(${table}.cost_pico_usd ${column} 1000000), 0) AS TEXT)`;
-  return `${part("/")} AS millions, ${part("%")} AS rest`;
-}
-
-function sumOf(row: ResultRow | undefined): bigint {
-  return row === undefined ? 0n : money(row, "millions") * 1_000_000n + money(row, "rest");
 }

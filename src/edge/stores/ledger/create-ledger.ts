@@ -7,21 +7,32 @@ import { createSessionIds } from "../../events/session-ids.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Database } from "../sql/database.ts";
 import { migrate } from "../sql/migrate.ts";
-import { checkParts } from "./check-ledger.ts";
-import { deleteSession } from "./sessions/delete-session.ts";
-import { eventParts } from "./events.ts";
-import { exportSession } from "./transfer/export-session.ts";
+import { checkLedger, readStats } from "./check-ledger.ts";
 import { dropStaleLocks, lockCompaction } from "./compactions/compaction-lock.ts";
-import { compactionColumns, toCompaction } from "./compactions/compaction-rows.ts";
-import { importSession } from "./transfer/import-session.ts";
+import { appendEvents, readEvents, sweepEvents } from "./events.ts";
+import { newHolder } from "./lease-holder.ts";
+import { repairLedger } from "./repair-ledger.ts";
+import { deleteSession } from "./sessions/delete-session.ts";
+import { forkSession, moveSession } from "./sessions/fork-session.ts";
+import {
+  createSession,
+  findSession,
+  listSessions,
+  pointerHistory,
+  readContent,
+  readState,
+  setStatus,
+} from "./sessions/sessions.ts";
+import { leaseMsMax, type Store } from "./store.ts";
 import { findToolResult, readHistory } from "./threads/read-history.ts";
 import { searchHistory } from "./threads/search-history.ts";
-import { sessionParts } from "./sessions/sessions.ts";
-import { newHolder } from "./lease-holder.ts";
-import { leaseMsMax, type Store } from "./store.ts";
-import { threadParts } from "./threads/threads.ts";
-import { endOf, latestCompaction, latestFoundation } from "./threads/thread-path.ts";
-import { turnParts } from "./turns/turns.ts";
+import { findCompaction, findFoundation, readCompactions } from "./threads/thread-path.ts";
+import { readThread, readTurns } from "./threads/threads.ts";
+import { exportSession } from "./transfer/export-session.ts";
+import { importSession } from "./transfer/import-session.ts";
+import { openTurn } from "./turns/open-turn.ts";
+import { readCalls, readMessages, readToolCalls } from "./turns/read-turn.ts";
+import { abandonTurn, findTurn, findUnfinished, resumeTurn } from "./turns/turns.ts";
 
 export interface LedgerOptions {
   /** The lease holder's name for others. Default: machine and process. */
@@ -44,42 +55,48 @@ export async function createLedger(
     await database.close();
     throw error;
   }
+  const on =
+    <Rest extends unknown[], Result>(work: (store: Store, ...rest: Rest) => Result) =>
+    (...rest: Rest): Result =>
+      work(store, ...rest);
   return {
-    ...sessionParts(store),
-    ...turnParts(store),
-    ...threadParts(store),
-    ...compactionParts(store),
-    ...eventParts(store),
-    searchHistory: (query) => searchHistory(store, query),
-    readHistory: (range) => readHistory(store, range),
-    findToolResult: (sessionId, toolUseId) => findToolResult(store, sessionId, toolUseId),
-    exportSession: (id) => exportSession(store, id),
-    importSession: (lines, as) => importSession(store, lines, as),
-    ...checkParts(store),
-    deleteSession: (id, how = {}) => deleteSession(store, id, how),
-    onAdvance: (handler) => database.onAdvance(handler),
+    createSession: on(createSession),
+    findSession: on(findSession),
+    listSessions: on(listSessions),
+    forkSession: on(forkSession),
+    moveSession: on(moveSession),
+    setStatus: on(setStatus),
+    deleteSession: on(deleteSession),
+    pointerHistory: on(pointerHistory),
+    readState: on(readState),
+    readContent: on(readContent),
+    openTurn: on(openTurn),
+    findUnfinished: on(findUnfinished),
+    resumeTurn: on(resumeTurn),
+    abandonTurn: on(abandonTurn),
+    findTurn: on(findTurn),
+    readThread: on(readThread),
+    readTurns: on(readTurns),
+    readMessages: on(readMessages),
+    readCalls: on(readCalls),
+    readToolCalls: on(readToolCalls),
+    lockCompaction: on(lockCompaction),
+    dropStaleLocks: on(dropStaleLocks),
+    findCompaction: on(findCompaction),
+    findFoundation: on(findFoundation),
+    readCompactions: on(readCompactions),
+    searchHistory: on(searchHistory),
+    readHistory: on(readHistory),
+    findToolResult: on(findToolResult),
+    appendEvents: on(appendEvents),
+    readEvents: on(readEvents),
+    sweepEvents: on(sweepEvents),
+    exportSession: on(exportSession),
+    importSession: on(importSession),
+    check: on(checkLedger),
+    repair: on(repairLedger),
+    stats: on(readStats),
     close: () => database.close(),
-  };
-}
-
-type NotesParts = Pick<
-  Ledger,
-  "lockCompaction" | "dropStaleLocks" | "findCompaction" | "findFoundation" | "readCompactions"
->;
-
-function compactionParts(store: Store): NotesParts {
-  return {
-    lockCompaction: (sessionId) => lockCompaction(store, sessionId),
-    dropStaleLocks: (olderThanMs) => dropStaleLocks(store, olderThanMs),
-    findCompaction: async (of) => latestCompaction(store, await endOf(store, of)),
-    findFoundation: async (of, model) => latestFoundation(store, await endOf(store, of), model),
-    readCompactions: async (sessionId, limit = 20) => {
-      const rows = await store.database.query(
-        `SELECT ${compactionColumns} FROM compactions_v1 c WHERE c.session_id = ? ORDER BY c.compacted_at DESC, c.turn_id DESC LIMIT ?`,
-        [sessionId, limit],
-      );
-      return rows.map(toCompaction);
-    },
   };
 }
 

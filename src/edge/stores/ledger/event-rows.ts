@@ -1,15 +1,20 @@
-// Converts event rows to events and back.
+// Converts event rows to events and back, and makes events about what the ledger itself did.
 import {
   eventTypes,
   isAudit,
   isEventType,
   type EventType,
 } from "../../../core/events/event-catalogue.ts";
-import type { StrataEvent } from "../../../core/events/event.ts";
+import type { EventDraft, StrataEvent } from "../../../core/events/event.ts";
+import { toUsd } from "../../../core/events/payload-spelling.ts";
+import { hashContent } from "../../../core/hash.ts";
+import type { SessionRecord } from "../../../core/ledger/session-record.ts";
+import type { TurnRecord } from "../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { ResultRow, Write } from "../sql/database.ts";
-import { integer, text, textOrNull } from "../sql/read-row.ts";
-import type { Row } from "../sql/tables.ts";
+import { integer, readAs, text, textOrNull } from "../sql/read-row.ts";
+import { selected, type Row } from "../sql/tables.ts";
+import type { Store } from "./store.ts";
 
 export function eventWrites(events: readonly StrataEvent[]): readonly Write[] {
   return events.length === 0 ? [] : [{ into: "events", rows: events.map(eventRow) }];
@@ -29,11 +34,8 @@ export function eventRow(event: StrataEvent): Row {
   };
 }
 
-const columns =
-  "id, timestamp_us, session_id, turn_id, parent_event_id, type, actor, sensitivity, payload_json";
-
 export function selectEvents(condition: string): string {
-  return `SELECT ${columns} FROM events WHERE ${condition} ORDER BY id LIMIT ?`;
+  return `SELECT ${selected("events")} FROM events WHERE ${condition} ORDER BY id LIMIT ?`;
 }
 
 /** Events were checked when written. A later program may have written types unknown to this one. */
@@ -47,7 +49,7 @@ export function toEvent(row: ResultRow): StrataEvent {
     type: text(row, "type"),
     actor: text(row, "actor"),
     sensitivity: text(row, "sensitivity"),
-    payload: JSON.parse(text(row, "payload_json")),
+    payload: readAs(row, "payload_json", JSON.parse),
   };
   if (isKnown(event)) return event;
   throw new StrataError(
@@ -62,3 +64,39 @@ function isKnown(event: unknown): event is StrataEvent {
 }
 
 export const auditTypes: readonly EventType[] = eventTypes.filter(isAudit);
+
+/** An event about an act of the ledger, for the commit of that act. It follows every other event of its session. */
+export async function auditWrites(
+  { database, events }: Store,
+  draft: EventDraft,
+): Promise<readonly Write[]> {
+  const [row] = await database.query("SELECT MAX(id) AS id FROM events WHERE session_id = ?", [
+    draft.sessionId,
+  ]);
+  if (typeof row?.["id"] === "string") events.continueAfter(draft.sessionId, row["id"]);
+  return eventWrites([events.make(draft)]);
+}
+
+export function turnCounts({ callCount, toolCallCount, costPicoUsd }: TurnRecord): {
+  readonly llm_call_count: number;
+  readonly tool_call_count: number;
+  readonly total_cost_usd: string;
+} {
+  return {
+    llm_call_count: callCount,
+    tool_call_count: toolCallCount,
+    total_cost_usd: toUsd(costPicoUsd),
+  };
+}
+
+export function sessionCounts({ turnCount, costPicoUsd }: SessionRecord): {
+  readonly turn_count: number;
+  readonly total_cost_usd: string;
+} {
+  return { turn_count: turnCount, total_cost_usd: toUsd(costPicoUsd) };
+}
+
+/** The stand-in name of a deleted session. Only those who know the original name can derive it. */
+export function nameOfDeleted(id: string): string {
+  return `deleted ${hashContent(id).slice(0, 16)}`;
+}

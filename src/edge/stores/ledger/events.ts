@@ -1,28 +1,24 @@
 // The trace: events in batches, read in id order, swept except for audits.
 import type { StrataEvent } from "../../../core/events/event.ts";
-import type { EventQuery, Ledger } from "../../../core/ledger/ledger.ts";
+import type { EventQuery } from "../../../core/ledger/ledger.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Statement } from "../sql/database.ts";
 import { integer, text } from "../sql/read-row.ts";
 import type { Value } from "../sql/tables.ts";
-import { auditTypes, eventRow, eventWrites, selectEvents, toEvent } from "./event-rows.ts";
-import { nameOfDeleted } from "./audit.ts";
+import {
+  auditTypes,
+  eventRow,
+  eventWrites,
+  nameOfDeleted,
+  selectEvents,
+  toEvent,
+} from "./event-rows.ts";
 import { commitOnce, conflict, mayRepeat, type Store } from "./store.ts";
-
-type EventParts = Pick<Ledger, "appendEvents" | "readEvents" | "sweepEvents">;
-
-export function eventParts(store: Store): EventParts {
-  return {
-    appendEvents: (events) => appendEvents(store, events),
-    readEvents: (query) => readEvents(store, query),
-    sweepEvents: (beforeMs) => sweepEvents(store, beforeMs),
-  };
-}
 
 /** The most events in one commit. A bus queues at most this many. */
 const eventsMax = 10_000;
 
-async function appendEvents(store: Store, given: readonly StrataEvent[]): Promise<void> {
+export async function appendEvents(store: Store, given: readonly StrataEvent[]): Promise<void> {
   const events = await withoutDeleted(store, given);
   if (events.length === 0) return;
   if (events.length > eventsMax) {
@@ -79,7 +75,7 @@ function allRecorded(events: readonly StrataEvent[]): Statement {
 
 const eventsPerPage = 500;
 
-async function* readEvents(store: Store, query: EventQuery): AsyncGenerator<StrataEvent> {
+export async function* readEvents(store: Store, query: EventQuery): AsyncGenerator<StrataEvent> {
   const conditions: string[] = ["id > ?"];
   const fixed: Value[] = [];
   if (query.sessionId !== undefined) {
@@ -105,7 +101,7 @@ async function* readEvents(store: Store, query: EventQuery): AsyncGenerator<Stra
 /** The batch size: others can write in between. */
 const eventsPerSweep = 2000;
 
-async function sweepEvents({ database }: Store, beforeMs: number): Promise<number> {
+export async function sweepEvents({ database }: Store, beforeMs: number): Promise<number> {
   const condition = `timestamp_us < ? AND type NOT IN (${auditTypes.map(() => "?").join(", ")})`;
   const values = [beforeMs * 1000, ...auditTypes];
   for (let swept = 0; ;) {

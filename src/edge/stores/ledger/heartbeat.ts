@@ -2,12 +2,8 @@
 import type { Guard } from "../sql/database.ts";
 import type { Store } from "./store.ts";
 
-export interface Heartbeat {
-  stop(): void;
-}
-
 /** Renews three times per lifetime. Stops when the row is no longer ours. */
-export function keepAlive({ database, leaseMs }: Store, renew: () => Guard): Heartbeat {
+export function keepAlive({ database, leaseMs }: Store, renew: () => Guard): { stop(): void } {
   let isBeating = false;
   const timer = setInterval(() => {
     if (isBeating) return;

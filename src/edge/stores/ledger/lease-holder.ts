@@ -12,8 +12,22 @@ export function newHolder(name?: string): string {
   return `${hostname()}:${pid}:${token}@${shorten(place)}.${started ?? ""}`;
 }
 
-/** True only if it is certain: the process was on this machine and has ended. */
+/** Leases of this process that it no longer uses and could not give back: the store failed. */
+const givenUp = new Set<string>();
+
+/** If the work fails, this process takes the holder's lease as free, before it expires. */
+export async function orGiveUp<T>(holder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    givenUp.add(holder);
+    throw error;
+  }
+}
+
+/** True only if it is certain: this process gave it up, or its process was on this machine and has ended. */
 export function isHolderGone(holder: string): boolean {
+  if (givenUp.has(holder)) return true;
   const [, pid, place, started] = /:(\d+):[0-9a-f]{8}@([0-9a-f]{16})\.(\d*)$/.exec(holder) ?? [];
   const self = identifySelf();
   if (!isPlaceCertain(self)) return false;

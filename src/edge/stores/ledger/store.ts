@@ -2,7 +2,7 @@
 import type { MakeEvent } from "../../events/make-event.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Commit, CommitResult, Database, Statement } from "../sql/database.ts";
-import type { Value } from "../sql/tables.ts";
+import type { Row, TableName, Value } from "../sql/tables.ts";
 
 export interface Store {
   readonly database: Database;
@@ -71,6 +71,17 @@ export async function commitBranching(store: Store, make: () => Commit): Promise
 
 /** How often a commit is retried after concurrent changes. */
 export const triesMax = 50;
+
+/** Asks whether a row with these values is there. */
+export function landedRow(table: TableName, row: Row): Statement {
+  const conditions = Object.entries(row).map(([column, value]) =>
+    value === null ? `${column} IS NULL` : `${column} = ?`,
+  );
+  return {
+    sql: `SELECT 1 AS landed FROM ${table} WHERE ${conditions.join(" AND ")}`,
+    values: Object.values(row).filter((value) => value !== null),
+  };
+}
 
 /** For a commit that is harmless to repeat. */
 export const mayRepeat: Statement = { sql: "SELECT 1 AS landed WHERE 1 = 0", values: [] };

@@ -13,7 +13,7 @@ const pointer = {
 };
 
 describe("a commit as one statement", () => {
-  test("guards come first, each on condition of the one before, then the writes and the news", () => {
+  test("guards come first, each on condition of the one before, then the writes", () => {
     expect(
       composeCommit({
         guards: [lease, pointer],
@@ -28,17 +28,15 @@ describe("a commit as one statement", () => {
           },
           { sql: "DELETE FROM compaction_locks_v1 WHERE session_id = ?", values: ["a"] },
         ],
-        advanced: ["a"],
       }),
     ).toEqual({
       sql:
         "WITH g0 AS (SELECT 1 FROM sessions WHERE id = $1 OR id = $2 FOR NO KEY UPDATE), " +
         "g1 AS (UPDATE sessions SET next_seq = $3 WHERE (id = $4 AND next_seq = $5) AND (SELECT true FROM g0) RETURNING 1), " +
         "w0 AS (INSERT INTO contents (hash, text) SELECT * FROM unnest($6::text[], $7::text[]) WHERE (SELECT true FROM g1) ON CONFLICT DO NOTHING), " +
-        "w1 AS (DELETE FROM compaction_locks_v1 WHERE (session_id = $8) AND (SELECT true FROM g1)), " +
-        "notified AS (SELECT pg_notify('strata_advanced', id) FROM unnest($9::text[]) AS moved (id) WHERE (SELECT true FROM g1)) " +
-        "SELECT (SELECT 1 FROM g0) AS g0, (SELECT 1 FROM g1) AS g1, (SELECT count(*) FROM notified) AS notified",
-      values: ["a", "b", 2, "a", 1, ["h1", "h2"], ["one", "two"], "a", ["a"]],
+        "w1 AS (DELETE FROM compaction_locks_v1 WHERE (session_id = $8) AND (SELECT true FROM g1)) " +
+        "SELECT (SELECT 1 FROM g0) AS g0, (SELECT 1 FROM g1) AS g1",
+      values: ["a", "b", 2, "a", 1, ["h1", "h2"], ["one", "two"], "a"],
     });
   });
 
@@ -93,7 +91,6 @@ describe("a commit that needs several statements", () => {
           { into: "contents", rows: [{ hash: "h", text: "t" }] },
           { into: "events", rows: [] },
         ],
-        advanced: ["a", "b"],
       }),
     ).toEqual({
       guards: [
@@ -111,10 +108,6 @@ describe("a commit that needs several statements", () => {
         {
           sql: "INSERT INTO contents (hash, text) SELECT * FROM unnest($1::text[], $2::text[])",
           values: [["h"], ["t"]],
-        },
-        {
-          sql: "SELECT pg_notify('strata_advanced', id) FROM unnest($1::text[]) AS moved (id)",
-          values: [["a", "b"]],
         },
       ],
     });

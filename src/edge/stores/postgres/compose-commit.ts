@@ -11,8 +11,6 @@ export interface NumberedStatement {
   readonly values: readonly (Value | readonly Value[])[];
 }
 
-export const advancedChannel = "strata_advanced";
-
 /** A larger insert is divided. */
 const insertCharsMax = 8_000_000;
 
@@ -24,23 +22,19 @@ const insertCharsMax = 8_000_000;
  * the statement, except the rows they lock: these are read again once the lock is granted.
  */
 export function composeCommit(commit: Commit): NumberedStatement | null {
-  const { guards, writes, advanced = [] } = commit;
+  const { guards, writes } = commit;
   const parts = [...guards, ...writes.filter(isNeeded)];
   if (commit.inOrder === true || parts.length === 0 || !isOneStatement(commit)) return null;
   const named: string[] = [];
   const values: (Value | readonly Value[])[] = [];
   const add = (name: string, part: NumberedStatement): void => {
-    named.push(`${name} AS (${numberPlaces(part.sql, values.length + 1).sql})`);
+    named.push(`${name} AS (${numberPlaces(part.sql, values.length + 1)})`);
     values.push(...part.values);
   };
   guards.forEach((guard, index) => add(`g${index}`, guardPart(guard, holdsBefore(index))));
   const holds = holdsBefore(guards.length);
   writes.filter(isNeeded).forEach((write, index) => add(`w${index}`, writePart(write, holds)));
-  if (advanced.length > 0) add("notified", notifyPart(advanced, holds));
-  const results = [
-    ...guards.map((_guard, index) => `(SELECT 1 FROM g${index}) AS g${index}`),
-    ...(advanced.length > 0 ? ["(SELECT count(*) FROM notified) AS notified"] : []),
-  ];
+  const results = guards.map((_guard, index) => `(SELECT 1 FROM g${index}) AS g${index}`);
   return { sql: `WITH ${named.join(", ")} SELECT ${results.join(", ") || "1 AS done"}`, values };
 }
 
@@ -50,16 +44,13 @@ export interface CommitSteps {
 }
 
 /** The same as statements of a transaction. Each sees earlier commits and the transaction's own writes. */
-export function planSteps({ guards, writes, advanced = [] }: Commit): CommitSteps {
+export function planSteps({ guards, writes }: Commit): CommitSteps {
   return {
     guards: guards.map((guard) => numbered(guardPart(guard, ""))),
-    writes: [
-      ...writes
-        .filter(isNeeded)
-        .flatMap(divide)
-        .map((write) => numbered(writePart(write, ""))),
-      ...(advanced.length > 0 ? [numbered(notifyPart(advanced, ""))] : []),
-    ],
+    writes: writes
+      .filter(isNeeded)
+      .flatMap(divide)
+      .map((write) => numbered(writePart(write, ""))),
   };
 }
 
@@ -124,16 +115,8 @@ function insertPart({ into, rows, orIgnore }: Insert, holds: string): NumberedSt
   };
 }
 
-function notifyPart(sessionIds: readonly string[], holds: string): NumberedStatement {
-  const where = holds === "" ? "" : ` WHERE ${holds}`;
-  return {
-    sql: `SELECT pg_notify('${advancedChannel}', id) FROM unnest(?::text[]) AS moved (id)${where}`,
-    values: [sessionIds],
-  };
-}
-
 function numbered({ sql, values }: NumberedStatement): NumberedStatement {
-  return { sql: numberPlaces(sql).sql, values };
+  return { sql: numberPlaces(sql), values };
 }
 
 function divide(write: Write): readonly Write[] {

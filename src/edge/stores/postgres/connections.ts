@@ -2,9 +2,9 @@
 import type * as Driver from "pg";
 import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ResultRow } from "../sql/database.ts";
+import { repairHint } from "../sql/read-row.ts";
 import type { Address } from "./connection-string.ts";
 import { endClient, withinTime } from "./deadline.ts";
-import { findAtWork } from "./find-at-work.ts";
 import { isStalePlan, kindOfFailure } from "./postgres-errors.ts";
 import { createToRun, type ClientRun, type Run } from "./run-statements.ts";
 import { watchSilence } from "./watch-silence.ts";
@@ -12,8 +12,6 @@ import { watchSilence } from "./watch-silence.ts";
 export interface Connections {
   /** If it throws before the work began, nothing was sent. */
   use<T>(work: (run: Run) => Promise<T>, onNotice?: (notice: Notice) => void): Promise<T>;
-  /** A connection outside the pool, for listening. */
-  connectAlone(): Promise<Driver.Client>;
   close(): Promise<void>;
 }
 
@@ -78,10 +76,7 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
     await client.connect();
     return client;
   };
-  const watch = watchSilence({
-    forMs: silentForMs,
-    findAtWork: (pids) => findAtWork(connectAlone, connectForMs, pids),
-  });
+  const watch = watchSilence({ forMs: silentForMs, askForMs: connectForMs, connect: connectAlone });
   const pool = new pg.Pool(config);
   const open = new Set<Driver.Client>();
   pool.on("error", onLost);
@@ -97,7 +92,6 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
       const client = await pool.connect();
       return useClient(client, toRun(client), work, onNotice);
     },
-    connectAlone,
     close: async () => {
       await pool.end();
       await Promise.all([...open].map((client) => endClient(client, connectForMs)));
@@ -179,7 +173,7 @@ function toSafeInteger(text: string): number {
   if (Number.isSafeInteger(value)) return value;
   throw new StrataError(
     "store-unavailable",
-    `the ledger returned ${text}, which does not fit a number exactly`,
-    "read it as text: CAST(… AS TEXT)",
+    `the ledger is damaged: the number ${text} in it is too large to be true`,
+    repairHint,
   );
 }

@@ -5,7 +5,7 @@ import { openPostgres, type PostgresOptions } from "./open-postgres.ts";
 
 export type { LedgerOptions, PostgresOptions };
 
-/** Migrates the schema. If several nodes start at once, one of them does it. */
+/** Migrates the schema. If several nodes start together, one of them does it. */
 export async function openPostgresLedger(
   options: PostgresOptions & LedgerOptions,
 ): Promise<Ledger> {

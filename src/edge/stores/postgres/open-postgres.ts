@@ -1,18 +1,17 @@
 // The shared database: many nodes on one PostgreSQL server, which may be unavailable for a while.
-import { StrataError, messageOf } from "../../../core/strata-error.ts";
+import { StrataError } from "../../../core/strata-error.ts";
 import type { Database } from "../sql/database.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnections, type Connections } from "./connections.ts";
 import { parseAddress, type Address } from "./connection-string.ts";
-import { openListener } from "./listen.ts";
-import { createOperations, type Operations } from "./operations.ts";
+import { createOperations } from "./operations.ts";
 import { explainFailure, toStoreError } from "./postgres-errors.ts";
 import { scrubTables } from "./scrub-tables.ts";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database`. */
   readonly url: string;
-  /** Connections for statements. One more listens. */
+  /** How many connections it may open. */
   readonly poolSize?: number;
   /** How long to wait for an unavailable server before an operation fails. */
   readonly retryForMs?: number;
@@ -32,11 +31,10 @@ const dialect: Pick<Database, "clockSql" | "termsSql"> = {
     "FROM q JOIN message_terms m ON array_to_tsvector(string_to_array(m.terms, ' ')) @@ CAST(q.code AS tsquery)",
 };
 
-/** Fails at once if the server cannot be reached. Waits for it only later. */
+/** Fails without waiting if the server cannot be reached. Waits for it only later. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { poolSize = 10, retryForMs = 30_000, statementTimeoutMs = 30_000 } = options;
   const onProblem = isolate(options.onProblem ?? (() => {}));
-  const onHandlerFailed = isolate(options.onProblem ?? ((problem) => process.emitWarning(problem)));
   const address = parseAddress(options.url);
   const outage = watchOutage((error) => onProblem(waitingFor(error, address, retryForMs)));
   const connections = await openConnections({
@@ -52,17 +50,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   });
   try {
     await examine(connections, address, onProblem);
-    const listener = await openListener({
-      connect: () => connections.connectAlone(),
-      silentForMs: statementTimeoutMs,
-      onLost: outage.onLost,
-      onHandlerFailed: (error) => onHandlerFailed(handlerFailed(error)),
-      movedSince: (timeMs) => findMoved(operations, timeMs),
-    });
     let closing: Promise<void> | undefined;
     const closeAll = async (): Promise<void> => {
       await operations.drain();
-      await Promise.all([listener.close(), connections.close()]);
+      await connections.close();
     };
     return {
       kind: "postgres",
@@ -77,7 +68,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         ]);
         return rows.length > 0;
       },
-      onAdvance: (handler) => listener.subscribe(handler),
       size: async () => {
         const [row] = await operations.query(
           "SELECT pg_database_size(current_database()) AS bytes",
@@ -94,7 +84,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 }
 
-/** A failing handler must not break the operation it is told about. */
+/** A failing handler must not break the operation it hears of. */
 function isolate(onProblem: (problem: StrataError) => void): (problem: StrataError) => void {
   return (problem) => {
     try {
@@ -109,16 +99,6 @@ function waitingFor(error: unknown, address: Address, forMs: number): StrataErro
   const { code, message, hint } = explainFailure(error, address);
   const text = `${message}; operations wait up to ${forMs / 1000} s`;
   return new StrataError(code, text, hint, { cause: error });
-}
-
-function handlerFailed(cause: unknown): StrataError {
-  const reason = messageOf(cause);
-  return new StrataError(
-    "usage",
-    `a handler of onAdvance failed: ${reason}`,
-    "catch errors inside the handler; the session has moved anyway",
-    { cause },
-  );
 }
 
 /** Reports an outage once, not once per waiting operation. */
@@ -173,9 +153,4 @@ async function examine(
       ),
     );
   }
-}
-
-async function findMoved({ query }: Operations, sinceMs: number): Promise<readonly string[]> {
-  const rows = await query("SELECT id FROM sessions WHERE updated_ms >= ?", [sinceMs]);
-  return rows.map(({ id }) => String(id));
 }

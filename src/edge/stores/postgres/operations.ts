@@ -117,7 +117,7 @@ function createTranslate(): (sql: string) => string {
   return (sql) => {
     const found = known.get(sql);
     if (found !== undefined) return found;
-    const translated = numberPlaces(withByteOrder(sql)).sql;
+    const translated = numberPlaces(withByteOrder(sql));
     if (known.size >= translationsMax) known.clear();
     known.set(sql, translated);
     return translated;

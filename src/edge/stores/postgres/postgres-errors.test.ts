@@ -48,7 +48,7 @@ describe("kinds of failures", () => {
   });
 });
 
-test("what the server said is told from what the network did", () => {
+test("an answer of the server is distinguished from a failure of the network", () => {
   expect(["53300", "57P03", "P0001", "XX000"].map((code) => isServersWord(failure(code)))).toEqual([
     true,
     true,

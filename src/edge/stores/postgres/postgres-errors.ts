@@ -3,10 +3,7 @@
 import { StrataError, type StrataErrorCode, messageOf } from "../../../core/strata-error.ts";
 import type { Address } from "./connection-string.ts";
 
-/**
- * lost: the connection is gone, and with it the answer. again: the server rolled back, and the same statement
- * may succeed next time. final: it would fail again.
- */
+/** lost: no answer came. again: the server rolled back, and a repetition may succeed. final: it would fail again. */
 export type FailureKind = "lost" | "again" | "final";
 
 export function kindOfFailure(error: unknown): FailureKind {

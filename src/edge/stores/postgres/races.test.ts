@@ -1,4 +1,4 @@
-// Goal: of all who try the same thing at once, exactly one wins. Method: two nodes, each with its own connections.
+// Goal: of all who try the same thing concurrently, exactly one wins. Method: two nodes, each with its own connections.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setTimeout as wait } from "node:timers/promises";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
@@ -115,7 +115,7 @@ test("writers who lock two sessions in opposite order all come through", async (
   expect([await countOf(nodes[0], "s"), await countOf(nodes[0], "t")]).toEqual([60, 60]);
 });
 
-test("writes in order see what somebody else committed while their guard waited", async () => {
+test("writes in order see what others committed while their guard waited", async () => {
   await withClient(url, async (other) => {
     await other.query("BEGIN");
     await other.query("SELECT 1 FROM sessions WHERE id = 's' FOR UPDATE");

@@ -56,7 +56,7 @@ const opening: Readonly<
     message:
       /^the ledger nowhere on .* does not exist: database "nowhere" does not exist \(3D000\)$/,
   },
-  "a port where nobody listens": {
+  "a port without a server": {
     change: (url) => (url.port = "1"),
     code: "store-unavailable",
     message: /cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:1 \(ECONNREFUSED\)$/,
@@ -78,14 +78,17 @@ const opening: Readonly<
   },
 };
 
-test.each(Object.entries(opening))("%s is told at once", async (_name, { change, ...expected }) => {
-  const url = changed(change);
-  const { code, message } = await failureOf(openPostgres({ url }), url);
-  expect(code).toBe(expected.code);
-  expect(message).toMatch(expected.message);
-});
+test.each(Object.entries(opening))(
+  "%s is reported immediately",
+  async (_name, { change, ...expected }) => {
+    const url = changed(change);
+    const { code, message } = await failureOf(openPostgres({ url }), url);
+    expect(code).toBe(expected.code);
+    expect(message).toMatch(expected.message);
+  },
+);
 
-test("a user who may not create tables is told so", async () => {
+test("a user who may not create tables gets an error that says so", async () => {
   const url = await server.createDatabase();
   await withClient(url, (client) =>
     client.query("CREATE ROLE guest LOGIN PASSWORD 'guest-password'"),
@@ -102,7 +105,7 @@ test("a user who may not create tables is told so", async () => {
   );
 });
 
-test("a server without a connection left is told so", async () => {
+test("a server without a connection left is reported as such", async () => {
   await withClient(server.url(), (client) =>
     client.query("CREATE ROLE few LOGIN PASSWORD 'few-password' CONNECTION LIMIT 1"),
   );
@@ -110,12 +113,12 @@ test("a server without a connection left is told so", async () => {
     each.username = "few";
     each.password = "few-password";
   });
-  const { code, message } = await failureOf(openPostgres({ url: few }), few);
+  const { code, message } = await withClient(few, () => failureOf(openPostgres({ url: few }), few));
   expect(code).toBe("store-unavailable");
   expect(message).toMatch(/has no connection left: too many connections for role "few" \(53300\)$/);
 });
 
-test("a database that is read-only is told so", async () => {
+test("a database that is read-only is reported as such", async () => {
   const url = await server.createDatabase();
   await (await openMigrated(url)).close();
   const name = new URL(url).pathname.slice(1);

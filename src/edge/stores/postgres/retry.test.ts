@@ -11,14 +11,14 @@ function failing(times: number, code: string): () => Promise<number> {
   };
 }
 
-test("a lost connection is followed by another attempt, and every loss is told", async () => {
+test("a lost connection is followed by another attempt, and every loss is reported", async () => {
   const told: unknown[] = [];
   const rules = { forMs: 10_000, onLost: (error: unknown) => told.push(error) };
   expect(await retry(failing(2, "ECONNRESET"), rules)).toBe(3);
   expect(told).toHaveLength(2);
 });
 
-test("a deadlock is followed by another attempt, and nothing is told", async () => {
+test("a deadlock is followed by another attempt, and nothing is reported", async () => {
   const told: unknown[] = [];
   const rules = { forMs: 0, onLost: (error: unknown) => told.push(error) };
   expect(await retry(failing(3, "40P01"), rules)).toBe(4);

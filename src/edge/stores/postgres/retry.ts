@@ -40,7 +40,7 @@ export async function retry<T>(work: () => Promise<T>, rules: RetryRules): Promi
   }
 }
 
-/** Half of it is random, so that nodes do not reconnect all at once. */
+/** Half of it is random, so that nodes do not all reconnect together. */
 export function backoffMs(attempt: number, random: number = Math.random()): number {
   return Math.min(backoffMsMax, backoffMsBase * 2 ** attempt) * (0.5 + random / 2);
 }

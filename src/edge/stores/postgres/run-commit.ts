@@ -16,10 +16,7 @@ import { retry, type RetryRules } from "./retry.ts";
 import type { Run } from "./run-statements.ts";
 import { numberPlaces } from "./to-postgres-sql.ts";
 
-/**
- * After a lost connection, asks `landed` before the commit is repeated. The first attempt may still be running
- * on the server, so `landed` is asked again if the second attempt fails.
- */
+/** After a lost connection, asks `landed` before repeating, and again afterwards: the first attempt may still run. */
 export async function runCommit(
   connections: Connections,
   commit: Commit,
@@ -51,7 +48,7 @@ export async function runCommit(
 
 async function hasLanded(connections: Connections, { landed }: Commit): Promise<boolean> {
   if (landed === undefined) return false;
-  const { rows } = await connections.use((run) => run(numberPlaces(landed.sql).sql, landed.values));
+  const { rows } = await connections.use((run) => run(numberPlaces(landed.sql), landed.values));
   return rows.length > 0;
 }
 

@@ -6,7 +6,7 @@ import type { NumberedStatement } from "./compose-commit.ts";
 
 import type { SilenceWatch } from "./watch-silence.ts";
 
-/** Sends a statement at once. Statements sent before an answer share the round trip. */
+/** Sends a statement immediately. Statements sent before an answer share the round trip. */
 export type Run = (
   sql: string,
   values?: NumberedStatement["values"],

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
 import type { Database } from "../sql/database.ts";
 import { openPostgres } from "./open-postgres.ts";
-import { content, empty, openMigrated, openProxy, withClient } from "./test-kit.ts";
+import { openProxy } from "../../../../harness/postgres-proxy.ts";
+import { content, empty, openMigrated, withClient } from "./test-kit.ts";
 
 let server: PostgresServer;
 let url: string;
@@ -47,7 +48,7 @@ test("deleted rows are gone", async () => {
   expect(await countKept()).toBe(0);
 });
 
-test("a user who may not vacuum is told so, and what to grant", async () => {
+test("a user who may not vacuum learns it, and what to grant", async () => {
   await withClient(url, async (client) => {
     await client.query("CREATE ROLE app LOGIN PASSWORD 'app-password'");
     await client.query(
@@ -71,7 +72,7 @@ test("a user who may not vacuum is told so, and what to grant", async () => {
   await app.close();
 });
 
-test("rows that somebody can still see are told of", async () => {
+test("rows that a transaction can still see are reported", async () => {
   await withClient(url, async (reader) => {
     await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
     await reader.query("SELECT * FROM contents");
@@ -96,7 +97,7 @@ test("a reader who is done in a moment is waited for", async () => {
   expect(await countKept()).toBe(0);
 });
 
-test("a connection that is lost meanwhile is told, and is no failure", async () => {
+test("a connection that is lost meanwhile is reported, and is no failure", async () => {
   const proxy = await openProxy(url);
   const node = await openPostgres({ url: proxy.url });
   await deleteAll(node);

@@ -1,17 +1,12 @@
 // Removes deleted rows from the tables with a VACUUM, which the server may refuse, or which may run too early.
 import { setTimeout as wait } from "node:timers/promises";
-import { tables } from "../sql/tables.ts";
+import { tableNames } from "../sql/tables.ts";
 import type { Connections, Notice } from "./connections.ts";
 import type { Address } from "./connection-string.ts";
 import { explainFailure } from "./postgres-errors.ts";
 
-/**
- * The tables that lose content in a deletion; branches are only numbers. Verbose, to detect a run that was too
- * early.
- */
-const vacuumSql = `VACUUM (VERBOSE) ${Object.keys(tables)
-  .filter((name) => name !== "branches")
-  .join(", ")}`;
+/** All tables with content; branches are only numbers. Verbose, to detect a run that was too early. */
+const vacuumSql = `VACUUM (VERBOSE) ${tableNames.filter((name) => name !== "branches").join(", ")}`;
 
 const waitForMs = 1000;
 

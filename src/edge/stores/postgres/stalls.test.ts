@@ -2,6 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
+import { openProxy, type Proxy } from "../../../../harness/postgres-proxy.ts";
 import type { Database } from "../sql/database.ts";
 import { openPostgres, type PostgresOptions } from "./open-postgres.ts";
 import {
@@ -12,9 +13,7 @@ import {
   hashesIn,
   numbered,
   openMigrated,
-  openProxy,
   withClient,
-  type Proxy,
 } from "./test-kit.ts";
 
 let server: PostgresServer;
@@ -83,22 +82,6 @@ describe("a network that stalls", () => {
     await expect(reading).rejects.toMatchObject({ code: "store-unavailable" });
     await node.close();
   });
-
-  test("is noticed by who listens, and moves that were missed are told", async () => {
-    const node = await openNode();
-    const heard: string[] = [];
-    node.onAdvance((id) => heard.push(id));
-    proxy.stall("all");
-    const sql = "UPDATE sessions SET updated_ms = ? WHERE id = 's'";
-    const guard = { name: "session", sql, values: [Date.now()] };
-    await direct.commit({ guards: [guard], writes: [], advanced: ["s"] });
-    await wait(700);
-    expect(heard).toEqual([]);
-    proxy.stall(null);
-    while (heard.length === 0) await wait(10);
-    expect(heard).toEqual(["s"]);
-    await node.close();
-  });
 });
 
 describe("a statement that takes long", () => {
@@ -110,7 +93,7 @@ describe("a statement that takes long", () => {
     await node.close();
   });
 
-  test("goes on as long as it waits for somebody else", async () => {
+  test("goes on as long as it waits for another client", async () => {
     const node = await openNode();
     const { landed: _landed, ...commit } = numbered("s", 0);
     await withClient(url, async (other) => {

@@ -3,25 +3,20 @@ import { isRead, numberPlaces, splitWhere, withByteOrder } from "./to-postgres-s
 
 describe("numbering places", () => {
   test("places are numbered from left to right", () => {
-    expect(numberPlaces("SELECT a FROM t WHERE a = ? AND b IN (?, ?)")).toEqual({
-      sql: "SELECT a FROM t WHERE a = $1 AND b IN ($2, $3)",
-      placeCount: 3,
-    });
+    expect(numberPlaces("SELECT a FROM t WHERE a = ? AND b IN (?, ?)")).toBe(
+      "SELECT a FROM t WHERE a = $1 AND b IN ($2, $3)",
+    );
   });
 
   test("numbering goes on from a given number", () => {
-    expect(numberPlaces("a = ? AND b = ?", 12)).toEqual({
-      sql: "a = $12 AND b = $13",
-      placeCount: 2,
-    });
+    expect(numberPlaces("a = ? AND b = ?", 12)).toBe("a = $12 AND b = $13");
   });
 
   test("a question mark inside quotes or a comment is no place", () => {
     const sql = `SELECT 'why?', 'it''s?', "odd?" -- really?\nFROM t WHERE a = ?`;
-    expect(numberPlaces(sql)).toEqual({
-      sql: `SELECT 'why?', 'it''s?', "odd?" -- really?\nFROM t WHERE a = $1`,
-      placeCount: 1,
-    });
+    expect(numberPlaces(sql)).toBe(
+      `SELECT 'why?', 'it''s?', "odd?" -- really?\nFROM t WHERE a = $1`,
+    );
   });
 });
 

@@ -6,20 +6,14 @@ const places = new RegExp(`${quoted}|\\?`, "g");
 const textTypes = new RegExp(`${quoted}|\\bTEXT\\b(?!\\s+COLLATE)`, "g");
 const landmarks = new RegExp(`${quoted}|[()]|\\bWHERE\\b`, "gi");
 
-export interface NumberedSql {
-  readonly sql: string;
-  readonly placeCount: number;
-}
-
 /** `?` → `$1`, `$2` and so on, or from a later number on. */
-export function numberPlaces(sql: string, first = 1): NumberedSql {
-  let placeCount = 0;
-  const numbered = sql.replace(places, (found) => {
+export function numberPlaces(sql: string, first = 1): string {
+  let next = first;
+  return sql.replace(places, (found) => {
     if (found !== "?") return found;
-    placeCount += 1;
-    return `$${first + placeCount - 1}`;
+    next += 1;
+    return `$${next - 1}`;
   });
-  return { sql: numbered, placeCount };
 }
 
 /**

@@ -2,7 +2,9 @@
 import { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "pg";
-import { hangUp } from "./deadline.ts";
+import type { ResultRow } from "../sql/database.ts";
+import { endClient, hangUp, withinTime } from "./deadline.ts";
+import { isServersWord } from "./postgres-errors.ts";
 
 export interface SilenceWatch {
   /** Call it for every statement sent. Returns the function to call on the answer. */
@@ -15,11 +17,10 @@ export interface SilenceWatch {
 export interface SilenceOptions {
   /** How long a connection may be silent before the server is asked. */
   readonly forMs: number;
-  /**
-   * Which of these the server works for, asked over another connection. Null if it refuses to say. Throws if
-   * that connection fails too.
-   */
-  readonly findAtWork: (pids: readonly number[]) => Promise<ReadonlySet<number> | null>;
+  /** How long the server may take to say what it works on. */
+  readonly askForMs: number;
+  /** Opens another connection to ask it. */
+  readonly connect: () => Promise<Client>;
 }
 
 interface Line {
@@ -37,7 +38,7 @@ const charactersPerMs = 50;
 /** An answer may still be on its way when the server reports it as done. */
 const graceMsMax = 1000;
 
-export function watchSilence({ forMs, findAtWork }: SilenceOptions): SilenceWatch {
+export function watchSilence({ forMs, askForMs, connect }: SilenceOptions): SilenceWatch {
   const lines = new Map<Client, Line>();
   const pids = new WeakMap<Client, number>();
   let isAsking = false;
@@ -47,9 +48,8 @@ export function watchSilence({ forMs, findAtWork }: SilenceOptions): SilenceWatc
     return performance.now() - line.sinceMs >= forMs + line.characters / charactersPerMs;
   };
   const ask = async (silent: readonly Line[]): Promise<void> => {
-    const atWork = await findAtWork(silent.flatMap(({ client }) => pids.get(client) ?? [])).catch(
-      () => new Set<number>(),
-    );
+    const asked = silent.flatMap(({ client }) => pids.get(client) ?? []);
+    const atWork = await findAtWork(connect, askForMs, asked).catch(() => new Set<number>());
     await wait(Math.min(graceMsMax, forMs), undefined, { ref: false });
     for (const line of silent) {
       // It was answered or made progress meanwhile.
@@ -96,4 +96,31 @@ function newLine(client: Client): Line {
 function bytesMoved({ connection: { stream } }: Client): number {
   if (!(stream instanceof Socket)) return 0;
   return stream.bytesRead + stream.bytesWritten - stream.writableLength;
+}
+
+/** A server configured to hide activity counts as working. */
+const atWorkSql = `SELECT pid FROM pg_stat_activity WHERE pid = ANY ($1::int[])
+  AND (state = 'disabled' OR state = 'active' AND wait_event_type IS DISTINCT FROM 'Client')`;
+
+/** Which of these connections the server works for, by process id. Null if the server refuses to say. Throws if it cannot be reached. */
+async function findAtWork(
+  connect: () => Promise<Client>,
+  forMs: number,
+  pids: readonly number[],
+): Promise<ReadonlySet<number> | null> {
+  try {
+    const client = await connect();
+    try {
+      const { rows } = await withinTime(client, forMs, () =>
+        client.query<ResultRow>(atWorkSql, [pids]),
+      );
+      return new Set(rows.map(({ pid }) => Number(pid)));
+    } finally {
+      void endClient(client, forMs);
+    }
+  } catch (error) {
+    // A refusal is also an answer.
+    if (isServersWord(error)) return null;
+    throw error;
+  }
 }

@@ -1,10 +1,7 @@
 // What the ledger needs from a database. Only the two drivers know a dialect.
 import type { Row, TableName, Value } from "./tables.ts";
 
-/**
- * SQL here is understood by both SQLite and PostgreSQL, with `?` for values. Integers come back as numbers, so
- * sums of money are read as text.
- */
+/** SQL for both databases, with `?` for values. Integers come back as numbers, so sums of money are read as text. */
 export interface Database {
   readonly kind: "sqlite" | "postgres";
   /** The database's own clock in milliseconds since 1970, as an SQL expression. */
@@ -23,15 +20,10 @@ export interface Database {
    * else meanwhile.
    */
   exclusive<T>(work: (query: Database["query"]) => Promise<T>): Promise<T>;
-  /** Calls the handler when any connection committed with `advanced`. Returns a function that stops it. */
-  onAdvance(handler: (sessionId: string) => void): () => void;
   size(): Promise<number>;
   /** What the database's own check finds wrong, in words. */
   check(): Promise<readonly string[]>;
-  /**
-   * Null once deleted content is gone from the files, as far as the database can do that. Otherwise why not,
-   * and what to do.
-   */
+  /** Null once deleted content is gone from the files, as far as possible. Otherwise why not, and what to do. */
   scrub(): Promise<string | null>;
   close(): Promise<void>;
 }
@@ -47,14 +39,9 @@ export type ResultRow = Readonly<Record<string, unknown>>;
 export interface Commit {
   /** In order. Each must match exactly one row, or nothing is written. The last may be an update. */
   readonly guards: readonly Guard[];
-  /**
-   * Unless they are `inOrder`, no write sees another one's effect or rows that others add while a guard waits,
-   * and no two touch the same row.
-   */
+  /** Unless `inOrder`, no write sees the effect of another or what others add meanwhile; no two touch the same row. */
   readonly writes: readonly Write[];
   readonly inOrder?: boolean;
-  /** Sessions whose pointer moves. Other processes and nodes are notified. */
-  readonly advanced?: readonly string[];
   /**
    * A query that returns a row exactly if the commit took effect, for use after a connection was lost in the
    * middle. Without one, a lost connection is an error. Such a commit cannot take effect twice: it makes its

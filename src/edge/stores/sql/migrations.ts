@@ -1,7 +1,5 @@
 // The schema, as numbered steps that only go forward. A step that was released is never edited.
 
-import type { Database } from "./database.ts";
-
 export interface Migration {
   readonly number: number;
   readonly name: string;
@@ -10,7 +8,7 @@ export interface Migration {
 }
 
 /** Statements per database, for full-text indexes. */
-export type OwnStatements = Readonly<Record<Database["kind"], readonly string[]>>;
+export type OwnStatements = Readonly<Record<"sqlite" | "postgres", readonly string[]>>;
 
 const messageTerms = `
   branch_id BIGINT NOT NULL,

@@ -1,10 +1,10 @@
-// Typed columns of a result row. A column that differs from the schema is a bug of ours.
-import { assert } from "../../../core/assert.ts";
+// Typed columns of a result row. A column that differs from the schema was damaged: other programs write files, too.
+import { StrataError } from "../../../core/strata-error.ts";
 import type { ResultRow } from "./database.ts";
 
 export function text(row: ResultRow, column: string): string {
   const value = row[column];
-  assert(typeof value === "string", `column ${column} holds no text`);
+  if (typeof value !== "string") throw damaged(row, `column ${column} holds no text`);
   return value;
 }
 
@@ -14,7 +14,8 @@ export function textOrNull(row: ResultRow, column: string): string | null {
 
 export function integer(row: ResultRow, column: string): number {
   const value = row[column];
-  assert(typeof value === "number", `column ${column} holds no integer`);
+  if (typeof value !== "number" || !Number.isSafeInteger(value))
+    throw damaged(row, `column ${column} holds no integer`);
   return value;
 }
 
@@ -24,13 +25,61 @@ export function integerOrNull(row: ResultRow, column: string): number | null {
 
 /** Money. Select it with `CAST(… AS TEXT)`, because sums can exceed a number. */
 export function money(row: ResultRow, column: string): bigint {
-  return BigInt(text(row, column));
+  const value = text(row, column);
+  if (!/^-?\d+$/.test(value)) throw damaged(row, `column ${column} holds ${value}`);
+  return BigInt(value);
+}
+
+export function moneyOrNull(row: ResultRow, column: string): bigint | null {
+  return (row[column] ?? null) === null ? null : money(row, column);
 }
 
 /** One of a closed list, as the schema's checks guarantee. */
 export function oneOf<T extends string>(row: ResultRow, column: string, values: readonly T[]): T {
   const value = text(row, column);
   const found = values.find((each) => each === value);
-  assert(found !== undefined, `column ${column} holds ${value}`);
+  if (found === undefined) throw damaged(row, `column ${column} holds ${value}`);
   return found;
+}
+
+/** What our own code made of a column: JSON, a message, a plan. */
+export function readAs<T>(row: ResultRow, column: string, read: (text: string) => T): T {
+  const value = text(row, column);
+  try {
+    return read(value);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw damaged(row, `column ${column} cannot be understood: ${reason}`);
+  }
+}
+
+export const repairHint =
+  "run `strata ledger check --repair`: it says what is damaged and repairs what it can; the rest is in the last good backup";
+
+function damaged(row: ResultRow, problem: string): StrataError {
+  return new StrataError(
+    "store-unavailable",
+    `${nameOf(row)} is damaged in the ledger: ${problem}`,
+    repairHint,
+  );
+}
+
+/** Each table has a column that no other one has. */
+const names: readonly (readonly [column: string, name: (row: ResultRow) => string])[] = [
+  ["lease_token", ({ id }) => `session ${String(id)}`],
+  ["state_json", ({ id }) => `session ${String(id)}`],
+  ["turn_type", ({ id }) => `turn ${String(id)}`],
+  ["payload_json", ({ id }) => `event ${String(id)}`],
+  ["compacted_at", ({ turn_id: id }) => `compaction ${String(id)}`],
+  ["plan_json", ({ turn_id: id, number }) => `call ${String(number)} of turn ${String(id)}`],
+  ["outcome_json", ({ turn_id: id, number }) => `call ${String(number)} of turn ${String(id)}`],
+  [
+    "tool_use_id",
+    ({ turn_id: id, tool_use_id: use }) => `tool use ${String(use)} of turn ${String(id)}`,
+  ],
+  ["idx", ({ turn_id: id, idx }) => `message ${String(idx)} of turn ${String(id)}`],
+];
+
+function nameOf(row: ResultRow): string {
+  return names.find(([column]) => column in row)?.[1](row) ?? "a row";
 }

@@ -1,4 +1,5 @@
-// The tables and their columns, as every INSERT names them. migrations.ts has the schema itself.
+// The tables and their columns, as every INSERT names them. Read from the schema in migrations.ts.
+import { migrations } from "./migrations.ts";
 
 export type ColumnType = "text" | "integer";
 
@@ -6,173 +7,51 @@ export type Value = string | number | bigint | null;
 
 export type Row = Readonly<Record<string, Value>>;
 
-export const tables = {
-  contents: { hash: "text", text: "text" },
-  branches: { id: "integer", parent_branch_id: "integer", fork_seq: "integer" },
-  sessions: {
-    id: "text",
-    agent: "text",
-    role: "text",
-    model: "text",
-    provider: "text",
-    parent_session_id: "text",
-    parent_turn_id: "text",
-    spawn_tool_use_id: "text",
-    task: "text",
-    workspace_path: "text",
-    persona_id: "text",
-    foundation_hash: "text",
-    status: "text",
-    branch_id: "integer",
-    head_turn_id: "text",
-    open_turn_id: "text",
-    next_seq: "integer",
-    move_count: "integer",
-    turn_count: "integer",
-    cost_pico_usd: "integer",
-    created_ms: "integer",
-    updated_ms: "integer",
-    lease_holder: "text",
-    lease_token: "integer",
-    lease_expires_ms: "integer",
-    context_json: "text",
-    setup_json: "text",
-    state_json: "text",
-    version: "integer",
-  },
-  session_history: {
-    session_id: "text",
-    move: "integer",
-    turn_id: "text",
-    branch_id: "integer",
-    moved_ms: "integer",
-    reason: "text",
-  },
-  turns: {
-    id: "text",
-    branch_id: "integer",
-    seq: "integer",
-    parent_turn_id: "text",
-    turn_type: "text",
-    status: "text",
-    end_reason: "text",
-    model: "text",
-    provider: "text",
-    role: "text",
-    toolset_name: "text",
-    tools_available: "text",
-    permissions_granted: "text",
-    permissions_used: "text",
-    started_ms: "integer",
-    completed_ms: "integer",
-    source_event_id: "text",
-    workspace_path: "text",
-    foundation_hash: "text",
-    setup_json: "text",
-  },
-  messages: {
-    branch_id: "integer",
-    turn_seq: "integer",
-    idx: "integer",
-    call_number: "integer",
-    role: "text",
-    content: "text",
-    wire: "text",
-    hash: "text",
-    tokens: "integer",
-    source: "text",
-    context_json: "text",
-    is_replayed: "integer",
-    whole_hash: "text",
-  },
-  message_terms: {
-    branch_id: "integer",
-    turn_seq: "integer",
-    idx: "integer",
-    part: "integer",
-    terms: "text",
-  },
-  calls: {
-    turn_id: "text",
-    number: "integer",
-    session_id: "text",
-    started_ms: "integer",
-    ended_ms: "integer",
-    model: "text",
-    provider: "text",
-    policy: "text",
-    request_hash: "text",
-    status: "text",
-    stop_reason: "text",
-    uncached_tokens: "integer",
-    read_tokens: "integer",
-    write_5m_tokens: "integer",
-    write_30m_tokens: "integer",
-    write_1h_tokens: "integer",
-    write_12h_tokens: "integer",
-    write_24h_tokens: "integer",
-    output_tokens: "integer",
-    reasoning_tokens: "integer",
-    cost_pico_usd: "integer",
-    plan_json: "text",
-    outcome_json: "text",
-    entry_hash: "text",
-  },
-  tool_calls: {
-    turn_id: "text",
-    tool_use_id: "text",
-    call_number: "integer",
-    name: "text",
-    status: "text",
-  },
-  compactions_v1: {
-    session_id: "text",
-    compacted_at: "integer",
-    turn_id: "text",
-    head_turn_count: "integer",
-    tail_start_index: "integer",
-    summary: "text",
-    model_used: "text",
-    provider: "text",
-    input_tokens: "integer",
-    output_tokens: "integer",
-    cost_pico_usd: "integer",
-    summarized_through_turn_id: "text",
-    first_kept_turn_id: "text",
-    first_kept_index: "integer",
-    turns_summarized: "integer",
-    compaction_type: "text",
-    trigger: "text",
-    tokens_before: "integer",
-    tokens_after: "integer",
-    summary_tokens: "integer",
-    duration_ms: "integer",
-    index_json: "text",
-    metadata_json: "text",
-    foundation_hash: "text",
-  },
-  compaction_locks_v1: {
-    session_id: "text",
-    locked_at: "integer",
-    holder: "text",
-    token: "integer",
-    expires_ms: "integer",
-  },
-  events: {
-    id: "text",
-    timestamp_us: "integer",
-    session_id: "text",
-    turn_id: "text",
-    parent_event_id: "text",
-    type: "text",
-    actor: "text",
-    sensitivity: "text",
-    payload_json: "text",
-  },
-} as const;
+export const tableNames = [
+  "contents",
+  "branches",
+  "sessions",
+  "session_history",
+  "turns",
+  "messages",
+  "message_terms",
+  "calls",
+  "tool_calls",
+  "compactions_v1",
+  "compaction_locks_v1",
+  "events",
+] as const;
 
-export type TableName = keyof typeof tables;
+export type TableName = (typeof tableNames)[number];
+
+/** For a SELECT. Money as text, because it can exceed a number. */
+export function selected(table: TableName, alias: string = table): string {
+  return Object.keys(columnsOf(table))
+    .map((column) =>
+      column === "cost_pico_usd"
+        ? `CAST(${alias}.${column} AS TEXT) AS ${column}`
+        : `${alias}.${column}`,
+    )
+    .join(", ");
+}
 
 export function columnsOf(table: TableName): Readonly<Record<string, ColumnType>> {
-  return tables[table];
+  return columns.get(table) ?? {};
 }
+
+/** Both databases have the same columns, apart from the row numbers that SQLite needs for its full-text index. */
+const statements = migrations
+  .flatMap((step) => step.statements)
+  .flatMap((each) => (typeof each === "string" ? [each] : each.sqlite));
+
+const columns: ReadonlyMap<string, Readonly<Record<string, ColumnType>>> = new Map(
+  tableNames.map((table) => [
+    table,
+    Object.fromEntries(
+      statements
+        .filter((sql) => new RegExp(`^(?:CREATE|ALTER) TABLE ${table} `).test(sql))
+        .flatMap((sql) => [...sql.matchAll(/(?:[(,]|ADD COLUMN)\s*(\w+) (TEXT|BIGINT)\b/g)])
+        .map(([, column = "", type]) => [column, type === "TEXT" ? "text" : "integer"]),
+    ),
+  ]),
+);

@@ -4,10 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Database, Snapshot } from "../sql/database.ts";
 import { toStoreError } from "./sqlite-errors.ts";
 
-/**
- * A consistent snapshot on its own connection, while the other one keeps writing. A database in memory has no
- * second connection.
- */
+/** A consistent snapshot on its own connection. A database in memory has only the shared one. */
 export async function readAlone<T>(
   shared: DatabaseSync,
   file: string,

@@ -3,7 +3,6 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Commit, CommitResult, Database, ResultRow } from "../sql/database.ts";
 import type { Value } from "../sql/tables.ts";
-import { watchAdvance, type AdvanceWatch } from "./advance-watch.ts";
 import { runCommit, type Prepare } from "./run-commit.ts";
 import { findDamage, hasTable, readAlone, sizeOf, truncateWal } from "./look-inside.ts";
 import { refuseForeign } from "./foreign-file.ts";
@@ -17,8 +16,6 @@ export interface SqliteOptions {
   readonly synchronous?: "FULL" | "NORMAL";
   /** How long to wait for other processes before failing. */
   readonly busyForMs?: number;
-  /** Receives problems that fail no operation. Default: a process warning. */
-  readonly onProblem?: (problem: unknown) => void;
 }
 
 /** How long a single statement waits. Short, because it blocks the process. */
@@ -31,15 +28,10 @@ export interface SqliteDatabase extends Database {
   readonly file: string;
 }
 
-function warn(problem: unknown): void {
-  process.emitWarning(problem instanceof Error ? problem : String(problem));
-}
-
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
-  const { file, synchronous = "FULL", busyForMs = 10_000, onProblem = warn } = options;
+  const { file, synchronous = "FULL", busyForMs = 10_000 } = options;
   const connection = guarded(file, () => connect(file, synchronous));
   const prepare = createStatementCache(connection);
-  const watch: AdvanceWatch = watchAdvance(prepare, onProblem);
 
   const patiently = async <T>(work: () => T): Promise<T> => {
     const endMs = Date.now() + busyForMs;
@@ -63,11 +55,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     connection,
     file,
     query,
-    commit: async (commit) => {
-      const result = await patiently(() => tryCommit(connection, prepare, commit));
-      if (result.kind === "done") watch.notify(commit.advanced ?? []);
-      return result;
-    },
+    commit: (commit) => patiently(() => tryCommit(connection, prepare, commit)),
     hasTable: (name) => hasTable(query, name),
     snapshot: (work) => readAlone(connection, file, work),
     exclusive: async (work) => {
@@ -81,13 +69,11 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
         throw toStoreError(error, file);
       }
     },
-    onAdvance: (handler) => watch.subscribe(handler),
     size: () => sizeOf(query),
     // A connection that opened the full-text index before others wrote to it reports it as damaged.
     check: () => readAlone(connection, file, (snapshot) => findDamage(snapshot.query)),
     scrub: () => truncateWal(query, Date.now() + busyForMs),
     close: () => {
-      watch.close();
       if (connection.isOpen) connection.close();
       return Promise.resolve();
     },

@@ -17,6 +17,6 @@ test("folders on the way are made, for their user alone", () => {
   }
 });
 
-test("a place where no folder can be made is an error, at once", () => {
+test("a place where no folder can be made is an error without a wait", () => {
   expect(() => makePrivate("/proc/nowhere/at/all/ledger.db")).toThrow("cannot be created");
 });

@@ -1,5 +1,6 @@
 // Turns SQLite errors into one sentence and advice. Codes: https://www.sqlite.org/rescode.html
 import { StrataError } from "../../../core/strata-error.ts";
+import { repairHint } from "../sql/read-row.ts";
 
 /** The primary result code. Undefined for other errors. */
 export function sqliteCode(error: unknown): number | undefined {
@@ -36,6 +37,10 @@ export function toStoreError(error: unknown, file: string): unknown {
   const code = sqliteCode(error);
   if (error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE") {
     return new StrataError("usage", `the ledger ${file} is closed`, "open it again");
+  }
+  if (error instanceof Error && "code" in error && error.code === "ERR_OUT_OF_RANGE") {
+    const problem = "is damaged: a number in it is too large to be true";
+    return new StrataError("store-unavailable", `the ledger ${file} ${problem}`, repairHint);
   }
   if (code === undefined || !(error instanceof Error)) return error;
   const [problem, hint] = explanations[code] ?? [

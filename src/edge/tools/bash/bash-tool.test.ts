@@ -45,7 +45,7 @@ function isZombie(pid: number): boolean {
   return existsSync(file) && /\) Z /.test(readFileSync(file, "utf8"));
 }
 
-test("both streams and the exit status are told, in the workspace's folder", async () => {
+test("both streams and the exit status are in the result, in the workspace's folder", async () => {
   expect(await bash({ command: "pwd; echo oops >&2; exit 3" })).toBe(
     `${workspace.root}\noops\n[exit status 3]`,
   );
@@ -106,7 +106,7 @@ test("of output without end the beginning and the latest are kept, and memory st
   expect(text.length).toBeLessThan(101_000);
 });
 
-test("what left the group of the command is not said to be ended", async () => {
+test("a process that left the group of the command is not reported as ended", async () => {
   // Holds the output open longer than the tool waits for it.
   const command = "setsid sleep 2 & echo $! > child; echo done";
   expect(await bash({ command })).toBe(

@@ -49,7 +49,7 @@ export async function requireConfirmation(
     case "denied":
       throw new ToolError("user_denied", "the user did not allow this");
     case "timed_out":
-      throw new ToolError("confirmation_timeout", "nobody said in time whether this may run", {
+      throw new ToolError("confirmation_timeout", "no answer came in time whether this may run", {
         isUserVisible: true,
       });
     case "cancelled":

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { openChain } from "../../../core/events/chain.ts";
-import { checkTrace } from "../../../core/events/check-trace.ts";
+import { checkTrace } from "../../../../harness/check-trace.ts";
 import type { StrataEvent } from "../../../core/events/event.ts";
 import { createEventBus, type EventBus } from "../../events/event-bus.ts";
-import { createCallEmitter, followTurns } from "./call-events.ts";
+import { createCallEmitter, type SharedChain } from "./tool-trace.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { context, runOne, toolOf, useOf } from "../test-kit.ts";
 
@@ -29,14 +29,14 @@ describe("events", () => {
 
   test("follow from the reply, and the next call can follow from them (D-09)", async () => {
     const about = { sessionId: "s1", turnId: "t1" };
-    const [chain, stop] = followTurns(bus, "s1");
-    const tell = createCallEmitter(bus, chain);
+    const chain: SharedChain = { current: null };
+    const emit = createCallEmitter(bus, chain);
     const payload = { query: "q", results_count: 0, result_skill_ids: [] };
     const search = toolOf("search", async (_input, call) => {
-      tell({ type: "skill.search", payload }, call);
+      emit({ type: "skill.search", payload }, call);
       return { text: "none", filesModified: ["a.txt"], metadata: { commandExecuted: "ls" } };
     });
-    bus.emit({
+    const started = bus.emit({
       ...about,
       type: "turn.started",
       payload: {
@@ -46,6 +46,7 @@ describe("events", () => {
         has_tool_calls_in_history: false,
       },
     });
+    chain.current = openChain(started.id);
     const danger = toolOf("danger", async () => ({ text: "" }), { sideEffects: "execute" });
     const dispatcher = createDispatcher({
       tools: [search, danger],
@@ -60,7 +61,6 @@ describe("events", () => {
     ] as const) {
       await runOne(dispatcher, name, input, { ...context, chain });
     }
-    stop();
     expect(outline()).toEqual([
       "turn.started",
       "tool.called ← 0 turn.started",
@@ -88,7 +88,7 @@ describe("events", () => {
     expect(events[6]?.payload).toMatchObject({ error_class: "user_denied" });
   });
 
-  test("name the first hundred files that were changed; the others, and what is no path, are told as a problem", async () => {
+  test("name the first hundred files that were changed; the others, and what is no path, are reported as a problem", async () => {
     const problems: unknown[] = [];
     const filesModified = Array.from({ length: 150 }, (_, index) =>
       index === 3 ? "" : `f${index}`,
@@ -107,7 +107,7 @@ describe("events", () => {
     ]);
   });
 
-  test("of uses that run at once each follow their own", async () => {
+  test("of concurrent uses each follow their own", async () => {
     const chain = { current: openChain("01ARZ3NDEKTSV4RRFFQ69G5FAV") };
     const dispatcher = createDispatcher({ tools: [echo], events: bus });
     const uses = [useOf("echo", { text: "a" }), useOf("echo", { text: "b" })];

@@ -1,4 +1,5 @@
 // The options of a dispatcher, and its limits.
+import type { Redact } from "../../../core/events/redact-secrets.ts";
 import type { AgentRole } from "../../../core/message/assembled-context.ts";
 import { requireLeasts } from "../../../core/tools/check-limits.ts";
 import type { SideEffects, ToolErrorClass, ToolOutput } from "../../../core/tools/tool.ts";
@@ -23,6 +24,8 @@ export interface DispatcherOptions {
   /** Where long outputs go. Default: the workspace's own folder, or nowhere without a workspace. */
   readonly keepOutput?: KeepOutput;
   readonly limits?: Partial<DispatchLimits>;
+  /** Takes secrets out of everything that a tool gives back, before it is stored, sent or shown. */
+  readonly redact?: Redact;
   /** Receives how each use ended, including what the model does not see. */
   readonly onSettled?: (settled: SettledUse) => void;
   /** Receives problems beside the tools: an event or an output that was refused or cut. */

@@ -51,7 +51,7 @@ describe("one use, one result (D-10)", () => {
     expect(ids).toEqual(uses.map(({ id }) => id));
   });
 
-  test("input that breaks the schema is told in full and the tool does not run", async () => {
+  test("input that breaks the schema is reported in full and the tool does not run", async () => {
     let count = 0;
     const tool = toolOf("count", async () => ({ text: String((count += 1)) }));
     const dispatcher = createDispatcher({ tools: [tool] });
@@ -118,7 +118,7 @@ describe("one use, one result (D-10)", () => {
     expect(await runOne(dispatcher, "half")).toBe("a\ufffd");
   });
 
-  test("what is told to the outside may fail; the result stands", async () => {
+  test("a handler of results may fail; the result stands", async () => {
     const problems: unknown[] = [];
     const events: Pick<EventBus, "emit"> = {
       emit: () => {
@@ -142,7 +142,7 @@ describe("one use, one result (D-10)", () => {
   });
 });
 
-test("whoever is told of problems may fail, too: every use gets its result", async () => {
+test("a handler of problems may fail, too: every use gets its result", async () => {
   const dispatcher = createDispatcher({
     tools: [echo],
     events: {
@@ -171,7 +171,7 @@ describe("registration and permission", () => {
     );
   });
 
-  test("a tool the role or the toolset does not have is not told of and cannot be called", async () => {
+  test("a tool the role or the toolset does not have is not offered and cannot be called", async () => {
     const tools = [
       toolOf("memory_add", async () => ({ text: "written" }), { needs: ["memory.write"] }),
       toolOf("bash", async () => ({ text: "ran" }), { needs: ["commands.run"] }),
@@ -192,7 +192,7 @@ describe("registration and permission", () => {
     expect(await runOne(dispatcher, "memory_add")).toBe("written");
   });
 
-  test("a session opened with what a role gets is told of that, and of nothing else", () => {
+  test("a session opened with what a role gets is offered that, and nothing else", () => {
     const tools = [
       toolOf("read", async () => ({ text: "" }), { needs: ["files.read"] }),
       toolOf("bash", async () => ({ text: "" }), { needs: ["commands.run"] }),
@@ -217,7 +217,7 @@ describe("registration and permission", () => {
   });
 });
 
-describe("at most four at once per session", () => {
+describe("at most four run per session at a time", () => {
   test("over all replies of a session, and each session for itself", async () => {
     let running = 0;
     const highest = new Map<string, number>();
@@ -304,7 +304,7 @@ describe("confirmation", () => {
     expect(await runOne(never, "danger", {}, { ...context, signal })).toContain("error: cancelled");
   });
 
-  test("nobody is asked about a path outside or input that does not fit", async () => {
+  test("the user is not asked about a path outside or input that does not fit", async () => {
     let count = 0;
     const dispatcher = createDispatcher({
       tools: builtInTools(workspace.files),

@@ -14,14 +14,15 @@ import {
   type DispatcherOptions,
   type DispatchLimits,
 } from "./dispatch-options.ts";
-import { keepInWorkspace, type KeptUse } from "./keep-output.ts";
+import { keepInWorkspace, limitOutput, type KeptUse } from "./keep-output.ts";
 import { createPlaces, type Places } from "./places.ts";
 import { findTool, readToolInput, requireWorkspace } from "./read-use.ts";
-import { limitOutput } from "./limit-output.ts";
 import { runLimited } from "./run-limited.ts";
 import type { ScopedTool } from "../scoped-tool.ts";
 import {
   describeEffects,
+  redactFailure,
+  redactOutput,
   toFailedPayload,
   toFailure,
   toFailureMessage,
@@ -85,7 +86,7 @@ function quietly(report: DispatcherOptions["onProblem"]): (problem: unknown) => 
     try {
       report?.(problem);
     } catch {
-      // There is nobody left to report to.
+      // The reporter itself failed.
     }
   };
 }
@@ -144,7 +145,7 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
     settle(output, null);
     return toMessage(use.id, text, false);
   } catch (error) {
-    const failure = toFailure(error);
+    const failure = redactFailure(toFailure(error), setup.options.redact);
     const latencyMs = performance.now() - startMs;
     trace.emit(use.id, { type: "tool.failed", payload: toFailedPayload(use, failure, latencyMs) });
     settle(null, failure);
@@ -191,7 +192,7 @@ async function perform(
     });
     const { role, replyNumber = 0 } = context;
     const call = { ...keptUseOf(toRun), role, replyNumber, eventId };
-    const output = await runLimited(
+    const given = await runLimited(
       (inner) => tool.run(input, { ...call, signal: inner }),
       {
         timeoutMs: timeoutOf(tool, limits),
@@ -200,6 +201,7 @@ async function perform(
       },
       signal,
     );
+    const output = redactOutput(given, options.redact);
     const { text, bytes } = await limitOutput(
       call,
       output,

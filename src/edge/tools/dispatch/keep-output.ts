@@ -1,7 +1,8 @@
-// Stores the full text of a shortened output as a workspace file for the read tool.
+// Limits what the model sees of a tool's output. The full text is stored as a workspace file for the read tool.
 import { hashContent } from "../../../core/hash.ts";
 import { countBytes, cutMiddle } from "../../../core/layers/cut-middle.ts";
-import type { ToolCallContext } from "../../../core/tools/tool.ts";
+import { cutOutput, type LeftOut } from "../../../core/tools/cut-output.ts";
+import { ToolError, type ToolCallContext, type ToolOutput } from "../../../core/tools/tool.ts";
 import type { ScopedFiles } from "../../files/guard/scoped-files.ts";
 import { findStateFolder } from "../../files/workspace-folders.ts";
 
@@ -25,12 +26,12 @@ export interface KeptOutputs {
   readonly filesMax: number;
 }
 
-const kept: KeptOutputs = { bytesMax: 8_000_000, filesMax: 100 };
+const keptMax: KeptOutputs = { bytesMax: 8_000_000, filesMax: 100 };
 
 /** Stores outputs below the workspace's own folder: `.strata`, or `.metis` if only that exists. */
 export function keepInWorkspace(
   workspace: ScopedFiles,
-  { bytesMax, filesMax }: KeptOutputs = kept,
+  { bytesMax, filesMax }: KeptOutputs = keptMax,
 ): KeepOutput {
   return async (use, text) => {
     const folder = `${await findStateFolder(workspace)}/outputs`;
@@ -75,4 +76,53 @@ async function removeOldest(
   );
   dated.sort((left, right) => left.mtimeMs - right.mtimeMs);
   for (const { path } of dated.slice(0, files.length - filesMax)) await workspace.remove(path);
+}
+
+export interface LimitedOutput {
+  readonly text: string;
+  /** The size of the whole output. */
+  readonly bytes: number;
+}
+
+export async function limitOutput(
+  use: KeptUse,
+  output: ToolOutput,
+  bytesMax: number,
+  options: {
+    readonly keepOutput?: KeepOutput;
+    readonly onProblem?: (problem: unknown) => void;
+  },
+): Promise<LimitedOutput> {
+  // Tools may come from plain JavaScript.
+  const given: unknown = output?.text;
+  if (typeof given !== "string") throw new ToolError("execution_error", "the tool gave no text");
+  const whole = given.toWellFormed();
+  const bytes = countBytes(whole);
+  if (bytes <= bytesMax) return { text: whole, bytes };
+  const kept = await keep(use, whole, options);
+  const { text } = cutOutput(whole, bytesMax, (left) => describe(left, kept));
+  return { text, bytes };
+}
+
+async function keep(
+  use: KeptUse,
+  text: string,
+  { keepOutput, onProblem }: Parameters<typeof limitOutput>[3],
+): Promise<KeptOutput | null> {
+  try {
+    return (await keepOutput?.(use, text)) ?? null;
+  } catch (error) {
+    onProblem?.(error);
+    return null;
+  }
+}
+
+function describe(left: LeftOut, kept: KeptOutput | null): string {
+  const { bytesLeftOut, bytesOfAll, fromLine, toLine } = left;
+  const where = `lines ${fromLine} to ${toLine}`;
+  const what = `${bytesLeftOut} of ${bytesOfAll} bytes are left out here, ${where}`;
+  if (kept === null) return `${what}; they were not kept. Ask for less, or for a part`;
+  const isWhole = kept.bytes >= bytesOfAll;
+  const part = isWhole ? "The result is kept" : `Its first ${kept.bytes} bytes are kept`;
+  return `${what}. ${part} in ${kept.path}: read it with offset ${fromLine}`;
 }

@@ -1,4 +1,4 @@
-// Limits how many tools of a session run at once, across all its replies.
+// Limits how many tools of a session run at a time, across all its replies.
 import { ToolError } from "../../../core/tools/tool.ts";
 
 export interface Places {

@@ -1,6 +1,7 @@
 // The outcome of a use as the model's message and as the event's payload.
 import { messageOf } from "../../../core/strata-error.ts";
 import { redact } from "../../../core/events/redact.ts";
+import type { Redact } from "../../../core/events/redact-secrets.ts";
 import type { PayloadOf } from "../../../core/events/event.ts";
 import { isName, listLengthMax } from "../../../core/events/field-kinds.ts";
 import type { Message, ToolUseBlock } from "../../../core/message/message.ts";
@@ -26,6 +27,40 @@ export function toFailure(error: unknown): ToolFailure {
     isUserVisible: false,
     cause: error,
   };
+}
+
+/** The thrown value stays only if it says nothing more than the message. */
+export function redactFailure(failure: ToolFailure, secrets: Redact | undefined): ToolFailure {
+  if (secrets === undefined) return failure;
+  const { errorClass, isUserVisible, cause } = failure;
+  const clean = { errorClass, isUserVisible, message: secrets(failure.message) };
+  const isKept = cause !== undefined && isClean(describeThrown(cause), secrets);
+  return isKept ? { ...clean, cause } : clean;
+}
+
+/** Tools may come from plain JavaScript: what is no text is left to the checks after this. */
+export function redactOutput(output: ToolOutput, secrets: Redact | undefined): ToolOutput {
+  if (secrets === undefined || typeof output?.text !== "string") return output;
+  const { text, ...more } = output;
+  return { ...redactValue(more, secrets), text: secrets(text) };
+}
+
+/** Every text in a JSON-like value. */
+function redactValue<Value>(value: Value, secrets: Redact): Value {
+  const spelled = JSON.stringify(value) ?? "";
+  return isClean(spelled, secrets)
+    ? value
+    : JSON.parse(spelled, (_key, each: unknown) =>
+        typeof each === "string" ? secrets(each) : each,
+      );
+}
+
+function isClean(text: string, secrets: Redact): boolean {
+  return secrets(text) === text;
+}
+
+function describeThrown(thrown: unknown): string {
+  return thrown instanceof Error ? `${thrown.message} ${thrown.stack ?? ""}` : wordsOf(thrown);
 }
 
 export function toFailureMessage({ errorClass, message }: ToolFailure): string {
@@ -83,6 +118,6 @@ function wordsOf(error: unknown): string {
   try {
     return messageOf(error);
   } catch {
-    return "for a reason that cannot be told";
+    return "for a reason that cannot be shown";
   }
 }

@@ -71,7 +71,7 @@ describe("read", () => {
     );
   });
 
-  test("white space is told of, not taken for nothing", async () => {
+  test("white space is reported, not taken for nothing", async () => {
     put("blank.txt", "  \n\n");
     expect(await run("read", { path: "blank.txt" })).toBe(
       '[blank.txt holds white space and nothing else: "  \\n\\n"]',
@@ -140,7 +140,7 @@ describe("read", () => {
 });
 
 describe("write", () => {
-  test("makes and replaces files, and tells of it", async () => {
+  test("makes and replaces files, and says so", async () => {
     expect(await run("write", { path: "new/a.txt", content: "é" })).toBe(
       "Made new/a.txt: 2 bytes.",
     );
@@ -158,6 +158,17 @@ describe("write", () => {
       "sub/.GIT/config",
       ".strata/MEMORY.md",
       ".metis/x",
+      // What some file system takes for the same name: invisible characters, case, ends, short names, streams.
+      ".g\u200bit/config",
+      ".gi\u00adt/config",
+      "\ufeff.git/config",
+      ".git\u2060/config",
+      "sub/.GiT\u200d. ./hooks/pre-commit",
+      ".git\ufe0f /config",
+      ".\u{e0001}git/config",
+      "GIT~1/config",
+      ".git::$INDEX_ALLOCATION/config",
+      ".str\u200cata/MEMORY.md",
     ]) {
       expect(await run("write", { path, content: "x" })).toContain("error: permission_denied");
       expect(await run("edit", { path, old: "a", new: "b" })).toContain("error: permission_denied");
@@ -166,6 +177,9 @@ describe("write", () => {
     expect(await run("write", { path: ".github/x", content: "x" })).toBe(
       "Made .github/x: 1 bytes.",
     );
+    for (const path of ["git", ".gitignore", "digit~1", "a.git/x"]) {
+      expect(await run("write", { path, content: "x" })).toContain("Made");
+    }
   });
 });
 
@@ -203,7 +217,7 @@ describe("edit", () => {
     );
   });
 
-  test("what somebody else saves meanwhile is never overwritten", async () => {
+  test("what another program saves meanwhile is never overwritten", async () => {
     put("a.txt", "one two");
     const { files } = workspace;
     const saving: ScopedFiles = {
@@ -234,7 +248,7 @@ describe("edit", () => {
     );
   });
 
-  test("ten edits of one file at once all land", async () => {
+  test("ten concurrent edits of one file all land", async () => {
     const words = Array.from({ length: 10 }, (_, index) => `w${index};`);
     put("a.txt", words.join(""));
     const uses = words.map((old) => useOf("edit", { path: "a.txt", old, new: old.toUpperCase() }));
@@ -259,7 +273,7 @@ describe("list and glob", () => {
     symlinkSync("/etc", join(workspace.root, "link"));
   });
 
-  test("a folder is listed with sizes; links are told of and not followed", async () => {
+  test("a folder is listed with sizes; links are shown and not followed", async () => {
     expect(await run("list", {})).toBe(
       [
         ".git/",
@@ -306,7 +320,7 @@ describe("list and glob", () => {
     expect(await run("list", { path: "odd" })).toBe('"a\\nb.md" (0 bytes)');
   });
 
-  test("pipes, and folders that are too deep, are told of as what they are", async () => {
+  test("pipes, and folders that are too deep, are reported as what they are", async () => {
     execFileSync(makePipe, [join(workspace.root, "src/pipe.ts")]);
     expect(await run("glob", { pattern: "*.ts", path: "src" })).toBe(
       "src/x.ts\n[1 pipes, sockets or devices passed over]",

@@ -43,13 +43,26 @@ test("lines are found with their file and number", async () => {
   );
 });
 
+test("Strata's own folders, with skills, old memory and old results, are searched only where they are named", async () => {
+  put(".strata/skills/pdf/SKILL.md", "two\n");
+  put(".strata/outputs/tu_1.txt", "a.txt:2:two\n");
+  put(".metis/MEMORY.md", "two\n");
+  expect(await grep({ pattern: "two" })).toBe(
+    "a.txt:2:two\nsrc/b.ts:3:// two\n[not looked into: .metis, .strata]",
+  );
+  expect(await grep({ pattern: "two", path: ".strata/outputs" })).toBe(
+    ".strata/outputs/tu_1.txt:1:a.txt:2:two",
+  );
+  expect(await grep({ pattern: "two", glob: ".metis/*" })).toContain(".metis/MEMORY.md:1:two");
+});
+
 test("plain text is taken as it is", async () => {
   put("odd.txt", "a-b [x] $1 {2}\\ /\n");
   expect(await grep({ pattern: "(3)", literal: true })).toBe("a.txt:3:three (3)");
   expect(await grep({ pattern: "a-b [x] $1 {2}\\ /", literal: true })).toContain("odd.txt:1:");
 });
 
-test("a pattern that is none is told of, an escape too many is not", async () => {
+test("an invalid pattern is reported, an escape too many is not", async () => {
   expect(await grep({ pattern: "(" })).toBe(
     "error: validation_error: the pattern is no regular expression: Invalid regular expression: /(/: Unterminated group",
   );
@@ -76,7 +89,7 @@ test("a search is cancelled while it runs", async () => {
   expect(text).toBe("error: cancelled: the search was cancelled");
 });
 
-test("searches at once do not meet", async () => {
+test("concurrent searches do not disturb each other", async () => {
   const wanted = Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? "three" : "const"));
   const found = await Promise.all(wanted.map((pattern) => grep({ pattern })));
   expect(found).toEqual(
@@ -84,7 +97,7 @@ test("searches at once do not meet", async () => {
   );
 });
 
-test("more than the limit, long lines, binary and large files and links are all said", async () => {
+test("more than the limit, long lines, binary and large files and links are all reported", async () => {
   put("many.txt", "hit\n".repeat(10));
   expect(await grep({ pattern: "hit", limit: 3 })).toBe(
     "many.txt:1:hit\nmany.txt:2:hit\nmany.txt:3:hit\n[more than 3 lines match: be more exact]",

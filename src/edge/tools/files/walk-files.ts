@@ -2,6 +2,7 @@
 import { namesInGlob, readGlob, type Glob, type GlobState } from "../../../core/tools/glob.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../../files/guard/scoped-files.ts";
+import { stateFolders } from "../../files/workspace-folders.ts";
 
 export interface FoundFile {
   /** Relative to the workspace's root. */
@@ -32,13 +33,13 @@ export interface WalkNotes {
   isCutShort: boolean;
 }
 
-/** Rarely searched on purpose, and they hold more files than everything else. */
-const busyFolders: readonly string[] = [".git", "node_modules"];
+/** Rarely searched on purpose: they hold more files than everything else, or old versions and results of the agent itself. */
+const foldersRarelyMeant: readonly string[] = [".git", "node_modules", ...stateFolders];
 
 /** Those that no pattern or path names. */
 export function foldersToSkip(...asked: readonly string[]): ReadonlySet<string> {
   const names = new Set(asked.flatMap(namesInGlob));
-  return new Set(busyFolders.filter((name) => !names.has(name)));
+  return new Set(foldersRarelyMeant.filter((name) => !names.has(name)));
 }
 
 export function openNotes(): WalkNotes {

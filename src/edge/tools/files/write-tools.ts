@@ -1,7 +1,8 @@
 // write and edit: whole files and exact replacements. Each change is on disk before it is reported.
 import { ToolError, type ToolInput, type ToolOutput } from "../../../core/tools/tool.ts";
 import type { ScopedFiles } from "../../files/guard/scoped-files.ts";
-import { isStateFolder, toPlainName } from "../../files/workspace-folders.ts";
+import { isSameName } from "../../files/guard/scoped-path.ts";
+import { isStateFolder } from "../../files/workspace-folders.ts";
 import { toObjectDefinition, pathOf, textOf, type ScopedTool } from "../scoped-tool.ts";
 import { showPath } from "./show-path.ts";
 import { fileBytesMax, readText } from "./text-file.ts";
@@ -94,7 +95,7 @@ function toTarget(
 
 /** What git executes, and what has its own tools. */
 function isProtected(name: string): boolean {
-  return toPlainName(name) === ".git" || isStateFolder(name);
+  return isSameName(name, ".git") || isStateFolder(name);
 }
 
 async function write(

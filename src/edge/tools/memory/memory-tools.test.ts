@@ -9,7 +9,8 @@ import { openTestBus } from "../../events/test-kit.ts";
 import { openMemoryStore, type MemoryStore } from "../../files/memory/memory-store.ts";
 import { openScope } from "../../files/guard/scoped-files.ts";
 import { createDispatcher } from "../dispatch/dispatcher.ts";
-import { memoryTools, type MemoryEvent, type MemoryToolsOptions } from "./memory-tools.ts";
+import type { CallDraft } from "../dispatch/tool-trace.ts";
+import { memoryTools, type MemoryToolsOptions } from "./memory-tools.ts";
 
 let workspace = "";
 let store: MemoryStore;
@@ -60,7 +61,7 @@ function schemaOf({ definition }: Tool): unknown {
   return JSON.parse(definition.inputSchemaJson);
 }
 
-describe("what the model is told of the tools", () => {
+describe("what the model sees of the tools", () => {
   test("S-07: the exact schemas, side effects and the need of a workspace", () => {
     const tools = memoryTools(store);
     const file = { type: "string", enum: ["MEMORY.md", "USER.md"] };
@@ -272,7 +273,7 @@ describe("uses of one reply, through the dispatcher", () => {
     const add: Use = ["memory_add", { file: "MEMORY.md", entry: "brand new" }];
     const both: Use = ["memory_consolidate", { file: "MEMORY.md", content: "old one and two\n" }];
     const texts = await reply(add, ...others, both);
-    expect(texts.at(-1)).toContain("was changed by somebody else");
+    expect(texts.at(-1)).toContain("was changed elsewhere");
     expect(onDisk()).toBe("old one\nold two\nbrand new\n");
     await reply(["memory_consolidate", { file: "MEMORY.md", content: "old and brand new\n" }]);
     expect(onDisk()).toBe("old and brand new\n");
@@ -292,7 +293,7 @@ describe("uses of one reply, through the dispatcher", () => {
     const shorter: Use = ["memory_consolidate", { file: "MEMORY.md", content: "short\n" }];
     for (let round = 0; round < 2; round += 1) {
       const [text = ""] = await reply(shorter);
-      expect(text).toContain("was changed by somebody else");
+      expect(text).toContain("was changed elsewhere");
       expect(text).toContain("a person has to shorten it");
       expect(text.length).toBeLessThan(6000);
     }
@@ -304,7 +305,7 @@ describe("uses of one reply, through the dispatcher", () => {
   });
 });
 
-test("what a write hides is said with its result", async () => {
+test("what a write hides is in its result", async () => {
   writeFileSync(join(workspace, "USER.md"), "Root user.\n");
   const { text, metadata } = await kitOf().run("memory_add", { file: "USER.md", entry: "tea" });
   expect(text).toMatch(/^Added to USER\.md; it has 4 bytes now\. The USER\.md at the root/);
@@ -343,15 +344,12 @@ describe("events", () => {
       payload: { llm_call_count: 1, tool_call_count: 0 },
     });
     const ids: string[] = [];
-    const emit = (event: MemoryEvent): string => {
-      const parentEventId = event.followsFrom ?? start.id;
-      const about = { sessionId: "s", turnId: "t", parentEventId };
-      const told =
-        event.type === "memory.updated"
-          ? bus.emit({ ...about, type: event.type, payload: event.payload })
-          : bus.emit({ ...about, type: event.type, payload: event.payload });
-      ids.push(told.id);
-      return told.id;
+    const emit = (event: CallDraft): string => {
+      const { followsFrom, ...draft } = event;
+      const parentEventId = followsFrom ?? start.id;
+      const { id } = bus.emit({ ...draft, sessionId: "s", turnId: "t", parentEventId });
+      ids.push(id);
+      return id;
     };
     const { run } = kitOf({ emit });
     await run("memory_add", { file: "MEMORY.md", entry: "x".repeat(2100) });
@@ -361,7 +359,7 @@ describe("events", () => {
     ]);
   });
 
-  test("B-07: two tools at once are each told with their own operation and use", async () => {
+  test("B-07: two concurrent tools each have events with their own operation and use", async () => {
     edit("old\n");
     const told: unknown[] = [];
     const { run } = kitOf({
@@ -382,7 +380,7 @@ describe("events", () => {
   });
 
   test("none for what changed nothing or was refused", async () => {
-    const told: MemoryEvent[] = [];
+    const told: CallDraft[] = [];
     const { run, fail } = kitOf({ emit: (event) => (told.push(event), null) });
     edit("a\n");
     const same = await run("memory_consolidate", { file: "MEMORY.md", content: "a\n" });
@@ -391,7 +389,7 @@ describe("events", () => {
     expect(told).toEqual([]);
   });
 
-  test("one that is not taken does not undo the write, and is told of", async () => {
+  test("a refused event does not undo the write, and the result says so", async () => {
     const { run } = kitOf({
       emit: () => {
         throw new Error("queue full");

@@ -1,6 +1,8 @@
 // The three tools with which an agent keeps its memory. Workers have none of them.
-import type { PayloadOf } from "../../../core/events/event.ts";
-import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
+import { countBytes } from "../../../core/layers/cut-middle.ts";
+import { cutText } from "../../../core/layers/workspace-cut.ts";
+import { memoryCaps, memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
+import { describeRefusal, type MemoryRefusal } from "../../../core/memory/memory-refusal.ts";
 import type { MemoryScope } from "../../../core/memory/memory-view.ts";
 import {
   describeWrite,
@@ -8,7 +10,6 @@ import {
   toMemoryEvents,
   type MemoryWrite,
 } from "../../../core/memory/memory-write.ts";
-import { toToolDefinition } from "../../../core/message/tool-definition.ts";
 import {
   ToolError,
   type Tool,
@@ -17,12 +18,12 @@ import {
   type ToolOutput,
 } from "../../../core/tools/tool.ts";
 import type { MemoryOutcome, MemoryStore } from "../../files/memory/memory-store.ts";
+import type { EmitInCall } from "../dispatch/tool-trace.ts";
+import { textOf, toObjectDefinition } from "../scoped-tool.ts";
 import { createKnowledge, createQuestions } from "./memory-replies.ts";
-import { isShownWhole, toToolError } from "./memory-tool-error.ts";
 
 export interface MemoryToolsOptions {
-  /** Adds session, turn and parent: the event in `followsFrom`, else that of the tool use. Returns the event's id. */
-  readonly emit?: (event: MemoryEvent, call: ToolCallContext) => string | null;
+  readonly emit?: EmitInCall;
   /** In a shared session MEMORY.md is neither shown nor written. */
   readonly scope?: MemoryScope;
   /**
@@ -32,19 +33,6 @@ export interface MemoryToolsOptions {
   readonly refusalBytesMax?: number;
 }
 
-export type MemoryEvent =
-  | {
-      readonly type: "memory.updated";
-      readonly payload: PayloadOf<"memory.updated">;
-      readonly followsFrom: null;
-    }
-  | {
-      readonly type: "memory.eviction";
-      readonly payload: PayloadOf<"memory.eviction">;
-      /** The `memory.updated` of the same write, even if others are written concurrently. */
-      readonly followsFrom: string | null;
-    };
-
 /** Without a store the tools exist and say that there is no memory. */
 export function memoryTools(
   store: MemoryStore | null,
@@ -52,12 +40,9 @@ export function memoryTools(
 ): readonly Tool[] {
   const questions = createQuestions();
   const knowledge = createKnowledge(store);
-  const toTool = (description: ToolDescription, write: Write): Tool => ({
-    definition: toToolDefinition({
-      name: description.name,
-      description: description.text,
-      inputSchema: schemaOf(description.properties),
-    }),
+  const toTool = ({ name, text, properties }: ToolDescription, write: Write): Tool => ({
+    definition: toObjectDefinition(name, text, properties, Object.keys(properties)),
+    from: "strata",
     needs: ["memory.write"],
     roles: ["manager", "unified"],
     sideEffects: "write",
@@ -134,23 +119,6 @@ const consolidateDescription: ToolDescription = {
   properties: { file: fileSchema, content: { type: "string" } },
 };
 
-/** Requires every property and allows no other. */
-function schemaOf(properties: ToolDescription["properties"]): Readonly<Record<string, unknown>> {
-  return {
-    type: "object",
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
-}
-
-/** The dispatcher already checked the schema; this is for other callers. */
-function textOf(input: ToolInput, name: string): string {
-  const value = input[name];
-  if (typeof value === "string") return value;
-  throw new ToolError("validation_error", `\`${name}\` must be a text`);
-}
-
 function fileOf(input: ToolInput): MemoryFile {
   const file = memoryFiles.find((each) => each === input["file"]);
   if (file !== undefined) return file;
@@ -200,4 +168,44 @@ function toOutput(
       ...(emitted === "all" ? {} : { events_not_taken: true }),
     },
   };
+}
+
+/** Why memory was not changed, with the text the model needs for the next try. */
+function toToolError(
+  { file, refusal }: { readonly file: MemoryFile; readonly refusal: MemoryRefusal },
+  bytesMax: number,
+): ToolError {
+  const sentence = describeRefusal(file, refusal);
+  switch (refusal.kind) {
+    case "entry-blank":
+    case "old-blank":
+      return new ToolError("validation_error", sentence);
+    case "entry-known":
+    case "file-empty":
+    case "old-count":
+      return new ToolError("execution_error", sentence);
+    case "over-hard-cap":
+      return new ToolError("execution_error", sentence, { isUserVisible: true });
+    case "changed-meanwhile":
+      return new ToolError("execution_error", `${sentence}. ${showText(file, refusal, bytesMax)}`);
+    case "drop-unconfirmed":
+      return new ToolError(
+        "execution_error",
+        `${sentence}. If all of that may be forgotten, call memory_consolidate again with the very same content`,
+      );
+  }
+}
+
+type ChangedMeanwhile = Extract<MemoryRefusal, { readonly kind: "changed-meanwhile" }>;
+
+function isShownWhole({ currentText }: ChangedMeanwhile, bytesMax: number): boolean {
+  return countBytes(currentText) <= bytesMax;
+}
+
+/** If the text is too long to show, only as much as memory may hold. A person must then shorten it. */
+function showText(file: MemoryFile, refusal: ChangedMeanwhile, bytesMax: number): string {
+  if (isShownWhole(refusal, bytesMax)) return `It holds now:\n\n${refusal.currentText}`;
+  const because = "it is far over its hard cap, so a person has to shorten it";
+  const limit = { bytesMax: memoryCaps[file].hardBytes, name: file, because };
+  return `It holds now:\n\n${cutText(refusal.currentText, limit).text}`;
 }

@@ -1,6 +1,4 @@
 // skill_save: an agent stores what it learned for later sessions.
-import type { PayloadOf } from "../../../core/events/event.ts";
-import { toToolDefinition, type ToolDefinition } from "../../../core/message/tool-definition.ts";
 import type { StoredSkill } from "../../../core/skills/skill.ts";
 import {
   ToolError,
@@ -8,8 +6,19 @@ import {
   type ToolCallContext,
   type ToolInput,
 } from "../../../core/tools/tool.ts";
-import { textOf } from "../scoped-tool.ts";
-import type { SkillToolOptions } from "./skill-tool-options.ts";
+import type { SkillActivationRegistry } from "../../../core/skills/skill-registry.ts";
+import type { SkillStore } from "../../files/skills/skill-store.ts";
+import type { EmitInCall } from "../dispatch/tool-trace.ts";
+import { textOf, toObjectDefinition } from "../scoped-tool.ts";
+
+/** For all skill tools. */
+export interface SkillToolOptions {
+  /** Null if a session has no skills; loading then says so. */
+  readonly store: SkillStore | null;
+  readonly registry: SkillActivationRegistry;
+  /** If it throws, the search or load did not happen. */
+  readonly emit?: (...given: Parameters<EmitInCall>) => unknown;
+}
 
 export function saveSkillTool({ store, emit }: SkillToolOptions): Tool {
   return {
@@ -26,7 +35,7 @@ export function saveSkillTool({ store, emit }: SkillToolOptions): Tool {
       const [description, body] = [textOf(input, "description"), textOf(input, "body")];
       const saved = await store.save({ name, description, body, metadata: metadataOf(input) });
       const { version, sizeTokens, folder } = saved;
-      const isTold = emitCreated(saved, call, emit);
+      const isEmitted = emitCreated(saved, call, emit);
       const hides = store.snapshot.find(name)?.source === "global";
       const note = hides ? " It takes the place of the global skill of that name." : "";
       return {
@@ -36,62 +45,54 @@ export function saveSkillTool({ store, emit }: SkillToolOptions): Tool {
           skill_id: name,
           skill_version: version,
           size_tokens: sizeTokens,
-          ...(isTold ? {} : { events_not_taken: true }),
+          ...(isEmitted ? {} : { events_not_taken: true }),
         },
       };
     },
   };
 }
 
-const definition: ToolDefinition = toToolDefinition({
-  name: "skill_save",
-  description:
-    "Keeps instructions as a new skill of this workspace, for sessions that begin later. A skill that is there is not replaced.",
-  inputSchema: {
-    type: "object",
-    properties: {
-      name: {
-        type: "string",
-        minLength: 1,
-        maxLength: 64,
-        description: "a to z, 0 to 9, and single hyphens between them.",
-      },
-      description: {
-        type: "string",
-        minLength: 1,
-        maxLength: 1024,
-        description: "What it does and when to use it.",
-      },
-      body: { type: "string", minLength: 1, description: "The instructions, in Markdown." },
-      metadata: { type: "object", description: "Names and short texts." },
+const definition = toObjectDefinition(
+  "skill_save",
+  "Keeps instructions as a new skill of this workspace, for sessions that begin later. A skill that is there is not replaced.",
+  {
+    name: {
+      type: "string",
+      minLength: 1,
+      maxLength: 64,
+      description: "a to z, 0 to 9, and single hyphens between them.",
     },
-    required: ["name", "description", "body"],
-    additionalProperties: false,
+    description: {
+      type: "string",
+      minLength: 1,
+      maxLength: 1024,
+      description: "What it does and when to use it.",
+    },
+    body: { type: "string", minLength: 1, description: "The instructions, in Markdown." },
+    metadata: { type: "object", description: "Names and short texts." },
   },
-});
+  ["name", "description", "body"],
+);
 
 /** False if the event was refused. The file stays written, and a failed tool would say otherwise. */
 function emitCreated(
-  saved: StoredSkill,
+  { name, version }: StoredSkill,
   call: ToolCallContext,
   emit: SkillToolOptions["emit"],
 ): boolean {
-  try {
-    emit?.({ type: "skill.modified", payload: toCreatedPayload(saved) }, call);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function toCreatedPayload({ name, version }: StoredSkill): PayloadOf<"skill.modified"> {
-  return {
+  const payload = {
     skill_id: name,
     source: "workspace",
     operation: "created",
     before_version: null,
     after_version: version,
-  };
+  } as const;
+  try {
+    emit?.({ type: "skill.modified", payload }, call);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function metadataOf(input: ToolInput): Readonly<Record<string, string>> {

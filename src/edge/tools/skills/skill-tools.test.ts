@@ -167,7 +167,7 @@ describe("skill_load (M-53)", () => {
     expect(events).toHaveLength(3);
   });
 
-  test("gives the body again after a fold, with an event (C-10)", async () => {
+  test("gives the body again after a compaction, with an event (C-10)", async () => {
     await use("skill_load", { name: "mail" }, "use-1");
     registry.releaseCompacted(["mail"]);
     const { text } = await use("skill_load", { name: "mail" }, "use-2");
@@ -175,7 +175,7 @@ describe("skill_load (M-53)", () => {
     expect(events.map(({ type }) => type)).toEqual(["skill.loaded", "skill.loaded"]);
   });
 
-  test("of two loads at once one gives the body and one the pointer", async () => {
+  test("of two concurrent loads one gives the body and one the pointer", async () => {
     const outputs = await Promise.all([
       use("skill_load", { name: "mail" }, "use-1"),
       use("skill_load", { name: "mail" }, "use-2"),
@@ -266,7 +266,7 @@ describe("skill_save (M-54)", () => {
     await expect(use("skill_load", { name: "tests" })).rejects.toThrow(/there is no skill/);
   });
 
-  test("replaces nothing, and tells nobody when it fails", async () => {
+  test("replaces nothing, and emits no event when it fails", async () => {
     await expect(use("skill_save", { ...input, name: "mail" })).rejects.toMatchObject({
       errorClass: "validation_error",
     });
@@ -300,7 +300,7 @@ describe("skill_save (M-54)", () => {
   });
 });
 
-test("what is in the prompt from the beginning is told once per body, without a turn (M-30, M-32)", () => {
+test("what is in the prompt from the beginning is one event per body, without a turn (M-30, M-32)", () => {
   const preactivated = store.snapshot.skills.filter(({ name }) => name !== "plan");
   for (const draft of toPreactivationDrafts("session-1", preactivated)) bus.emit(draft);
   expect(events.map(({ turnId, payload }) => ({ turnId, payload }))).toMatchObject(

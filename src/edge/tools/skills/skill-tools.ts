@@ -1,5 +1,4 @@
 // The tools with which an agent finds, reads and saves skills.
-import { toToolDefinition } from "../../../core/message/tool-definition.ts";
 import { nearestNames } from "../../../core/nearest-names.ts";
 import { toLoadedPayload } from "../../../core/skills/activation-events.ts";
 import { skillLoadName } from "../../../core/skills/recover-activations.ts";
@@ -11,36 +10,31 @@ import {
   toPreactivatedPointer,
 } from "../../../core/skills/skill-texts.ts";
 import {
+  ofStrata,
   ToolError,
   type Tool,
   type ToolCallContext,
   type ToolOutput,
 } from "../../../core/tools/tool.ts";
 import type { SkillStore } from "../../files/skills/skill-store.ts";
-import { saveSkillTool } from "./skill-save.ts";
-import { textOf } from "../scoped-tool.ts";
-import type { SkillToolOptions } from "./skill-tool-options.ts";
+import { textOf, toObjectDefinition } from "../scoped-tool.ts";
+import { saveSkillTool, type SkillToolOptions } from "./skill-save.ts";
 
 export function skillTools(options: SkillToolOptions): readonly Tool[] {
-  return [searchTool(options), loadTool(options), saveSkillTool(options)];
+  return [searchTool(options), loadTool(options), saveSkillTool(options)].map(ofStrata);
 }
 
 function searchTool({ store, emit }: SkillToolOptions): Tool {
   return {
-    definition: toToolDefinition({
-      name: "skill_search",
-      description:
-        "Finds skills by words of their name or description. A blank query lists all. Read one with skill_load before you use it.",
-      inputSchema: {
-        type: "object",
-        properties: {
-          query: { type: "string", description: "What to look for; may be empty." },
-          limit: { type: "integer", minimum: 1, maximum: 50, default: 10 },
-        },
-        required: ["query"],
-        additionalProperties: false,
+    definition: toObjectDefinition(
+      "skill_search",
+      "Finds skills by words of their name or description. A blank query lists all. Read one with skill_load before you use it.",
+      {
+        query: { type: "string", description: "What to look for; may be empty." },
+        limit: { type: "integer", minimum: 1, maximum: 50, default: 10 },
       },
-    }),
+      ["query"],
+    ),
     needs: ["skills.read"],
     sideEffects: "read",
     run: async (input, call) => {
@@ -87,20 +81,15 @@ function toShort(text: string): string {
 
 function loadTool(options: SkillToolOptions): Tool {
   return {
-    definition: toToolDefinition({
-      name: skillLoadName,
-      description:
-        "Reads a skill: its instructions are the result. With file, reads a text file of the skill's folder instead, such as references/forms.md.",
-      inputSchema: {
-        type: "object",
-        properties: {
-          name: { type: "string", minLength: 1, maxLength: 64, description: "The exact name." },
-          file: { type: "string", minLength: 1, description: "A path in the skill's folder." },
-        },
-        required: ["name"],
-        additionalProperties: false,
+    definition: toObjectDefinition(
+      skillLoadName,
+      "Reads a skill: its instructions are the result. With file, reads a text file of the skill's folder instead, such as references/forms.md.",
+      {
+        name: { type: "string", minLength: 1, maxLength: 64, description: "The exact name." },
+        file: { type: "string", minLength: 1, description: "A path in the skill's folder." },
       },
-    }),
+      ["name"],
+    ),
     needs: ["skills.read"],
     sideEffects: "read",
     // A shortened body would count as loaded.

@@ -6,8 +6,7 @@ import { compactJson, type JsonObject } from "../../json-source.ts";
 import { textOr } from "../request/read-fields.ts";
 import { childrenOf, typeOf } from "../request/read-blocks.ts";
 import { renderBlock, renderTool } from "./render-text.ts";
-import type { ReadTool, ToolsByName } from "../request/read-tools.ts";
-import { toolChangeOf } from "../request/tool-changes.ts";
+import { toolChangeOf, type ReadTool, type ToolsByName } from "../request/read-tools.ts";
 
 export interface TokenScale {
   readonly counter: PromptCounter;

@@ -1,6 +1,5 @@
 // Checks, renders, counts and marks a request. Counting and billing both start here.
-import type { BillableBlock } from "../../billing/billable-block.ts";
-import type { BillableMarker } from "../../billing/billable-request.ts";
+import type { BillableBlock, BillableMarker } from "../../billing/billable-request.ts";
 import type { PromptCounter } from "../../count-tokens.ts";
 import { validateCompaction } from "../compaction.ts";
 import { placeMarkers, validateMarks } from "../markers.ts";

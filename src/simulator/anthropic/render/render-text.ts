@@ -2,9 +2,8 @@
 import { compactJson, type Json, type JsonObject } from "../../json-source.ts";
 import { textOr } from "../request/read-fields.ts";
 import { typeOf } from "../request/read-blocks.ts";
-import type { ReadTool, ToolsByName } from "../request/read-tools.ts";
+import { toolChangeOf, type ReadTool, type ToolsByName } from "../request/read-tools.ts";
 import { invalid } from "../refusal.ts";
-import { toolChangeOf } from "../request/tool-changes.ts";
 
 /** One block with its inner blocks. Unknown kinds are rendered as sent. */
 export function renderBlock(block: JsonObject, tools: ToolsByName): string {
@@ -85,7 +84,6 @@ function isAbsent(type: string, name: string, value: Json): boolean {
   return false;
 }
 
-/** Whether a citations field enables citations. */
 export function isCiting(citations: Json | undefined): boolean {
   if (citations?.kind !== "object") return false;
   const enabled = citations.fields.get("enabled");

@@ -1,8 +1,8 @@
 // Renders the prompt in order of tools, system and messages, one unit per block.
 import type { PromptCounter } from "../../count-tokens.ts";
-import type { BilledTier } from "../../billing/billable-block.ts";
+import type { BilledTier } from "../../billing/billable-request.ts";
 import { blockTokens, toolTokens, type TokenScale } from "./block-tokens.ts";
-import { hashText } from "../../hash-text.ts";
+import { hashText } from "../../ids.ts";
 import { compactJson, type JsonObject } from "../../json-source.ts";
 import type { ReadBlock, ReadMark } from "../request/read-blocks.ts";
 import type { MessagesRequest, ReadMessage } from "../request/read-request.ts";

@@ -1,5 +1,5 @@
 // Thinking sent back: which blocks the model still sees, and whether the conversation before them changed.
-import { shortHash } from "../../hash-text.ts";
+import { shortHash } from "../../ids.ts";
 import { versionOf } from "../model-version.ts";
 import { textOr } from "../request/read-fields.ts";
 import { bindingBeta } from "../request/read-options.ts";
@@ -32,7 +32,7 @@ export interface Bound {
 
 /** Removes thinking the model no longer sees. A broken binding is an error, or removes the block if the client says so. */
 export function bindThinking(all: readonly PromptUnit[], request: MessagesRequest): Bound {
-  const given = withoutPriorThinking(all, request);
+  const given = withoutUnseenThinking(all, request);
   let state: BindingState = { ground: "", messages: "", previous: "" };
   let isFirst = true;
   const units: PromptUnit[] = [];
@@ -83,16 +83,25 @@ export function isThought({ type }: Pick<PromptUnit, "type">): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }
 
-/** Older models drop earlier thinking when the user sends a new message. */
-function withoutPriorThinking(
+/**
+ * Older models drop earlier thinking when the user sends a new message. A request without thinking drops that of the
+ * current tool turn: the provider takes it as switched off in between, which is no error.
+ */
+function withoutUnseenThinking(
   units: readonly PromptUnit[],
   { facts, options }: MessagesRequest,
 ): readonly PromptUnit[] {
-  if (!facts.capabilities.stripsPriorThinking || options.keepsAllThinking) return units;
+  const { thinking, thinkingByDefault, stripsPriorThinking } = facts.capabilities;
+  const isOff =
+    options.thinking === null ? !thinkingByDefault : options.thinking.type === "disabled";
+  const dropsEarlier = stripsPriorThinking && !options.keepsAllThinking;
+  const dropsCurrent = thinking && isOff;
   const lastSaid = units.findLastIndex(
     ({ role, type }) => role === "user" && type !== "tool_result",
   );
-  return units.filter((unit, index) => !isThought(unit) || index > lastSaid);
+  return units.filter(
+    (unit, index) => !isThought(unit) || !(index > lastSaid ? dropsCurrent : dropsEarlier),
+  );
 }
 
 function whyUnreadable(

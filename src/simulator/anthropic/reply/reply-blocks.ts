@@ -52,7 +52,6 @@ export function toReplyBlocks(
   });
 }
 
-/** The block as JSON text for the client. */
 export function blockText(block: ReplyBlock): string {
   if (block.type === "compaction")
     return JSON.stringify({

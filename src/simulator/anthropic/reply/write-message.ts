@@ -1,20 +1,18 @@
 // Writes a reply as one JSON message or as a stream of events.
 import type { Bill } from "../../billing/bill.ts";
 import type { Diagnostics } from "../diagnostics.ts";
-import type { StopReason } from "./cut-reply.ts";
+import type { MadeReply } from "./generate-reply.ts";
 import type { MessagesRequest } from "../request/read-request.ts";
 import { bindingBeta } from "../request/read-options.ts";
 import { blockText, type ReplyBlock } from "./reply-blocks.ts";
 import type { InputTransformation } from "../render/thinking-binding.ts";
-import { deltaUsageOf, usageOf, type Generated } from "./usage.ts";
+import { piecesOf } from "../../reply-text.ts";
+import { usageOf } from "./usage.ts";
 
-export interface Outcome extends Generated {
+export interface Outcome extends MadeReply {
   readonly id: string;
   readonly request: MessagesRequest;
   readonly bill: Bill;
-  readonly blocks: readonly ReplyBlock[];
-  readonly stopReason: StopReason;
-  readonly stopSequence: string | null;
   readonly diagnostics: Diagnostics;
   readonly transformations: readonly InputTransformation[];
 }
@@ -57,7 +55,7 @@ export function* messageEvents(outcome: Outcome): Generator<string> {
   const last = {
     type: "message_delta",
     delta: { stop_reason: stopReason, stop_sequence: stopSequence },
-    usage: deltaUsageOf(bill, outcome, request),
+    usage: usageOf(bill, outcome, request, "last event"),
     ...contextManagement(request),
   };
   yield event("message_delta", JSON.stringify(last));
@@ -126,17 +124,7 @@ function deltas(block: ReplyBlock): readonly Readonly<Record<string, string>>[] 
   }
 }
 
-/** A few pieces for text of any length; never splits a character. */
+/** A few pieces for text of any length. */
 function pieces(text: string): readonly string[] {
-  const size = Math.max(24, Math.ceil(text.length / 8));
-  const cut: string[] = [];
-  let start = 0;
-  while (start < text.length) {
-    let end = Math.min(text.length, start + size);
-    const code = text.charCodeAt(end - 1);
-    if (end < text.length && code >= 0xd800 && code <= 0xdbff) end += 1;
-    cut.push(text.slice(start, end));
-    start = end;
-  }
-  return cut;
+  return piecesOf(text, Math.max(24, Math.ceil(text.length / 8)));
 }

@@ -1,15 +1,6 @@
 // Reads content blocks: checks known kinds, keeps unknown kinds as sent.
-import { jsonObject, jsonText, type Json, type JsonObject } from "../../json-source.ts";
-import {
-  asBoolean,
-  asList,
-  asObject,
-  asOneOf,
-  asText,
-  fieldOf,
-  optional,
-  refuseExtras,
-} from "./read-fields.ts";
+import { jsonObject, jsonText, type JsonObject } from "../../json-source.ts";
+import { fields, find, pathOf, refuseExtras, type Place } from "./read-fields.ts";
 import { extraInput, invalid } from "../refusal.ts";
 
 export interface ReadBlock {
@@ -21,27 +12,27 @@ export interface ReadBlock {
   readonly marks: readonly ReadMark[];
 }
 
-/** One cache_control. */
 export interface ReadMark {
   readonly path: string;
   readonly ttl: "5m" | "1h";
 }
 
 /** A string is a list with one text block. */
-export function readContent(json: Json | null, path: string): ReadBlock[] {
-  if (json?.kind === "string") return json.text === "" ? [] : [textBlock(json.text, `${path}.0`)];
-  return asList(json, path).items.map((item, index) => readBlock(item, `${path}.${index}`));
+export function readContent(place: Place, key: string): ReadBlock[] {
+  const json = find(place, key);
+  if (json?.kind !== "string") return fields.placesAt(place, key).map(readBlock);
+  return json.text === "" ? [] : [textBlock(json.text, `${pathOf(place, key)}.0`)];
 }
 
-export function readMark(json: Json, path: string): ReadMark {
-  const control = asObject(json, path);
-  asOneOf(fieldOf(control, "type"), ["ephemeral"], `${path}.type`);
-  refuseExtras(control, new Set(["type", "ttl"]), `${path}.ephemeral`);
-  const choices = ["5m", "1h"] as const;
-  const ttl = optional(control, "ttl", `${path}.ephemeral`, (value, at) =>
-    asOneOf(value, choices, at),
-  );
-  return { path, ttl: ttl ?? "5m" };
+/** The marker of a block, a tool or the request. */
+export function findMark(place: Place): ReadMark | null {
+  const control = fields.findPlace(place, "cache_control");
+  if (control === null) return null;
+  const { object, path } = control;
+  fields.oneOfAt(control, "type", ["ephemeral"]);
+  const ephemeral = { object, path: `${path}.ephemeral` };
+  refuseExtras(ephemeral, new Set(["type", "ttl"]));
+  return { path, ttl: fields.findOneOf(ephemeral, "ttl", ["5m", "1h"]) ?? "5m" };
 }
 
 /** The blocks inside a block: content of a tool result, a document or a search result. */
@@ -66,85 +57,64 @@ function textBlock(text: string, path: string): ReadBlock {
   return { path, type: "text", json, marks: [] };
 }
 
-function readBlock(value: Json, path: string): ReadBlock {
-  const json = asObject(value, path);
-  const type = asText(fieldOf(json, "type"), `${path}.type`);
-  const tagged = `${path}.${type}`;
-  checkers.get(type)?.(json, tagged);
-  const own = optional(json, "cache_control", path, readMark);
-  if (own !== null && unmarkable.has(type)) throw extraInput(`${tagged}.cache_control`);
-  if (own !== null && type === "text" && asText(fieldOf(json, "text"), tagged) === "")
-    throw invalid(`${tagged}: cache_control cannot be set for empty text blocks`);
-  const inner = containers.has(type) ? readInner(json, tagged) : [];
+function readBlock(place: Place): ReadBlock {
+  const { object: json, path } = place;
+  const type = fields.textAt(place, "type");
+  const tagged = { object: json, path: `${path}.${type}` };
+  checkBlock(tagged, type);
+  const own = findMark(place);
+  if (own !== null && unmarkable.has(type)) throw extraInput(`${tagged.path}.cache_control`);
+  if (own !== null && type === "text" && fields.textAt(tagged, "text") === "")
+    throw invalid(`${tagged.path}: cache_control cannot be set for empty text blocks`);
+  const inner = containers.has(type) ? readInner(tagged) : [];
   return { path, type, json, marks: [...inner, ...(own === null ? [] : [own])] };
 }
 
-function readInner(json: JsonObject, tagged: string): readonly ReadMark[] {
-  const source = fieldOf(json, "source");
-  const [holder, at] =
-    source?.kind === "object" ? [source, `${tagged}.source.content`] : [json, `${tagged}.content`];
-  const content = fieldOf(holder, "content");
+function readInner(tagged: Place): readonly ReadMark[] {
+  const source =
+    find(tagged, "source")?.kind === "object" ? fields.findPlace(tagged, "source") : null;
+  const holder = source ?? tagged;
+  const content = find(holder, "content");
   if (content === null || content.kind === "string") return [];
-  return readContent(content, at).flatMap(({ marks }) => marks);
+  return readContent(holder, "content").flatMap(({ marks }) => marks);
 }
 
 const unmarkable: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"]);
 const containers: ReadonlySet<string> = new Set(["tool_result", "search_result", "document"]);
 
-const known = (...names: readonly string[]): ReadonlySet<string> => new Set(["type", ...names]);
-const textFields = known("text", "cache_control", "citations");
-const thinkingFields = known("thinking", "signature");
-const redactedFields = known("data");
-const toolUseFields = known("id", "name", "input", "cache_control", "caller", "toolset_name");
-const resultFields = known("tool_use_id", "content", "is_error", "cache_control", "toolset_name");
+/** The fields of known kinds, and which of them must be text. */
+const shapes: Readonly<
+  Record<string, { readonly texts: readonly string[]; readonly others: readonly string[] }>
+> = {
+  text: { texts: ["text"], others: ["cache_control", "citations"] },
+  thinking: { texts: ["thinking", "signature"], others: [] },
+  redacted_thinking: { texts: ["data"], others: [] },
+  tool_use: { texts: ["id", "name"], others: ["input", "cache_control", "caller", "toolset_name"] },
+  tool_result: {
+    texts: ["tool_use_id"],
+    others: ["content", "is_error", "cache_control", "toolset_name"],
+  },
+};
 
-const checkers: ReadonlyMap<string, (json: JsonObject, path: string) => void> = new Map([
-  [
-    "text",
-    (json, path) => {
-      refuseExtras(json, textFields, path);
-      asText(fieldOf(json, "text"), `${path}.text`);
-    },
-  ],
-  [
-    "thinking",
-    (json, path) => {
-      refuseExtras(json, thinkingFields, path);
-      asText(fieldOf(json, "thinking"), `${path}.thinking`);
-      asText(fieldOf(json, "signature"), `${path}.signature`);
-    },
-  ],
-  [
-    "redacted_thinking",
-    (json, path) => {
-      refuseExtras(json, redactedFields, path);
-      asText(fieldOf(json, "data"), `${path}.data`);
-    },
-  ],
-  [
-    "tool_use",
-    (json, path) => {
-      refuseExtras(json, toolUseFields, path);
-      checkId(json, "id", path);
-      asText(fieldOf(json, "name"), `${path}.name`);
-      if (fieldOf(json, "input")?.kind !== "object")
-        throw invalid(`${path}.input: Input should be a valid dictionary`);
-    },
-  ],
-  [
-    "tool_result",
-    (json, path) => {
-      refuseExtras(json, resultFields, path);
-      checkId(json, "tool_use_id", path);
-      optional(json, "is_error", path, asBoolean);
-    },
-  ],
-  ["image", (json, path) => void asObject(fieldOf(json, "source"), `${path}.source`)],
-  ["document", (json, path) => void asObject(fieldOf(json, "source"), `${path}.source`)],
-]);
+function checkBlock(block: Place, type: string): void {
+  const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+  if (shape !== undefined) {
+    refuseExtras(block, new Set(["type", ...shape.texts, ...shape.others]));
+    for (const name of shape.texts) fields.textAt(block, name);
+  }
+  if (type === "tool_use") {
+    checkId(block, "id");
+    if (find(block, "input")?.kind !== "object")
+      throw invalid(`${block.path}.input: Input should be a valid dictionary`);
+  }
+  if (type === "tool_result") {
+    checkId(block, "tool_use_id");
+    fields.findFlag(block, "is_error");
+  }
+  if (type === "image" || type === "document") fields.placeAt(block, "source");
+}
 
-function checkId(json: JsonObject, name: string, path: string): void {
-  const id = asText(fieldOf(json, name), `${path}.${name}`);
-  if (!/^[a-zA-Z0-9_-]+$/.test(id))
-    throw invalid(`${path}.${name}: String should match pattern '^[a-zA-Z0-9_-]+$'`);
+function checkId(block: Place, name: string): void {
+  if (!/^[a-zA-Z0-9_-]+$/.test(fields.textAt(block, name)))
+    throw invalid(`${block.path}.${name}: String should match pattern '^[a-zA-Z0-9_-]+$'`);
 }

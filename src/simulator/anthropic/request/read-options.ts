@@ -1,16 +1,6 @@
 // Reads the options of a request: thinking, tool choice, effort, limits.
-import { compactJson, type JsonObject } from "../../json-source.ts";
-import {
-  asBoolean,
-  asInteger,
-  asList,
-  asObject,
-  asOneOf,
-  asText,
-  fieldOf,
-  optional,
-  refuseExtras,
-} from "./read-fields.ts";
+import { compactJson } from "../../json-source.ts";
+import { fields, find, refuseExtras, type Place } from "./read-fields.ts";
 import { extraInput, invalid, notSimulated } from "../refusal.ts";
 
 export interface RequestOptions {
@@ -22,7 +12,6 @@ export interface RequestOptions {
   readonly toolChoice: ToolChoice;
   readonly parallelToolUse: boolean;
   readonly effort: string | null;
-  /** The format of the output as JSON text. */
   readonly outputFormat: string | null;
   readonly speed: "standard" | "fast";
   /** Whether the client asked context editing to keep all thinking. */
@@ -48,67 +37,58 @@ export const bindingBeta = "thinking-binding-controls-2026-08-01";
 const thinkingTypes = ["enabled", "disabled", "adaptive", "between_tools"] as const;
 const efforts = ["low", "medium", "high", "xhigh", "max"] as const;
 
-export function readOptions(body: JsonObject, betas: ReadonlySet<string>): RequestOptions {
-  const output = optional(body, "output_config", "", asObject);
-  const format = output === null ? null : fieldOf(output, "format");
-  const budget =
-    output === null ? null : optional(output, "task_budget", "output_config", asObject);
+export function readOptions(body: Place, betas: ReadonlySet<string>): RequestOptions {
+  const output = fields.findPlace(body, "output_config");
+  const budget = output === null ? null : fields.findPlace(output, "task_budget");
+  const format = (output === null ? null : find(output, "format")) ?? find(body, "output_format");
   return {
-    maxTokens: optional(body, "max_tokens", "", asInteger),
-    stream: optional(body, "stream", "", asBoolean) ?? false,
-    stopSequences:
-      optional(body, "stop_sequences", "", asList)?.items.map((item, index) =>
-        asText(item, `stop_sequences.${index}`),
-      ) ?? [],
+    maxTokens: fields.findInteger(body, "max_tokens"),
+    stream: fields.findFlag(body, "stream") ?? false,
+    stopSequences: readStopSequences(body),
     thinking: readThinking(body, betas),
     ...readToolChoice(body),
-    effort: output === null ? null : readEffort(output, "output_config"),
-    outputFormat: formatText(format ?? fieldOf(body, "output_format")),
-    speed:
-      optional(body, "speed", "", (value, path) =>
-        asOneOf(value, ["standard", "fast"] as const, path),
-      ) ?? "standard",
+    effort: output === null ? null : readEffort(output),
+    outputFormat: format === null ? null : compactJson(format),
+    speed: fields.findOneOf(body, "speed", ["standard", "fast"]) ?? "standard",
     ...readContextManagement(body, betas),
-    taskBudgetRemaining: budget !== null && fieldOf(budget, "remaining") !== null,
+    taskBudgetRemaining: budget !== null && find(budget, "remaining") !== null,
     compaction: readCompaction(body, betas),
     diagnostics: readDiagnostics(body),
   };
 }
 
+function readStopSequences(body: Place): readonly string[] {
+  return (fields.findList(body, "stop_sequences") ?? []).map((item, index) => {
+    if (item.kind === "string") return item.text;
+    throw invalid(`stop_sequences.${index}: Input should be a valid string`);
+  });
+}
+
 /** The effort in an output_config, or null. */
-export function readEffort(config: JsonObject, path: string): string | null {
-  return optional(config, "effort", path, (value, at) => asOneOf(value, efforts, at));
+export function readEffort(config: Place): string | null {
+  return fields.findOneOf(config, "effort", efforts);
 }
 
-function formatText(format: ReturnType<typeof fieldOf>): string | null {
-  return format === null ? null : compactJson(format);
-}
-
-function readThinking(body: JsonObject, betas: ReadonlySet<string>): ReadThinking | null {
-  const thinking = optional(body, "thinking", "", asObject);
+function readThinking(body: Place, betas: ReadonlySet<string>): ReadThinking | null {
+  const thinking = fields.findPlace(body, "thinking");
   if (thinking === null) return null;
-  const type = asOneOf(fieldOf(thinking, "type"), thinkingTypes, "thinking.type");
+  const type = fields.oneOfAt(thinking, "type", thinkingTypes);
   const path = `thinking.${type}`;
-  refuseExtras(thinking, thinkingFields[type], path);
-  if (thinking.fields.has("block_binding") && !betas.has(bindingBeta))
+  const tagged = { object: thinking.object, path };
+  refuseExtras(tagged, thinkingFields[type]);
+  if (thinking.object.fields.has("block_binding") && !betas.has(bindingBeta))
     throw extraInput(`${path}.block_binding`);
-  const budgetTokens =
-    type === "enabled"
-      ? asInteger(fieldOf(thinking, "budget_tokens"), `${path}.budget_tokens`)
-      : null;
+  const budgetTokens = type === "enabled" ? fields.integerAt(tagged, "budget_tokens") : null;
   if (budgetTokens !== null && budgetTokens < 1024)
     throw invalid(`${path}.budget_tokens: Input should be greater than or equal to 1024`);
-  const binding = optional(thinking, "block_binding", path, asObject);
+  const binding = fields.findPlace(tagged, "block_binding");
+  const behaviours = ["error", "drop_block"] as const;
   const onMismatch =
-    binding === null
-      ? null
-      : optional(binding, "prefix_mismatch_behavior", `${path}.block_binding`, (value, at) =>
-          asOneOf(value, ["error", "drop_block"] as const, at),
-        );
+    binding === null ? null : fields.findOneOf(binding, "prefix_mismatch_behavior", behaviours);
   return {
     type,
     budgetTokens,
-    display: optional(thinking, "display", path, asText),
+    display: fields.findText(tagged, "display"),
     onMismatch: onMismatch ?? "error",
   };
 }
@@ -120,54 +100,47 @@ const thinkingFields: Readonly<Record<ReadThinking["type"], ReadonlySet<string>>
   between_tools: new Set(["type"]),
 };
 
-function readToolChoice(body: JsonObject): Pick<RequestOptions, "toolChoice" | "parallelToolUse"> {
-  const choice = optional(body, "tool_choice", "", asObject);
+function readToolChoice(body: Place): Pick<RequestOptions, "toolChoice" | "parallelToolUse"> {
+  const choice = fields.findPlace(body, "tool_choice");
   if (choice === null) return { toolChoice: "auto", parallelToolUse: true };
-  const types = ["auto", "any", "tool", "none"] as const;
-  const type = asOneOf(fieldOf(choice, "type"), types, "tool_choice.type");
-  const path = `tool_choice.${type}`;
-  const disabled = optional(choice, "disable_parallel_tool_use", path, asBoolean) ?? false;
+  const type = fields.oneOfAt(choice, "type", ["auto", "any", "tool", "none"]);
+  const tagged = { object: choice.object, path: `tool_choice.${type}` };
+  const isSingle = fields.findFlag(tagged, "disable_parallel_tool_use") ?? false;
   return {
-    toolChoice: type === "tool" ? { name: asText(fieldOf(choice, "name"), `${path}.name`) } : type,
-    parallelToolUse: !disabled,
+    toolChoice: type === "tool" ? { name: fields.textAt(tagged, "name") } : type,
+    parallelToolUse: !isSingle,
   };
 }
 
 /** Simulates only "keep all thinking"; other edits would change the prompt and its price. */
 function readContextManagement(
-  body: JsonObject,
+  body: Place,
   betas: ReadonlySet<string>,
 ): Pick<RequestOptions, "keepsAllThinking" | "hasContextManagement"> {
-  const management = optional(body, "context_management", "", asObject);
+  const management = fields.findPlace(body, "context_management");
   if (management === null) return { keepsAllThinking: false, hasContextManagement: false };
   const allowed = ["context-management-2025-06-27", "compact-2026-01-12"];
   if (!allowed.some((beta) => betas.has(beta))) throw extraInput("context_management");
-  const edits = optional(management, "edits", "context_management", asList)?.items ?? [];
   let keepsAllThinking = false;
-  for (const [index, item] of edits.entries()) {
-    const path = `context_management.edits.${index}`;
-    const edit = asObject(item, path);
-    const type = asText(fieldOf(edit, "type"), `${path}.type`);
-    const keep = fieldOf(edit, "keep");
-    const keepText = keep?.kind === "object" ? fieldOf(keep, "type") : keep;
-    const keepsAll = keepText?.kind === "string" && keepText.text === "all";
-    if (type !== "clear_thinking_20251015" || !keepsAll) throw notSimulated(`${path}.${type}`);
+  for (const edit of fields.findPlaces(management, "edits") ?? []) {
+    const type = fields.textAt(edit, "type");
+    const keep = find(edit, "keep");
+    const kept = keep?.kind === "object" ? keep.fields.get("type") : keep;
+    const keepsAll = kept?.kind === "string" && kept.text === "all";
+    if (type !== "clear_thinking_20251015" || !keepsAll) throw notSimulated(`${edit.path}.${type}`);
     keepsAllThinking = true;
   }
   return { keepsAllThinking, hasContextManagement: true };
 }
 
-function readCompaction(
-  body: JsonObject,
-  betas: ReadonlySet<string>,
-): RequestOptions["compaction"] {
-  const compaction = optional(body, "compaction", "", asObject);
+function readCompaction(body: Place, betas: ReadonlySet<string>): RequestOptions["compaction"] {
+  const compaction = fields.findPlace(body, "compaction");
   if (compaction === null) return null;
   if (!betas.has(compactionBeta))
     throw invalid(`compaction: requires anthropic-beta: ${compactionBeta}`);
-  refuseExtras(compaction, new Set(["type", "instructions"]), "compaction");
-  asOneOf(fieldOf(compaction, "type"), ["summarize"], "compaction.type");
-  const instructions = optional(compaction, "instructions", "compaction", asText)?.trim() ?? "";
+  refuseExtras(compaction, new Set(["type", "instructions"]));
+  fields.oneOfAt(compaction, "type", ["summarize"]);
+  const instructions = fields.findText(compaction, "instructions")?.trim() ?? "";
   if (instructions.length > 16_384)
     throw invalid("compaction.instructions: String should have at most 16384 characters");
   return { instructions: instructions === "" ? null : instructions };
@@ -175,10 +148,9 @@ function readCompaction(
 
 export const compactionBeta = "compact-2026-09-04";
 
-function readDiagnostics(body: JsonObject): RequestOptions["diagnostics"] {
-  const diagnostics = optional(body, "diagnostics", "", asObject);
+function readDiagnostics(body: Place): RequestOptions["diagnostics"] {
+  const diagnostics = fields.findPlace(body, "diagnostics");
   if (diagnostics === null) return null;
-  refuseExtras(diagnostics, new Set(["previous_message_id"]), "diagnostics");
-  const previous = optional(diagnostics, "previous_message_id", "diagnostics", asText);
-  return { previousMessageId: previous };
+  refuseExtras(diagnostics, new Set(["previous_message_id"]));
+  return { previousMessageId: fields.findText(diagnostics, "previous_message_id") };
 }

@@ -1,17 +1,9 @@
 // Parses the body of a request. Malformed requests are refused here, invalid ones in validate-*.
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
-import { JsonFault, readJson, type Json, type JsonObject } from "../../json-source.ts";
+import { JsonFault, readJson, type JsonObject } from "../../json-source.ts";
 import { modelOf } from "../model-version.ts";
-import { readContent, readMark, type ReadBlock, type ReadMark } from "./read-blocks.ts";
-import {
-  asList,
-  asObject,
-  asOneOf,
-  asText,
-  fieldOf,
-  optional,
-  refuseExtras,
-} from "./read-fields.ts";
+import { findMark, readContent, type ReadBlock, type ReadMark } from "./read-blocks.ts";
+import { fields, find, refuseExtras, type Place } from "./read-fields.ts";
 import { readEffort, readOptions, type RequestOptions } from "./read-options.ts";
 import { readTools, type ReadTool } from "./read-tools.ts";
 import { extraInput, invalid, notSimulated } from "../refusal.ts";
@@ -25,7 +17,6 @@ export interface MessagesRequest {
   readonly tools: readonly ReadTool[];
   readonly system: readonly ReadBlock[];
   readonly messages: readonly ReadMessage[];
-  /** The request-level marker. */
   readonly automatic: ReadMark | null;
   readonly options: RequestOptions;
   /** Which of temperature, top_p and top_k were given, and whether with their default. */
@@ -55,27 +46,26 @@ export function readRequest(
   refuseThread(body);
   const known = purpose === "create" ? createFields : countFields;
   for (const name of samplingFields) {
-    if (version === "2026-10-21" && body.fields.has(name)) throw extraInput(name);
+    if (version === "2026-10-21" && body.object.fields.has(name)) throw extraInput(name);
   }
-  refuseExtras(body, known, "");
-  if (fieldOf(body, "mcp_servers") !== null) throw notSimulated("mcp_servers");
-  const requestedModel = asText(fieldOf(body, "model"), "model");
+  refuseExtras(body, known);
+  if (find(body, "mcp_servers") !== null) throw notSimulated("mcp_servers");
+  const requestedModel = fields.textAt(body, "model");
   const facts = modelOf(requestedModel);
-  const system = fieldOf(body, "system");
   const request: MessagesRequest = {
     version,
     betas,
     requestedModel,
     facts,
-    tools: readTools(fieldOf(body, "tools")),
-    system: system === null ? [] : readContent(system, "system"),
-    messages: asList(fieldOf(body, "messages"), "messages").items.map((item, index) =>
-      readMessage(item, index, betas),
-    ),
-    automatic: optional(body, "cache_control", "", readMark),
+    tools: readTools(body),
+    system: find(body, "system") === null ? [] : readContent(body, "system"),
+    messages: fields
+      .placesAt(body, "messages")
+      .map((message, index) => readMessage(message, index, betas)),
+    automatic: findMark(body),
     options: readOptions(body, betas),
     sampling: samplingFields.flatMap((name) => {
-      const value = fieldOf(body, name);
+      const value = find(body, name);
       if (value === null) return [];
       const isDefault =
         name === "temperature" && value.kind === "number" && Number(value.source) === 1;
@@ -87,9 +77,11 @@ export function readRequest(
   return request;
 }
 
-function readBody(bodyText: string): JsonObject {
+function readBody(bodyText: string): Place {
   try {
-    return asObject(readJson(bodyText), "body");
+    const object = readJson(bodyText);
+    if (object.kind !== "object") throw invalid("body: Input should be an object");
+    return { object, path: "" };
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     const before = bodyText.slice(0, error.at).split("\n");
@@ -101,48 +93,41 @@ function readBody(bodyText: string): JsonObject {
 }
 
 /** Refused, because ignoring the field would silently answer without the conversation. */
-function refuseThread(body: JsonObject): void {
-  if (fieldOf(body, "thread") === null) return;
+function refuseThread(body: Place): void {
+  if (find(body, "thread") === null) return;
   throw invalid("thread: this request is not supported on a thread", {
     error_code: "thread_unsupported_request",
     unsupported: ["thread"],
   });
 }
 
-function readMessage(item: Json, index: number, betas: ReadonlySet<string>): ReadMessage {
-  const path = `messages.${index}`;
-  const message = asObject(item, path);
-  const role = asOneOf(fieldOf(message, "role"), roles, `${path}.role`);
-  refuseExtras(message, role === "system" ? systemMessageFields : messageFields, path);
-  const needs = (name: string, ...allowed: readonly string[]): boolean => {
-    if (fieldOf(message, name) === null) return false;
-    if (allowed.some((beta) => betas.has(beta))) return true;
-    throw extraInput(`${path}.${name}`);
+function readMessage(message: Place, index: number, betas: ReadonlySet<string>): ReadMessage {
+  const role = fields.oneOfAt(message, "role", roles);
+  refuseExtras(message, role === "system" ? systemMessageFields : messageFields);
+  const needBeta = (name: string, ...allowed: readonly string[]): void => {
+    if (find(message, name) === null || allowed.some((beta) => betas.has(beta))) return;
+    throw extraInput(`${message.path}.${name}`);
   };
-  const hasConfig = needs(
+  needBeta(
     "output_config",
     "mid-conversation-output-config-2026-07-01",
     "per-turn-control-2026-07-01",
   );
-  const outputConfig = hasConfig ? optional(message, "output_config", path, asObject) : null;
-  if (outputConfig !== null) readEffort(outputConfig, `${path}.output_config`);
-  const hasClearAt = needs("clear_at", "mid-conversation-system-clear-at-2026-08-21");
-  const clearAt = hasClearAt
-    ? optional(message, "clear_at", path, (value, at) => asOneOf(value, clearTimes, at))
-    : null;
-  const content = fieldOf(message, "content");
+  const outputConfig = fields.findPlace(message, "output_config");
+  if (outputConfig !== null) readEffort(outputConfig);
+  needBeta("clear_at", "mid-conversation-system-clear-at-2026-08-21");
+  const clearAt = fields.findOneOf(message, "clear_at", ["next_user_message", "never"]);
+  const isEmpty = find(message, "content") === null && outputConfig !== null;
   return {
     index,
     role,
-    blocks:
-      content === null && outputConfig !== null ? [] : readContent(content, `${path}.content`),
+    blocks: isEmpty ? [] : readContent(message, "content"),
     clearsAtNextUser: clearAt === "next_user_message",
-    outputConfig,
+    outputConfig: outputConfig?.object ?? null,
   };
 }
 
 const roles = ["user", "assistant", "system"] as const;
-const clearTimes = ["next_user_message", "never"] as const;
 const messageFields: ReadonlySet<string> = new Set(["role", "content"]);
 const systemMessageFields: ReadonlySet<string> = new Set([
   "role",

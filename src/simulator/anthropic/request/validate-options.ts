@@ -1,5 +1,6 @@
 // Validates options against the model: thinking, tool choice, limits, sampling, pre-warming.
 import { lineOf, versionOf } from "../model-version.ts";
+import { textOr } from "./read-fields.ts";
 import type { ReadThinking } from "./read-options.ts";
 import type { MessagesRequest } from "./read-request.ts";
 import { invalid, invented, type Refusal } from "../refusal.ts";
@@ -16,7 +17,7 @@ export function validateOptions(request: MessagesRequest): void {
 export function isThinking({ options, facts }: MessagesRequest): boolean {
   const { thinking } = options;
   if (!facts.capabilities.thinking) return false;
-  if (thinking === null) return facts.capabilities.thinkingAlwaysOn;
+  if (thinking === null) return facts.capabilities.thinkingByDefault;
   return thinking.type === "enabled" || thinking.type === "adaptive";
 }
 
@@ -32,21 +33,10 @@ function validateLimit({ options, facts, requestedModel }: MessagesRequest): voi
 }
 
 function validateThinking(request: MessagesRequest): void {
-  const { facts, options, betas } = request;
+  const { options, betas } = request;
   const { thinking, maxTokens } = options;
   if (thinking === null) return;
-  const { capabilities, id } = facts;
-  if (thinking.type === "between_tools") {
-    // Published for Sonnet 5.5 only.
-    if (id !== "claude-sonnet-5-5") throw thinkingTypeRefused("between_tools");
-    return;
-  }
-  if (capabilities.thinkingAlwaysOn && thinking.type !== "adaptive")
-    throw thinkingTypeRefused(thinking.type);
-  if (!capabilities.thinking && thinking.type !== "disabled")
-    throw invented("thinking: this model does not support thinking");
-  if (thinking.type === "adaptive" && versionOf(id) < 406 && lineOf(id) !== "mythos")
-    throw invalid("adaptive thinking is not supported on this model");
+  validateThinkingType(thinking.type, request);
   const isInterleaved = betas.has("interleaved-thinking-2025-05-14");
   if (thinking.budgetTokens !== null && maxTokens !== null && maxTokens > 0 && !isInterleaved) {
     if (thinking.budgetTokens >= maxTokens)
@@ -54,6 +44,34 @@ function validateThinking(request: MessagesRequest): void {
         "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size",
       );
   }
+}
+
+function validateThinkingType(type: ReadThinking["type"], request: MessagesRequest): void {
+  const { capabilities: can } = request.facts;
+  if (!can.thinking && type !== "disabled")
+    throw invented("thinking: this model does not support thinking");
+  if (type === "adaptive" && !can.adaptiveThinking)
+    throw invalid("adaptive thinking is not supported on this model");
+  const takes = {
+    adaptive: true,
+    enabled: can.budgetedThinking,
+    disabled: !can.thinkingAlwaysOn,
+    between_tools: can.thinkingBetweenTools,
+  };
+  if (!takes[type]) throw thinkingTypeRefused(type);
+  const effort = effortOf(request);
+  if (type === "disabled" && can.thinkingAtHighestEffort && highestEfforts.has(effort ?? ""))
+    throw invented(`"thinking.type.disabled" is not supported at effort "${effort}"`);
+}
+
+const highestEfforts: ReadonlySet<string> = new Set(["xhigh", "max"]);
+
+/** The last change among the messages overrides the request. */
+function effortOf({ messages, options }: MessagesRequest): string | null {
+  const changed = messages.flatMap(({ outputConfig }) =>
+    outputConfig === null ? [] : [textOr(outputConfig, "effort", "")],
+  );
+  return changed.findLast((effort) => effort !== "") ?? options.effort;
 }
 
 function thinkingTypeRefused(type: ReadThinking["type"]): Refusal {

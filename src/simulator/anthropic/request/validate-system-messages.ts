@@ -1,6 +1,6 @@
 // Validates system messages among the messages: model support, placement, content.
 import type { ReadBlock } from "./read-blocks.ts";
-import { asObject, asText, fieldOf } from "./read-fields.ts";
+import { fields } from "./read-fields.ts";
 import type { MessagesRequest, ReadMessage } from "./read-request.ts";
 import { readTool } from "./read-tools.ts";
 import { invalid, invented, notSimulated } from "../refusal.ts";
@@ -45,20 +45,19 @@ function validateSystemBlock(
     throw invented(
       `${path}: ${type} requires anthropic-beta: mid-conversation-tool-changes-2026-07-01`,
     );
-  const at = `${path}.tool`;
-  const tool = asObject(fieldOf(json, "tool"), at);
-  const form = asText(fieldOf(tool, "type"), `${at}.type`);
+  const tool = fields.placeAt({ object: json, path }, "tool");
+  const { path: at } = tool;
+  const form = fields.textAt(tool, "type");
   if (form === "tool_definition" && type === "tool_addition") {
     if (!betas.has(inlineToolsBeta))
       throw invented(`${at}: tool_definition requires anthropic-beta: ${inlineToolsBeta}`);
-    const definition = asObject(fieldOf(tool, "definition"), `${at}.definition`);
-    const { name, mark } = readTool(definition, `${at}.definition`);
+    const { name, mark } = readTool(fields.placeAt(tool, "definition"));
     if (mark !== null) throw invented(`${mark.path}: cache_control belongs on the tool_addition`);
     toolNames.add(name);
     return;
   }
   if (form !== "tool_reference") throw notSimulated(`${at}.${form}`);
-  const name = asText(fieldOf(tool, "name"), `${at}.name`);
+  const name = fields.textAt(tool, "name");
   if (!toolNames.has(name)) throw invented(`${at}: Tool '${name}' not found in provided tools`);
 }
 

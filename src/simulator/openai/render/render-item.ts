@@ -1,5 +1,5 @@
 // Renders one item of a conversation into the pieces that are hashed and counted.
-import type { BillableBlock, BilledTier } from "../../billing/billable-block.ts";
+import type { BillableBlock, BilledTier } from "../../billing/billable-request.ts";
 import type { PromptCounter, TokenConstant } from "../../count-tokens.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import { cutText } from "./cut-text.ts";
@@ -17,7 +17,6 @@ export interface Piece {
   readonly marker: Marker | null;
 }
 
-/** How to count tokens for one model. */
 export interface Scale {
   text(text: string): number;
   constant(name: TokenConstant): number;

@@ -1,8 +1,7 @@
 // Renders the prompt: blocks to bill, explicit breakpoints, and implicit boundaries.
-import type { BillableBlock } from "../../billing/billable-block.ts";
-import type { BillableMarker } from "../../billing/billable-request.ts";
+import type { BillableBlock, BillableMarker } from "../../billing/billable-request.ts";
 import type { PromptCounter } from "../../count-tokens.ts";
-import { hashText } from "../../hash-text.ts";
+import { hashText } from "../../ids.ts";
 import { isInitial, isToolOutput, type Item } from "../request/items.ts";
 import type { ReadRequest } from "../request/read-request.ts";
 import { createScale, renderItem, type Piece, type Scale } from "./render-item.ts";
@@ -56,7 +55,6 @@ function instructionItems({ instructions }: ReadRequest): readonly Item[] {
   return [{ kind: "message", role: "system", label: "", parts }];
 }
 
-/** Indices of pieces. */
 interface Boundaries {
   /** The last of the developer messages at the start; -1 for none. */
   initial: number;

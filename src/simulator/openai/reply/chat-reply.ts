@@ -1,6 +1,6 @@
 // A chat completion, as one object or as chunks.
 import type { SurfaceContext } from "../../surface.ts";
-import { piecesOf } from "./pieces.ts";
+import { piecesOf } from "../../reply-text.ts";
 import type { Call } from "../run-call.ts";
 import { toChatUsage } from "./usage.ts";
 

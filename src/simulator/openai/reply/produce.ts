@@ -2,13 +2,12 @@
 import type { Tokenizer } from "../../../core/models/model-facts.ts";
 import type { PromptCounter } from "../../count-tokens.ts";
 import type { Reply } from "../../prompt.ts";
+import type { Generated } from "../../record-call.ts";
+import { longestFit } from "../../reply-text.ts";
 import type { ToolDefinition } from "../request/items.ts";
 
-export interface Produced {
+export interface Produced extends Generated {
   readonly parts: readonly ProducedPart[];
-  /** Includes reasoning, as the provider counts. */
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
   readonly isCut: boolean;
 }
 
@@ -27,7 +26,7 @@ export type ProducedPart = { readonly isWhole: boolean } & (
 export const nothingProduced: Produced = {
   parts: [],
   outputTokens: 0,
-  reasoningTokens: 0,
+  thinkingTokens: 0,
   isCut: false,
 };
 
@@ -40,29 +39,29 @@ export function toProduced(
 ): Produced {
   const parts: ProducedPart[] = [];
   let outputTokens = 0;
-  let reasoningTokens = 0;
+  let thinkingTokens = 0;
   for (const part of reply.parts) {
     const head =
       part.kind === "tool use"
         ? counter.constant("toolUse", tokenizer) + counter.text(part.name, tokenizer)
         : 0;
     const left = tokensMax - outputTokens - head;
-    if (left <= 0) return { parts, outputTokens, reasoningTokens, isCut: true };
+    if (left <= 0) return { parts, outputTokens, thinkingTokens, isCut: true };
     const whole = toPart(part, tools);
     const text = whole.kind === "tool use" ? whole.input : whole.text;
-    const kept = fitText(text, left, counter, tokenizer);
+    const kept = longestFit(text, (some) => counter.text(some, tokenizer) <= left);
     const tokens = head + counter.text(kept, tokenizer);
     outputTokens += tokens;
-    if (part.kind === "thinking") reasoningTokens += tokens;
+    if (part.kind === "thinking") thinkingTokens += tokens;
     const isWhole = kept === text;
     parts.push(
       whole.kind === "tool use"
         ? { ...whole, input: kept, isWhole }
         : { ...whole, text: kept, isWhole },
     );
-    if (!isWhole) return { parts, outputTokens, reasoningTokens, isCut: true };
+    if (!isWhole) return { parts, outputTokens, thinkingTokens, isCut: true };
   }
-  return { parts, outputTokens, reasoningTokens, isCut: reply.stop === "output limit" };
+  return { parts, outputTokens, thinkingTokens, isCut: reply.stop === "output limit" };
 }
 
 function toPart(part: Reply["parts"][number], tools: readonly ToolDefinition[]): ProducedPart {
@@ -83,23 +82,4 @@ function freeText(inputJson: string): string {
   } catch {
     return inputJson;
   }
-}
-
-/** The longest beginning within the limit. */
-function fitText(
-  text: string,
-  tokensMax: number,
-  counter: PromptCounter,
-  tokenizer: Tokenizer,
-): string {
-  if (counter.text(text, tokenizer) <= tokensMax) return text;
-  let fits = 0;
-  let over = text.length;
-  while (over - fits > 1) {
-    const middle = Math.floor((fits + over) / 2);
-    if (counter.text(text.slice(0, middle), tokenizer) <= tokensMax) fits = middle;
-    else over = middle;
-  }
-  const isTorn = /[\ud800-\udbff]$/.test(text.slice(0, fits));
-  return text.slice(0, isTorn ? fits - 1 : fits);
 }

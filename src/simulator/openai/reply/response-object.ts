@@ -1,7 +1,7 @@
 // The response object: settings, output and usage.
 import type { SurfaceContext } from "../../surface.ts";
 import type { Diagnostics } from "../diagnose.ts";
-import { find, findText, type Place } from "../request/fields.ts";
+import { find, findPlace, findText, type Place } from "../request/fields.ts";
 import { toPlainValue } from "../../json-source.ts";
 import { effortOf } from "../request/read-request.ts";
 import { toWire, type OutputItem, type Shown } from "./responses-output.ts";
@@ -21,7 +21,6 @@ export function statusOf({ call }: ResponseReply): "completed" | "incomplete" {
   return call.produced.isCut ? "incomplete" : "completed";
 }
 
-/** The state at the first event. */
 export function toBegunResponse(reply: ResponseReply): object {
   return { ...fixedPart(reply), status: "in_progress", output: [], usage: null };
 }
@@ -95,11 +94,10 @@ function fixedPart({ call, body, createdAt }: ResponseReply): object {
 }
 
 function reasoningOf(request: Call["request"], body: Place): object {
-  const isReasoning = request.facts.capabilities.thinking;
-  const place = find(body, "reasoning");
-  const summary = place?.kind === "object" ? (place.fields.get("summary") ?? null) : null;
+  const reasoning = findPlace(body, "reasoning");
+  const summary = reasoning === null ? null : find(reasoning, "summary");
   return {
-    effort: isReasoning ? effortOf(request) : null,
+    effort: request.facts.capabilities.thinking ? effortOf(request) : null,
     summary: summary === null ? null : toPlainValue(summary),
   };
 }

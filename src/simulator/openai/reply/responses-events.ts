@@ -1,5 +1,5 @@
 // The events of a streamed response, numbered, in the provider's order.
-import { piecesOf } from "./pieces.ts";
+import { piecesOf } from "../../reply-text.ts";
 import { statusOf, toBegunResponse, toResponse, type ResponseReply } from "./response-object.ts";
 import { toBegun, toTextPart, toWire, type OutputItem } from "./responses-output.ts";
 

@@ -1,7 +1,7 @@
 // Output items of a response: reasoning, messages and tool calls, for the client and for the store.
 import type { SurfaceContext } from "../../surface.ts";
 import type { Item } from "../request/items.ts";
-import { parseJson } from "../request/json.ts";
+import { parseJson } from "../request/fields.ts";
 import type { Produced, ProducedPart } from "./produce.ts";
 import { readItem } from "../request/read-responses-input.ts";
 import { seal } from "../render/sealed.ts";
@@ -52,7 +52,6 @@ function toOutputItem(part: ProducedPart, { newId }: SurfaceContext): OutputItem
   }
 }
 
-/** An item before its content is streamed. */
 export function toBegun(item: OutputItem, shown: Shown): object {
   const wire = { ...toWire({ ...item, body: "" }, shown), status: "in_progress" };
   return item.kind === "message" ? { ...wire, content: [] } : wire;

@@ -23,7 +23,7 @@ export function toChatUsage(
       text_tokens: bill.totalTokens - imageTokens - audioTokens,
     },
     completion_tokens_details: {
-      reasoning_tokens: produced.reasoningTokens,
+      reasoning_tokens: produced.thinkingTokens,
       audio_tokens: 0,
       accepted_prediction_tokens: 0,
       rejected_prediction_tokens: 0,
@@ -45,7 +45,7 @@ export function toResponsesUsage(bill: Bill, produced: Produced, facts: ModelFac
       ...(facts.cache.markers === null ? {} : { cache_write_tokens_details: perLifetime }),
     },
     output_tokens: produced.outputTokens,
-    output_tokens_details: { reasoning_tokens: produced.reasoningTokens },
+    output_tokens_details: { reasoning_tokens: produced.thinkingTokens },
     total_tokens: bill.totalTokens + produced.outputTokens,
   };
 }

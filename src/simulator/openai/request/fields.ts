@@ -1,19 +1,54 @@
-// Reads fields of a request. Every error names the parameter as the provider does.
+// Reads fields of a request, with the provider's words for errors.
 import { invalid, missing, wrongType, wrongValue } from "../api-error.ts";
-import type { Json, JsonObject } from "../../json-source.ts";
-import { parseJson } from "./json.ts";
+import {
+  createFieldReader,
+  pathOf,
+  type FieldKind,
+  type FieldReader,
+  type Place,
+} from "../../field-reader.ts";
+import { JsonFault, readJson, type Json, type JsonObject } from "../../json-source.ts";
 
-/** An object of the request and its path. */
-export interface Place {
-  readonly object: JsonObject;
-  readonly path: string;
+export { find, pathOf, type Place } from "../../field-reader.ts";
+
+const names: Readonly<Record<FieldKind, string>> = {
+  string: "a string",
+  boolean: "a boolean",
+  number: "a number",
+  integer: "an integer",
+  object: "an object",
+  list: "an array of objects",
+};
+
+const reader: FieldReader = createFieldReader({
+  missing,
+  wrongKind: (path, wanted, got) => wrongType(path, names[wanted], describe(got)),
+  wrongChoice: (path, got, choices) =>
+    got.kind === "string"
+      ? wrongValue(path, got.text, choices)
+      : wrongType(path, names.string, describe(got)),
+  elementPath: (path, index) => `${path}[${index}]`,
+});
+
+export const textAt: FieldReader["textAt"] = reader.textAt;
+export const findText: FieldReader["findText"] = reader.findText;
+export const findFlag: FieldReader["findFlag"] = reader.findFlag;
+export const findNumber: FieldReader["findNumber"] = reader.findNumber;
+export const findOneOf: FieldReader["findOneOf"] = reader.findOneOf;
+export const oneOfAt: FieldReader["oneOfAt"] = reader.oneOfAt;
+export const findPlace: FieldReader["findPlace"] = reader.findPlace;
+export const findPlaces: FieldReader["findPlaces"] = reader.findPlaces;
+
+export function findCount(place: Place, key: string, least: number): number | null {
+  const count = reader.findInteger(place, key);
+  if (count !== null && count < least) {
+    const param = pathOf(place, key);
+    const message = `Invalid '${param}': integer below minimum value. Expected a value >= ${least}, but got ${count} instead.`;
+    throw invalid(message, param, "integer_below_min_value");
+  }
+  return count;
 }
 
-export function pathOf(place: Place, key: string): string {
-  return place.path === "" ? key : `${place.path}.${key}`;
-}
-
-/** Parses the body of a request. */
 export function readBody(bodyText: string): Place {
   const body = parseJson(bodyText);
   if (body === null || body.kind !== "object") {
@@ -26,81 +61,19 @@ export function readBody(bodyText: string): Place {
   return { object: body, path: "" };
 }
 
-/** Null if the field is absent or null; the provider uses the default for both. */
-export function find(place: Place, key: string): Json | null {
-  const value = place.object.fields.get(key);
-  return value === undefined || (value.kind === "literal" && value.value === null) ? null : value;
-}
-
-export function textAt(place: Place, key: string): string {
-  const value = findText(place, key);
-  if (value === null) throw missing(pathOf(place, key));
-  return value;
-}
-
-export function findText(place: Place, key: string): string | null {
-  const value = find(place, key);
-  if (value === null) return null;
-  if (value.kind !== "string") throw unfit(place, key, "a string", value);
-  return value.text;
-}
-
-export function findFlag(place: Place, key: string): boolean | null {
-  const value = find(place, key);
-  if (value === null) return null;
-  if (value.kind !== "literal") throw unfit(place, key, "a boolean", value);
-  return value.value === true;
-}
-
-export function findNumber(place: Place, key: string): number | null {
-  const value = find(place, key);
-  if (value === null) return null;
-  if (value.kind !== "number") throw unfit(place, key, "a number", value);
-  return Number(value.source);
-}
-
-export function findCount(place: Place, key: string, least: number): number | null {
-  const value = find(place, key);
-  if (value === null) return null;
-  const count = value.kind === "number" ? Number(value.source) : Number.NaN;
-  if (!Number.isSafeInteger(count)) throw unfit(place, key, "an integer", value);
-  if (count < least) {
-    const param = pathOf(place, key);
-    const message = `Invalid '${param}': integer below minimum value. Expected a value >= ${least}, but got ${count} instead.`;
-    throw invalid(message, param, "integer_below_min_value");
+/** Null if the text is not JSON, or nested too deeply. */
+export function parseJson(text: string): Json | null {
+  try {
+    return readJson(text, "kept");
+  } catch (error) {
+    if (error instanceof JsonFault) return null;
+    throw error;
   }
-  return count;
 }
 
-export function findOneOf<Choice extends string>(
-  place: Place,
-  key: string,
-  choices: readonly Choice[],
-): Choice | null {
-  const value = findText(place, key);
-  if (value === null) return null;
-  const choice = choices.find((each) => each === value);
-  if (choice === undefined) throw wrongValue(pathOf(place, key), value, choices);
-  return choice;
-}
-
-export function findPlace(place: Place, key: string): Place | null {
-  const value = find(place, key);
-  if (value === null) return null;
-  if (value.kind !== "object") throw unfit(place, key, "an object", value);
-  return { object: value, path: pathOf(place, key) };
-}
-
-/** The elements of a list of objects, with their paths. */
-export function findPlaces(place: Place, key: string): readonly Place[] | null {
-  const value = find(place, key);
-  if (value === null) return null;
-  if (value.kind !== "list") throw unfit(place, key, "an array of objects", value);
-  return value.items.map((item, index) => {
-    const path = `${pathOf(place, key)}[${index}]`;
-    if (item.kind !== "object") throw wrongType(path, "an object", describe(item));
-    return { object: item, path };
-  });
+export function withoutKeys(value: JsonObject, keys: readonly string[]): JsonObject {
+  const fields = new Map([...value.fields].filter(([key]) => !keys.includes(key)));
+  return { kind: "object", fields };
 }
 
 export function unfit(place: Place, key: string, expected: string, got: Json): Error {

@@ -1,6 +1,15 @@
 // Converts messages of the Chat Completions API to items.
-import { invalid, missing, notSimulated, wrongValue } from "../api-error.ts";
-import { find, findPlace, findPlaces, findText, pathOf, textAt, type Place } from "./fields.ts";
+import { invalid, missing, notSimulated } from "../api-error.ts";
+import {
+  find,
+  findPlace,
+  findPlaces,
+  findText,
+  oneOfAt,
+  pathOf,
+  textAt,
+  type Place,
+} from "./fields.ts";
 import type { Item, Role } from "./items.ts";
 import { readParts, type Spelling } from "./read-parts.ts";
 
@@ -26,7 +35,7 @@ export function readMessages(body: Place): readonly Item[] {
 }
 
 function readMessage(place: Place): readonly Item[] {
-  const role = roleOf(place);
+  const role = oneOfAt(place, "role", roles);
   if (role === "function") throw notSimulated("The role 'function'", pathOf(place, "role"));
   if (role === "tool") {
     const callId = textAt(place, "tool_call_id");
@@ -73,13 +82,14 @@ function checkAnswers(messages: readonly Place[]): void {
   const open = new Set<string>();
   let caller = -1;
   messages.forEach((place, index) => {
-    if (roleOf(place) === "tool") {
+    const role = oneOfAt(place, "role", roles);
+    if (role === "tool") {
       if (caller === -1) throw orphan(index);
       open.delete(textAt(place, "tool_call_id"));
       return;
     }
     if (open.size > 0) throw unanswered(open);
-    const calls = roleOf(place) === "assistant" ? (findPlaces(place, "tool_calls") ?? []) : [];
+    const calls = role === "assistant" ? (findPlaces(place, "tool_calls") ?? []) : [];
     caller = calls.length > 0 ? index : -1;
     for (const call of calls) open.add(textAt(call, "id"));
   });
@@ -95,11 +105,4 @@ function orphan(index: number): Error {
 function unanswered(open: ReadonlySet<string>): Error {
   const message = `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open].join(", ")}`;
   return invalid(message, "messages", null);
-}
-
-function roleOf(place: Place): (typeof roles)[number] {
-  const role = textAt(place, "role");
-  const known = roles.find((each) => each === role);
-  if (known === undefined) throw wrongValue(pathOf(place, "role"), role, roles);
-  return known;
 }

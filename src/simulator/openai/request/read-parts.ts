@@ -9,12 +9,12 @@ import {
   pathOf,
   textAt,
   unfit,
+  withoutKeys,
   type Place,
 } from "./fields.ts";
 import { readImageSize, type ImageSize } from "../../image-size.ts";
 import type { Marker, Part } from "./items.ts";
 import { compactJson } from "../../json-source.ts";
-import { withoutKeys } from "./json.ts";
 
 /** An API's names for parts. All parts except the model's own can carry a breakpoint. */
 export type Spelling = Readonly<Record<string, PartKind>>;

@@ -1,22 +1,22 @@
 // Converts input items of the Responses API to items. Unknown items are kept as sent.
-import { ApiError, missing, notSimulated, unknownParameter, wrongValue } from "../api-error.ts";
+import { ApiError, missing, notSimulated, unknownParameter } from "../api-error.ts";
 import {
   find,
   findPlace,
   findPlaces,
   findText,
+  oneOfAt,
   pathOf,
   textAt,
   unfit,
+  withoutKeys,
   type Place,
 } from "./fields.ts";
 import type { Item, Part, Role } from "./items.ts";
 import { compactJson } from "../../json-source.ts";
-import { withoutKeys } from "./json.ts";
 import { readParts, type Spelling } from "./read-parts.ts";
 import { readTools } from "./read-tools.ts";
 
-/** Finds an item of an earlier response by its id. */
 export type FindItem = (id: string) => Item | null;
 
 const inputParts: Spelling = {
@@ -97,15 +97,13 @@ export function readItem(place: Place, findItem: FindItem): Item {
 }
 
 function readMessage(place: Place): Item {
-  const role = textAt(place, "role");
-  const known = roles.find((each) => each === role);
-  if (known === undefined) throw wrongValue(pathOf(place, "role"), role, roles);
+  const role = oneOfAt(place, "role", roles);
   if (find(place, "prompt_cache_breakpoint") !== null) {
     throw unknownParameter(pathOf(place, "prompt_cache_breakpoint"));
   }
-  const spelling = known === "assistant" ? outputParts : inputParts;
+  const spelling = role === "assistant" ? outputParts : inputParts;
   const label = findText(place, "phase") ?? "";
-  return { kind: "message", role: known, label, parts: readParts(place, "content", spelling) };
+  return { kind: "message", role, label, parts: readParts(place, "content", spelling) };
 }
 
 function readToolUse(place: Place, isCustom: boolean): Item {

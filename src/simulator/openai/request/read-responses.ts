@@ -1,5 +1,4 @@
 // Parses the body of POST /v1/responses and its sub-routes.
-import type { Catalogue } from "../../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import { invalid, missing, notSimulated, unsupportedParameter } from "../api-error.ts";
 import {
@@ -10,17 +9,12 @@ import {
   findOneOf,
   findPlace,
   findText,
-  textAt,
   type Place,
 } from "./fields.ts";
-import { findOpenaiModel } from "./find-openai-model.ts";
 import type { Item } from "./items.ts";
-import { checkMarkers, readCacheOptions } from "./read-cache-options.ts";
-import type { ReadRequest } from "./read-request.ts";
+import { checkMarkers } from "./read-cache-options.ts";
+import { readShared, type ReadRequest } from "./read-request.ts";
 import { readInput } from "./read-responses-input.ts";
-import { readSettings, type Settings } from "./read-settings.ts";
-import { readToolChoice } from "./read-tool-choice.ts";
-import { readTools } from "./read-tools.ts";
 import type { ResponseStore } from "../stored-responses.ts";
 
 export interface ReadResponses {
@@ -30,7 +24,6 @@ export interface ReadResponses {
 }
 
 export interface Known {
-  readonly catalogue: Catalogue;
   readonly store: ResponseStore;
   readonly workspace: string;
 }
@@ -40,25 +33,18 @@ export function readResponses(
   endpoint: "responses" | "compact",
   known: Known,
 ): ReadResponses {
-  const model = textAt(body, "model");
-  const facts = findOpenaiModel(model, known.catalogue);
+  const shared = readShared(body, endpoint);
+  const { facts } = shared;
   refuseUnsimulated(body);
-  const settings = readSettings(body, "responses", facts);
-  checkSampling(body, facts, settings);
+  checkSampling(body, shared);
   const conversation = readConversation(body, known);
   checkMarkers(conversation, facts);
   checkToolCalls(conversation);
   checkUpdates(conversation, facts);
   const request: ReadRequest = {
-    api: "responses",
-    model,
-    facts,
-    tools: readTools(body, "tools"),
+    ...shared,
     instructions: findText(body, "instructions"),
     items: renderedItems(conversation, reasoningContext(body, facts)),
-    cache: readCacheOptions(body, endpoint, facts),
-    settings,
-    toolChoice: readToolChoice(body),
     outputTokensMax: outputLimit(body, facts),
   };
   return { request, conversation };
@@ -90,10 +76,13 @@ function refuseUnsimulated(body: Place): void {
   if (findFlag(body, "background") === true) throw notSimulated("'background'", "background");
 }
 
-function checkSampling(body: Place, facts: ModelFacts, { effort }: Settings): void {
+function checkSampling(
+  body: Place,
+  { facts, settings }: Pick<ReadRequest, "facts" | "settings">,
+): void {
   const temperature = findNumber(body, "temperature");
   if (temperature === null || temperature === 1 || facts.capabilities.samplingControls) return;
-  if (effort !== "none") throw unsupportedParameter("temperature");
+  if (settings.effort !== "none") throw unsupportedParameter("temperature");
 }
 
 /** The wording is unverified; the documents say that only GPT-6 and later can change effort within a conversation. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openaiChat } from "./index.ts";
-import { asReply, foldStream } from "./test-kit.ts";
+import { asReply, readStream } from "../test-kit.ts";
 
 const usage = {
   prompt_tokens: 100,
@@ -67,7 +67,7 @@ describe("a whole completion", () => {
     expect(reply.stopReason).toBe(stop);
   });
 
-  test("a refusal is what the model said", () => {
+  test("a refusal is the model's text", () => {
     const reply = asReply(openaiChat.decode(completion({ content: null, refusal: "No." }, "stop")));
     expect(reply.message.content).toEqual([{ type: "text", text: "No." }]);
   });
@@ -138,26 +138,26 @@ const ending = [
 ];
 
 describe("a stream of chunks", () => {
-  test("folds to the reply that would have come at once", () => {
-    const { reply, parts } = foldStream(openaiChat, [...pieces, ...ending]);
+  test("gives the reply that one whole answer would give", () => {
+    const { reply, parts } = readStream(openaiChat, [...pieces, ...ending]);
     const tool_calls = [call("c1", '{"b":1.0}'), call("c2", "{}")];
     expect(reply).toEqual(
       openaiChat.decode(completion({ content: "Reading.", tool_calls }, "tool_calls")),
     );
     expect(parts).toEqual([
-      { type: "text-delta", text: "Rea" },
-      { type: "text-delta", text: "ding." },
-      { type: "tool-use-started", id: "c1", name: "Read" },
-      { type: "tool-input-delta", id: "c1", json: '{"b":' },
-      { type: "tool-use-started", id: "c2", name: "Read" },
-      { type: "tool-input-delta", id: "c2", json: "{" },
-      { type: "tool-input-delta", id: "c1", json: "1.0}" },
-      { type: "tool-input-delta", id: "c2", json: "}" },
+      { type: "text", text: "Rea" },
+      { type: "text", text: "ding." },
+      { type: "tool", toolUseId: "c1", name: "Read" },
+      { type: "tool-input", toolUseId: "c1", json: '{"b":' },
+      { type: "tool", toolUseId: "c2", name: "Read" },
+      { type: "tool-input", toolUseId: "c2", json: "{" },
+      { type: "tool-input", toolUseId: "c1", json: "1.0}" },
+      { type: "tool-input", toolUseId: "c2", json: "}" },
     ]);
   });
 
   test("that is cut gives what arrived, marked as partial", () => {
-    const { reply } = foldStream(openaiChat, pieces.slice(0, 5));
+    const { reply } = readStream(openaiChat, pieces.slice(0, 5));
     expect(reply).toMatchObject({
       status: "partial",
       stopReason: "unknown",
@@ -173,21 +173,21 @@ describe("a stream of chunks", () => {
 
   test("that reports an error gives what arrived and the failure", () => {
     const error = '{"error":{"message":"The server had an error","type":"server_error"}}';
-    const { reply } = foldStream(openaiChat, [...pieces.slice(0, 2), error]);
+    const { reply } = readStream(openaiChat, [...pieces.slice(0, 2), error]);
     expect(reply).toMatchObject({
       status: "partial",
       message: { content: [{ type: "text", text: "Rea" }] },
       failure: { kind: "server-error", detail: "The server had an error" },
     });
-    expect(foldStream(openaiChat, [error]).reply).toMatchObject({ kind: "server-error" });
+    expect(readStream(openaiChat, [error]).reply).toMatchObject({ kind: "server-error" });
   });
 
   test("without anything in it is malformed", () => {
-    expect(foldStream(openaiChat, []).reply.kind).toBe("malformed");
+    expect(readStream(openaiChat, []).reply.kind).toBe("malformed");
   });
 
   test("counts events it cannot read", () => {
-    const { reply } = foldStream(openaiChat, [...pieces, "{", ...ending]);
+    const { reply } = readStream(openaiChat, [...pieces, "{", ...ending]);
     expect(asReply(reply).usage.warnings).toEqual(["events that could not be read: 1"]);
   });
 

@@ -1,7 +1,8 @@
 // Answers of Chat Completions → a reply.
 import { growingList, itemsOf, type GrowingList } from "../../../growing/growing-list.ts";
+import { growingMap, type GrowingMap } from "../../../growing/growing-map.ts";
 import type { Block } from "../../../message/message.ts";
-import type { ProviderFailure } from "../../failure.ts";
+import { malformed, type ProviderFailure } from "../../failure.ts";
 import { toInputJson } from "../arguments.ts";
 import { failureIn } from "../failure.ts";
 import { parseFields } from "../../../message/fields.ts";
@@ -29,7 +30,7 @@ export interface ChatState {
   readonly thinking: string;
   readonly calls: GrowingList<ChatCall>;
   /** Ids of the calls that have begun, by index. */
-  readonly callIds: ReadonlyMap<number, string>;
+  readonly callIds: GrowingMap<number, string>;
   readonly finishReason: string | null;
   readonly usage: unknown;
   readonly isDone: boolean;
@@ -46,7 +47,7 @@ export const nothingYet: ChatState = {
   refusal: "",
   thinking: "",
   calls: growingList(),
-  callIds: new Map(),
+  callIds: growingMap(),
   finishReason: null,
   usage: null,
   isDone: false,
@@ -66,19 +67,15 @@ export function takeAnswer(state: ChatState, { id, model, choice, usage }: ChatA
     refusal: state.refusal + (choice?.refusal ?? ""),
     thinking: state.thinking + (choice?.thinking ?? ""),
     calls: calls.length === 0 ? state.calls : state.calls.append(calls),
-    callIds: withIds(state.callIds, calls),
+    callIds: calls.reduce(withId, state.callIds),
     finishReason: choice?.finishReason ?? state.finishReason,
     usage: usage ?? state.usage,
   };
 }
 
-function withIds(
-  known: ReadonlyMap<number, string>,
-  calls: readonly ChatCall[],
-): ReadonlyMap<number, string> {
-  const begun = calls.filter(({ index }) => !known.has(index));
-  if (begun.length === 0) return known;
-  return new Map([...known, ...begun.map(({ index, id }) => [index, id ?? ""] as const)]);
+/** The first piece of a call has its id. */
+function withId(ids: ChatState["callIds"], { index, id = "" }: ChatCall): ChatState["callIds"] {
+  return ids.get(index) === undefined ? ids.set(index, id) : ids;
 }
 
 export function toReply(state: ChatState): Reply {
@@ -104,23 +101,20 @@ export function toReply(state: ChatState): Reply {
 function toContent({ thinking, text, refusal, calls }: ChatState): readonly Block[] {
   const blocks: Block[] = [];
   if (thinking !== "") blocks.push({ type: "thinking", text: thinking });
-  for (const said of [text, refusal]) if (said !== "") blocks.push({ type: "text", text: said });
+  for (const each of [text, refusal]) if (each !== "") blocks.push({ type: "text", text: each });
   return [...blocks, ...joinCalls(calls).map(toBlock)];
 }
 
 interface WholeCall {
-  readonly id: string;
-  readonly name: string;
-  readonly pieces: readonly string[];
+  id: string;
+  name: string;
+  readonly pieces: string[];
   readonly isCustom: boolean;
 }
 
 /** Pieces of one call may stand among pieces of others. */
 function joinCalls(calls: GrowingList<ChatCall>): readonly WholeCall[] {
-  const byIndex = new Map<
-    number,
-    { id: string; name: string; pieces: string[]; isCustom: boolean }
-  >();
+  const byIndex = new Map<number, WholeCall>();
   for (const { index, id = "", name = "", input = "", isCustom } of itemsOf(calls)) {
     const call = byIndex.get(index) ?? { id: "", name: "", pieces: [], isCustom };
     if (call.id === "") call.id = id;
@@ -155,8 +149,4 @@ function toStop({ finishReason, refusal, calls }: ChatState): ReplyStop {
     default:
       return "unknown";
   }
-}
-
-export function malformed(detail: string): ProviderFailure {
-  return { kind: "malformed", detail };
 }

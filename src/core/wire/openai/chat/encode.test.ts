@@ -12,12 +12,12 @@ import {
   sol,
   toolResult,
   toolUse,
-  type Setting,
-} from "./test-kit.ts";
+  type OpenaiSetting,
+} from "../test-kit.ts";
 
 const protocol = openaiChat;
 
-const whole: Setting = {
+const whole: OpenaiSetting = {
   protocol,
   tools: [readTool, { ...readTool, name: "Write", description: "Writes." }],
   system: ["Rules.", "Session."],
@@ -132,7 +132,7 @@ describe("the body of a Chat Completions request", () => {
   });
 });
 
-/** The body without what is said, and the notes. */
+/** The body without the messages, and the notes. */
 function settingsOf(...call: Parameters<typeof encodeOf>): { settings: string; notes: unknown } {
   const { pieces, notes } = encodeOf(...call);
   const settings = bodyText(pieces).replace(/^.*"messages":\[.*?\]\}\]/, "");
@@ -177,7 +177,7 @@ describe("settings in Chat Completions", () => {
     );
   });
 
-  test("what the model or the protocol does not take is left out and said", () => {
+  test("what the model or the protocol does not take is left out with a note", () => {
     const asked = {
       temperature: 0.5,
       thinkingJson: "{}",
@@ -224,11 +224,11 @@ describe("a cache plan in Chat Completions", () => {
     [planOf({}, { cacheKey: "k", mode: "implicit" }), ',"prompt_cache_key":"k"}'],
     [planOf({}, { mode: "explicit" }), ',"prompt_cache_options":{"mode":"explicit"}}'],
     [planOf(), "}"],
-  ])("a key and the mode are said where they are not what happens unasked", (plan, settings) => {
+  ])("a key and the mode are sent if they differ from the provider's default", (plan, settings) => {
     expect(settingsOf(setting, plan)).toEqual({ settings, notes: [] });
   });
 
-  test("a lifetime this protocol cannot ask for is the default, and said", () => {
+  test("a lifetime this protocol cannot ask for becomes the default, with a note", () => {
     const { pieces, notes } = encodeOf(setting, planOf({ 0: "12h" }, { mode: "explicit" }));
     expect(bodyText(pieces)).toContain(
       '"text":"Rules.","prompt_cache_breakpoint":{"mode":"explicit"}}',

@@ -3,9 +3,9 @@ import type { EncodedRequest } from "../../encoded-request.ts";
 import { content, setting } from "../body.ts";
 import { encodeOpenai, type BodyWords } from "../encode.ts";
 import type { CallToEncode } from "../../protocol.ts";
-import { chatPath } from "./schema.ts";
+import { chatPath, type ChatRequest } from "./schema.ts";
 
-export function encodeChat(call: CallToEncode): EncodedRequest {
+export function encodeChat(call: CallToEncode): EncodedRequest<ChatRequest> {
   return encodeOpenai(call, words);
 }
 

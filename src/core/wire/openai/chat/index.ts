@@ -1,16 +1,17 @@
 // The Chat Completions API of OpenAI, which many others speak too.
 import { chatAccess } from "../access.ts";
 import { readOpenaiFailure } from "../failure.ts";
+import { limitEvents } from "../../limit-events.ts";
 import type { Protocol } from "../../protocol.ts";
 import { decodeChat } from "./decode.ts";
 import { encodeChat } from "./encode.ts";
 import { foreign } from "./foreign.ts";
-import { chatPath } from "./schema.ts";
+import { chatPath, type ChatRequest } from "./schema.ts";
 import { chatSpelling } from "./spelling.ts";
 import { chatStream } from "./stream.ts";
 import { readChatUsage } from "./usage.ts";
 
-export const openaiChat: Protocol<"openai-chat"> = {
+export const openaiChat: Protocol<"openai-chat", ChatRequest> = {
   name: "openai-chat",
   title: "Chat Completions",
   access: chatAccess,
@@ -19,7 +20,7 @@ export const openaiChat: Protocol<"openai-chat"> = {
   spelling: () => chatSpelling,
   encode: encodeChat,
   decode: decodeChat,
-  stream: chatStream,
+  stream: limitEvents(chatStream),
   readFailure: readOpenaiFailure,
   findUsage: ({ usage }) => usage ?? undefined,
   readUsage: readChatUsage,

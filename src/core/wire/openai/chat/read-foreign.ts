@@ -46,8 +46,8 @@ function readMessage(
   const calls = listOf(message, "tool_calls");
   const content = memberOf(message, "content") ?? memberOf(message, "refusal");
   const isEmpty = content?.kind === "string" && content.text === "" && calls.length > 0;
-  const said = isEmpty ? undefined : (content ?? (isResult ? nothing : undefined));
-  const parts = readParts(said, {
+  const shown = isEmpty ? undefined : (content ?? (isResult ? nothing : undefined));
+  const parts = readParts(shown, {
     path: `messages.${index}.content`,
     section: isResult ? `tool result in message ${index}` : `${named} message ${index}`,
     tier: isLeading ? "T1" : "T3",

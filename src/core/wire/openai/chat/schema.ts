@@ -1,4 +1,4 @@
-// Answers of Chat Completions, whole or in chunks: the members that we read.
+// The JSON of Chat Completions: requests as we write them, and the members of answers that we read.
 import {
   countIn,
   fieldsIn,
@@ -9,6 +9,48 @@ import {
 } from "../../../message/fields.ts";
 
 export const chatPath = "/chat/completions";
+
+export interface ChatRequest {
+  model: string;
+  messages: (
+    | { role: "developer"; content: TextPart[] }
+    | { role: "user"; content: (TextPart | ImagePart | FilePart)[] }
+    | { role: "assistant"; content: string | null; tool_calls?: ToolCall[] }
+    | { role: "tool"; tool_call_id: string; content: string }
+  )[];
+  tools?: {
+    type: "function";
+    function: { name: string; description: string; parameters: Record<string, unknown> };
+  }[];
+  max_completion_tokens?: number;
+  stream?: boolean;
+  temperature?: number;
+  stop?: string[];
+  tool_choice?: "auto" | "none" | "required" | { type: "function"; function: { name: string } };
+  parallel_tool_calls?: boolean;
+  prompt_cache_key?: string;
+}
+
+interface TextPart {
+  type: "text";
+  text: string;
+}
+
+interface ImagePart {
+  type: "image_url";
+  image_url: { url: string };
+}
+
+interface FilePart {
+  type: "file";
+  file: { filename?: string; file_data?: string; file_id?: string };
+}
+
+interface ToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
 
 /** A completion or a chunk; absent, null or invalid members are undefined. */
 export interface ChatAnswer {
@@ -39,24 +81,24 @@ export interface ChatCall {
 }
 
 /** Reads `message` in a completion, `delta` in a chunk. Only the first choice: we never ask for more. */
-export function readAnswer(answer: Fields, saidIn: "message" | "delta"): ChatAnswer {
+export function readAnswer(answer: Fields, place: "message" | "delta"): ChatAnswer {
   const [first] = listIn(answer, "choices");
   return {
     id: textIn(answer, "id"),
     model: textIn(answer, "model"),
-    choice: first === undefined ? null : readChoice(fieldsOf(first), saidIn),
+    choice: first === undefined ? null : readChoice(fieldsOf(first), place),
     usage: answer["usage"],
   };
 }
 
-function readChoice(choice: Fields, saidIn: "message" | "delta"): ChatChoice {
-  const said = fieldsIn(choice, saidIn);
+function readChoice(choice: Fields, place: "message" | "delta"): ChatChoice {
+  const message = fieldsIn(choice, place);
   return {
     finishReason: textIn(choice, "finish_reason"),
-    text: textIn(said, "content"),
-    refusal: textIn(said, "refusal"),
-    thinking: textIn(said, "reasoning_content") ?? textIn(said, "reasoning"),
-    calls: listIn(said, "tool_calls").map((call, index) => readCall(fieldsOf(call), index)),
+    text: textIn(message, "content"),
+    refusal: textIn(message, "refusal"),
+    thinking: textIn(message, "reasoning_content") ?? textIn(message, "reasoning"),
+    calls: listIn(message, "tool_calls").map((call, index) => readCall(fieldsOf(call), index)),
   };
 }
 

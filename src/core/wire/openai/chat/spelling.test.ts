@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { nothingWritten, type Written } from "../../../assembly/spelling.ts";
 import type { Block, Message } from "../../../message/message.ts";
 import { openaiChat } from "./index.ts";
-import { readTool, say, sol, toolResult, toolUse } from "./test-kit.ts";
+import { readTool, say, sol, toolResult, toolUse } from "../test-kit.ts";
 
 const spelling = openaiChat.spelling(sol);
 const begun: Written = { openRole: null, lastRole: "user", blockCount: 2 };

@@ -1,9 +1,10 @@
 // Reads a streamed completion chunk by chunk.
+import { malformed } from "../../failure.ts";
 import { failureIn } from "../failure.ts";
 import { parseFields } from "../../../message/fields.ts";
 import type { ServerEvent, StreamDecoder } from "../../protocol.ts";
 import type { StreamPart } from "../../reply.ts";
-import { malformed, nothingYet, takeAnswer, toReply, type ChatState } from "./decode.ts";
+import { nothingYet, takeAnswer, toReply, type ChatState } from "./decode.ts";
 import { readAnswer, type ChatAnswer } from "./schema.ts";
 
 export const chatStream: StreamDecoder<ChatState> = {
@@ -34,13 +35,13 @@ function partsOf({ choice }: ChatAnswer, before: ChatState, after: ChatState): S
   if (choice === null) return [];
   const parts: StreamPart[] = [];
   const { thinking = "", text = "", refusal = "" } = choice;
-  if (thinking !== "") parts.push({ type: "thinking-delta", text: thinking });
-  if (text !== "") parts.push({ type: "text-delta", text });
-  if (refusal !== "") parts.push({ type: "text-delta", text: refusal });
+  if (thinking !== "") parts.push({ type: "thinking", text: thinking });
+  if (text !== "") parts.push({ type: "text", text });
+  if (refusal !== "") parts.push({ type: "text", text: refusal });
   for (const { index, name = "", input = "" } of choice.calls) {
     const id = after.callIds.get(index) ?? "";
-    if (!before.callIds.has(index)) parts.push({ type: "tool-use-started", id, name });
-    if (input !== "") parts.push({ type: "tool-input-delta", id, json: input });
+    if (before.callIds.get(index) === undefined) parts.push({ type: "tool", toolUseId: id, name });
+    if (input !== "") parts.push({ type: "tool-input", toolUseId: id, json: input });
   }
   return parts;
 }

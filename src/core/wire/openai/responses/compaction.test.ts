@@ -8,8 +8,8 @@ import {
   readTool,
   say,
   sol,
-  type Setting,
-} from "../chat/test-kit.ts";
+  type OpenaiSetting,
+} from "../test-kit.ts";
 import { openaiChat } from "../chat/index.ts";
 import type { CallOptions, Protocol } from "../../protocol.ts";
 import { compaction } from "./compaction.ts";
@@ -17,7 +17,10 @@ import { openaiResponses } from "./index.ts";
 
 const protocol = openaiResponses;
 
-function encode(setting: Partial<Setting>, options: Partial<CallOptions> = {}): EncodedRequest {
+function encode(
+  setting: Partial<OpenaiSetting>,
+  options: Partial<CallOptions> = {},
+): EncodedRequest {
   return compaction.encode({
     assembly: assemblyOf({ protocol, ...setting }),
     plan: { ...planOf({ 0: "12h" }), cacheKey: "k" },
@@ -58,7 +61,7 @@ describe("a request to the compact endpoint", () => {
     ]);
   });
 
-  test.each<[string, Partial<Setting>, Partial<CallOptions>, boolean]>([
+  test.each<[string, Partial<OpenaiSetting>, Partial<CallOptions>, boolean]>([
     ["nothing else", {}, {}, true],
     ["tools", { tools: [readTool] }, {}, false],
     ["an effort", {}, { effort: "high" }, false],
@@ -99,7 +102,7 @@ describe("its answer", () => {
     expect(compaction.decode(body)).toEqual({ kind: "malformed", detail });
   });
 
-  test("that tells of an error is that error", () => {
+  test("that contains an error is that error", () => {
     const body = '{"error":{"message":"No.","type":"server_error","code":"server_error"}}';
     expect(compaction.decode(body)).toMatchObject({ kind: "server-error", detail: "No." });
   });
@@ -110,7 +113,7 @@ describe("its answer", () => {
     );
   });
 
-  test("tells another protocol what the user said", () => {
+  test("gives another protocol the user's words", () => {
     expect(inputOf(openaiChat)).toContain('{"type":"text","text":"Hi.\\nYou."}');
   });
 });

@@ -2,13 +2,13 @@
 import { escapeLoneSurrogates } from "../../../message/json-text.ts";
 import type { JsonText, Message } from "../../../message/message.ts";
 import type { EncodedRequest } from "../../encoded-request.ts";
-import type { ProviderFailure } from "../../failure.ts";
+import { malformed, type ProviderFailure } from "../../failure.ts";
 import { content, ignored, leftOutNotes, toBody, writeMessages } from "../body.ts";
 import { encodeCachePlan } from "../cache.ts";
 import { parseFields, textIn } from "../../../message/fields.ts";
 import type { CallToEncode, CompactionToEncode, ProtocolCompaction } from "../../protocol.ts";
 import type { Reply } from "../../reply.ts";
-import { malformed, outputTexts, responseFailure } from "./decode.ts";
+import { outputTexts, responseFailure } from "./decode.ts";
 import { toBlocks } from "./items.ts";
 import { readItem, responsesPath } from "./schema.ts";
 import { readResponsesUsage } from "./usage.ts";

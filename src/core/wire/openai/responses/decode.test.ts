@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { asReply, foldStream } from "../chat/test-kit.ts";
+import { asReply, readStream } from "../test-kit.ts";
 import { validateMessage } from "../../../message/validate-message.ts";
 import { openaiResponses } from "./index.ts";
 
@@ -92,14 +92,14 @@ describe("a whole response", () => {
     ]);
   });
 
-  test("an item of a type nobody knows is kept to the byte", () => {
+  test("an item of an unknown type is kept to the byte", () => {
     const item = '{"type":"dream", "depth":1.0}';
     expect(asReply(openaiResponses.decode(response([item]))).message.content).toEqual([
       { type: "opaque", json: item },
     ]);
   });
 
-  test("tells why the cache missed where the provider does", () => {
+  test("has the reason of a cache miss if the provider reports it", () => {
     const miss =
       '"status":"completed","prompt_cache_diagnostics":{"type":"cache_miss","reason":"tools_changed"}';
     expect(asReply(openaiResponses.decode(response([text], miss))).diagnosis).toBe("tools_changed");
@@ -151,33 +151,33 @@ const pieces = [
 const completed = `{"type":"response.completed","response":${response([reasoning, text, call])}}`;
 
 describe("a streamed response", () => {
-  test("folds to the reply that would have come at once", () => {
-    const { reply, parts } = foldStream(openaiResponses, [...pieces, completed]);
+  test("gives the reply that one whole answer would give", () => {
+    const { reply, parts } = readStream(openaiResponses, [...pieces, completed]);
     expect(reply).toEqual(openaiResponses.decode(response([reasoning, text, call])));
     expect(parts).toEqual([
-      { type: "thinking-delta", text: "Hm." },
-      { type: "text-delta", text: "Rea" },
-      { type: "text-delta", text: "ding." },
-      { type: "tool-use-started", id: "c1", name: "Read" },
-      { type: "tool-input-delta", id: "c1", json: '{"b":1.0,' },
-      { type: "tool-input-delta", id: "c1", json: ' "a":2}' },
+      { type: "thinking", text: "Hm." },
+      { type: "text", text: "Rea" },
+      { type: "text", text: "ding." },
+      { type: "tool", toolUseId: "c1", name: "Read" },
+      { type: "tool-input", toolUseId: "c1", json: '{"b":1.0,' },
+      { type: "tool-input", toolUseId: "c1", json: ' "a":2}' },
     ]);
   });
 
-  test("of which only the end arrived has what the end tells", () => {
-    const { reply } = foldStream(openaiResponses, [completed]);
+  test("of which only the end arrived has the content of the end", () => {
+    const { reply } = readStream(openaiResponses, [completed]);
     expect(reply).toEqual(openaiResponses.decode(response([reasoning, text, call])));
   });
 
   test("that is cut gives what arrived, marked as partial", () => {
-    expect(foldStream(openaiResponses, pieces.slice(0, 3)).reply).toMatchObject({
+    expect(readStream(openaiResponses, pieces.slice(0, 3)).reply).toMatchObject({
       id: "resp_1",
       status: "partial",
       stopReason: "unknown",
       message: { content: [{ type: "thinking", text: "Hm." }] },
       usage: { isReported: false, tellsCache: false, warnings: ["the reply reports no usage"] },
     });
-    expect(foldStream(openaiResponses, pieces.slice(0, 11)).reply).toMatchObject({
+    expect(readStream(openaiResponses, pieces.slice(0, 11)).reply).toMatchObject({
       status: "partial",
       message: {
         content: [
@@ -192,7 +192,7 @@ describe("a streamed response", () => {
         ],
       },
     });
-    expect(foldStream(openaiResponses, [begun]).reply).toMatchObject({
+    expect(readStream(openaiResponses, [begun]).reply).toMatchObject({
       status: "partial",
       message: { content: [] },
     });
@@ -200,7 +200,7 @@ describe("a streamed response", () => {
 
   test("that was cut by the output limit is complete, and says so", () => {
     const end = `{"type":"response.incomplete","response":${response([text], '"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}')}}`;
-    expect(foldStream(openaiResponses, [begun, end]).reply).toMatchObject({
+    expect(readStream(openaiResponses, [begun, end]).reply).toMatchObject({
       status: "complete",
       stopReason: "max_tokens",
       message: { content: [{ type: "text", text: "Reading." }] },
@@ -219,8 +219,8 @@ describe("a streamed response", () => {
     ],
     ['{"type":"error"}', "malformed"],
   ])("that fails with %s is %s, or a partial reply with that failure", (event, kind) => {
-    expect(foldStream(openaiResponses, [begun, event]).reply.kind).toBe(kind);
-    expect(foldStream(openaiResponses, [...pieces.slice(0, 9), event]).reply).toMatchObject({
+    expect(readStream(openaiResponses, [begun, event]).reply.kind).toBe(kind);
+    expect(readStream(openaiResponses, [...pieces.slice(0, 9), event]).reply).toMatchObject({
       kind: "reply",
       status: "partial",
       failure: { kind },
@@ -234,8 +234,8 @@ describe("a streamed response", () => {
   });
 
   test("without anything in it is malformed, and unreadable events are counted", () => {
-    expect(foldStream(openaiResponses, []).reply.kind).toBe("malformed");
-    const { reply } = foldStream(openaiResponses, [...pieces, "?", completed, "[DONE]"]);
+    expect(readStream(openaiResponses, []).reply.kind).toBe("malformed");
+    const { reply } = readStream(openaiResponses, [...pieces, "?", completed, "[DONE]"]);
     expect(asReply(reply).usage.warnings).toEqual(["events that could not be read: 1"]);
   });
 
@@ -245,7 +245,17 @@ describe("a streamed response", () => {
       event: "response.output_text.delta",
       data: '{"output_index":0,"delta":"a"}',
     });
-    expect(parts).toEqual([{ type: "text-delta", text: "a" }]);
+    expect(parts).toEqual([{ type: "text", text: "a" }]);
     expect(asReply(stream.finish(state)).message.content).toEqual([{ type: "text", text: "a" }]);
   });
 });
+
+test.each(["5", "null", "[]", '"text"', "{}"])(
+  "a stream that ends with the response %s ends",
+  (end) => {
+    const { reply } = readStream(openaiResponses, [
+      `{"type":"response.completed","response":${end}}`,
+    ]);
+    expect(asReply(reply)).toMatchObject({ status: "partial", message: { content: [] } });
+  },
+);

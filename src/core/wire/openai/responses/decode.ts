@@ -1,12 +1,12 @@
 // A response object → a reply, with every item's exact text at hand.
-import { arrayItems, escapeLoneSurrogates, rootSpan } from "../../../message/json-text.ts";
+import { escapeLoneSurrogates, itemTexts, memberTexts } from "../../../message/json-text.ts";
 import type { Block, JsonText } from "../../../message/message.ts";
-import type { ProviderFailure } from "../../failure.ts";
+import { malformed, type ProviderFailure } from "../../failure.ts";
 import { failureIn } from "../failure.ts";
 import { fieldsIn, parseFields, textIn, type Fields } from "../../../message/fields.ts";
 import type { Reply, ReplyStop } from "../../reply.ts";
 import { toBlocks } from "./items.ts";
-import { memberSpan, readItem } from "./schema.ts";
+import { readItem } from "./schema.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 export function decodeResponses(body: string): Reply | ProviderFailure {
@@ -29,9 +29,7 @@ export function responseFailure(response: Fields): ProviderFailure | undefined {
 
 /** The items of a response, each exactly as it is written there. */
 export function outputTexts(json: JsonText): readonly JsonText[] {
-  const output = memberSpan(json, rootSpan(json), "output");
-  if (output === undefined || json[output.start] !== "[") return [];
-  return arrayItems(json, output).map(({ start, end }) => json.slice(start, end));
+  return itemTexts(memberTexts(json).get("output") ?? "");
 }
 
 /** Builds the reply from the response and its items. */
@@ -56,10 +54,6 @@ export function toReply(
     ...(diagnosis === undefined ? {} : { diagnosis }),
     transformations: [],
   };
-}
-
-export function malformed(detail: string): ProviderFailure {
-  return { kind: "malformed", detail };
 }
 
 function toStop(response: Fields, items: readonly JsonText[]): ReplyStop {

@@ -11,8 +11,8 @@ import {
   say,
   toolResult,
   toolUse,
-  type Setting,
-} from "../chat/test-kit.ts";
+  type OpenaiSetting,
+} from "../test-kit.ts";
 import { openaiResponses } from "./index.ts";
 
 const protocol = openaiResponses;
@@ -20,7 +20,7 @@ const protocol = openaiResponses;
 const reasoning =
   '{"id":"rs_1","type":"reasoning", "summary":[],"encrypted_content":"c2VhbGVk","n":1.0}';
 
-const whole: Setting = {
+const whole: OpenaiSetting = {
   protocol,
   tools: [readTool],
   system: ["Rules.", "Session."],
@@ -104,7 +104,7 @@ describe("the body of a Responses request", () => {
   });
 });
 
-/** The body without what is said, and the notes. */
+/** The body without the messages, and the notes. */
 function settingsOf(...call: Parameters<typeof encodeOf>): { settings: string; notes: unknown } {
   const { pieces, notes } = encodeOf(...call);
   return { settings: bodyText(pieces).replace(/^.*"input":\[.*?\]\}\]/, ""), notes };
@@ -135,7 +135,7 @@ describe("settings in the Responses API", () => {
     );
   });
 
-  test("stop sequences are left out and said", () => {
+  test("stop sequences are left out with a note", () => {
     expect(settingsOf({ protocol }, planOf(), { stopSequences: ["END"] })).toEqual({
       settings: "}",
       notes: [{ kind: "option-ignored", detail: "stop sequences: the Responses API takes none" }],

@@ -3,9 +3,9 @@ import type { EncodedRequest } from "../../encoded-request.ts";
 import { content, setting } from "../body.ts";
 import { encodeOpenai, type BodyWords } from "../encode.ts";
 import type { CallToEncode } from "../../protocol.ts";
-import { responsesPath } from "./schema.ts";
+import { responsesPath, type ResponsesRequest } from "./schema.ts";
 
-export function encodeResponses(call: CallToEncode): EncodedRequest {
+export function encodeResponses(call: CallToEncode): EncodedRequest<ResponsesRequest> {
   return encodeOpenai(call, words);
 }
 

@@ -1,18 +1,19 @@
 // The Responses API of OpenAI.
 import { responsesAccess } from "../access.ts";
 import { readOpenaiFailure } from "../failure.ts";
+import { limitEvents } from "../../limit-events.ts";
 import type { Protocol } from "../../protocol.ts";
 import { compaction } from "./compaction.ts";
 import { counting } from "./counting.ts";
 import { decodeResponses } from "./decode.ts";
 import { encodeResponses } from "./encode.ts";
 import { foreign } from "./foreign.ts";
-import { responsesPath } from "./schema.ts";
+import { responsesPath, type ResponsesRequest } from "./schema.ts";
 import { responsesSpelling } from "./spelling.ts";
 import { responsesStream } from "./stream.ts";
 import { findResponsesUsage, readResponsesUsage } from "./usage.ts";
 
-export const openaiResponses: Protocol<"openai-responses"> = {
+export const openaiResponses: Protocol<"openai-responses", ResponsesRequest> = {
   name: "openai-responses",
   title: "Responses",
   access: responsesAccess,
@@ -21,7 +22,7 @@ export const openaiResponses: Protocol<"openai-responses"> = {
   spelling: () => responsesSpelling,
   encode: encodeResponses,
   decode: decodeResponses,
-  stream: responsesStream,
+  stream: limitEvents(responsesStream),
   readFailure: readOpenaiFailure,
   findUsage: findResponsesUsage,
   readUsage: readResponsesUsage,

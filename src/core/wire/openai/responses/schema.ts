@@ -1,5 +1,4 @@
-// Items of the Responses API: the members that we read. An item with more than that stays verbatim.
-import { objectMembers, rootSpan, type Span } from "../../../message/json-text.ts";
+// The JSON of the Responses API: requests as we write them, and the members of items that we read.
 import type { JsonText } from "../../../message/message.ts";
 import {
   fieldsOf,
@@ -11,6 +10,41 @@ import {
 } from "../../../message/fields.ts";
 
 export const responsesPath = "/responses";
+
+/** A request. The model's own items are kept verbatim and may be of further types. */
+export interface ResponsesRequest {
+  model: string;
+  input: (
+    | { type: "message"; role: "user" | "developer"; content: InputPart[] }
+    | { type: "function_call"; call_id: string; name: string; arguments: string }
+    | { type: "function_call_output"; call_id: string; output: string | InputPart[] }
+  )[];
+  tools?: {
+    type: "function";
+    name: string;
+    description: string;
+    parameters: Record<string, unknown>;
+    strict: boolean;
+  }[];
+  max_output_tokens?: number;
+  stream?: boolean;
+  store?: boolean;
+  temperature?: number;
+  tool_choice?: "auto" | "none" | "required" | { type: "function"; name: string };
+  parallel_tool_calls?: boolean;
+  prompt_cache_key?: string;
+}
+
+type InputPart =
+  | { type: "input_text"; text: string }
+  | { type: "input_image"; detail: "auto"; image_url?: string; file_id?: string }
+  | {
+      type: "input_file";
+      filename?: string;
+      file_data?: string;
+      file_id?: string;
+      file_url?: string;
+    };
 
 export type Item =
   | {
@@ -62,17 +96,6 @@ export function readItemFields(item: Fields): Item | null {
     default:
       return isItemType(type) ? { kind: "other", type } : null;
   }
-}
-
-/** The exact text of one member of a valid JSON object; undefined if absent. */
-export function memberText(json: JsonText, name: string): JsonText | undefined {
-  const span = memberSpan(json, rootSpan(json), name);
-  return span === undefined ? undefined : json.slice(span.start, span.end);
-}
-
-/** The last member with this name, as in every parser. */
-export function memberSpan(json: JsonText, object: Span, name: string): Span | undefined {
-  return objectMembers(json, object).findLast((member) => member.key === name)?.value;
 }
 
 const itemTypes = new Set([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { nothingWritten, type Written } from "../../../assembly/spelling.ts";
 import type { Block, Message } from "../../../message/message.ts";
-import { say, sol, toolResult, toolUse } from "../chat/test-kit.ts";
+import { say, sol, toolResult, toolUse } from "../test-kit.ts";
 import { openaiResponses } from "./index.ts";
 
 const spelling = openaiResponses.spelling(sol);

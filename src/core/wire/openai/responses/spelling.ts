@@ -1,13 +1,43 @@
-// How tools, system text and messages are written for the Responses API: everything said is an item.
+// How tools, system text and messages are written for the Responses API: every message is a list of items.
 import type { Spelling } from "../../../assembly/spelling.ts";
 import type { Block, ToolResultBlock } from "../../../message/message.ts";
 import { toArguments } from "../arguments.ts";
-import { partOf, plainText, toldContent } from "../parts.ts";
-import { plainEntry, saidText, toText, type Entry, type Leave } from "../spelled.ts";
+import {
+  fileNameOf,
+  partOf,
+  type PartWords,
+  plainText,
+  toAddress,
+  resultContent,
+} from "../parts.ts";
+import { plainEntry, textOfBlock, toText, type Entry, type Leave } from "../spelled.ts";
 import { partEntries, toOpenaiSpelling, type SpellingWords } from "../spelling.ts";
 import { isSameMeaning, meaningOf } from "./items.ts";
-import { responsesParts } from "./parts.ts";
 import { readItem, type Item } from "./schema.ts";
+
+const partWords: PartWords = {
+  api: "the Responses API",
+  text: (text) => `{"type":"input_text","text":${toText(text)}}`,
+  image: (source) => {
+    const where =
+      source.kind === "file"
+        ? `"file_id":${toText(source.fileId)}`
+        : `"image_url":${toAddress(source)}`;
+    return `{"type":"input_image","detail":"auto",${where}}`;
+  },
+  document: (source, title) => {
+    switch (source.kind) {
+      case "base64": {
+        const name = fileNameOf(title, source.mediaType);
+        return `{"type":"input_file","filename":${name},"file_data":${toAddress(source)}}`;
+      }
+      case "file":
+        return `{"type":"input_file","file_id":${toText(source.fileId)}}`;
+      case "url":
+        return `{"type":"input_file","file_url":${toText(source.url)}}`;
+    }
+  },
+};
 
 const words: SpellingWords = {
   // Not strict, although strict is the API's default: our schemas may leave things open.
@@ -16,16 +46,16 @@ const words: SpellingWords = {
     system: '{"type":"message","role":"developer","content":[',
     user: '{"type":"message","role":"user","content":[',
   },
-  parts: responsesParts,
+  parts: partWords,
   entries: ({ role, content }, leave) => {
     const speaker = role === "tool" ? "user" : role;
-    const said = content.filter((block, index) => !isRepeated(block, content[index - 1]));
+    const sent = content.filter((block, index) => !isRepeated(block, content[index - 1]));
     if (speaker === "assistant") {
-      return said.flatMap((block) => itemEntry(block, speaker) ?? outputEntries(block, leave));
+      return sent.flatMap((block) => itemEntry(block, speaker) ?? outputEntries(block, leave));
     }
     const alone = (block: Block): Entry | undefined =>
       block.type === "tool_result" ? resultEntry(block, leave) : itemEntry(block, speaker);
-    return partEntries({ role, content: said }, words, alone, leave);
+    return partEntries({ role, content: sent }, words, alone, leave);
   },
 };
 
@@ -55,7 +85,7 @@ function countedAs(item: Item): Block | undefined {
 
 /** The model's output: an item for each block. */
 function outputEntries(block: Block, leave: Leave): readonly Entry[] {
-  const text = saidText(block);
+  const text = textOfBlock(block);
   if (text !== undefined && text !== "") {
     const part = `{"type":"output_text","text":${toText(text)},"annotations":[]}`;
     const json = `{"type":"message","role":"assistant","content":[${part}]}`;
@@ -72,7 +102,7 @@ function outputEntries(block: Block, leave: Leave): readonly Entry[] {
 
 /** Plain text as one string, anything else as parts; neither can carry a marker. */
 function resultEntry(block: ToolResultBlock, leave: Leave): Entry {
-  const parts = toldContent(block).flatMap((inner) => partOf(inner, responsesParts, leave) ?? []);
+  const parts = resultContent(block).flatMap((inner) => partOf(inner, partWords, leave) ?? []);
   const content = parts.flatMap((part) => part.content);
   const texts = content.flatMap((inner) => plainText(inner) ?? []);
   const output =

@@ -1,16 +1,17 @@
 // Reads a streamed response event by event. Items are taken whole from the event that ends them.
 import { growingList, itemsOf, type GrowingList } from "../../../growing/growing-list.ts";
-import { escapeLoneSurrogates } from "../../../message/json-text.ts";
+import { growingMap, type GrowingMap } from "../../../growing/growing-map.ts";
+import { escapeLoneSurrogates, memberTexts } from "../../../message/json-text.ts";
 import type { Block, JsonText } from "../../../message/message.ts";
-import type { ProviderFailure } from "../../failure.ts";
+import { malformed, type ProviderFailure } from "../../failure.ts";
 import { toInputJson } from "../arguments.ts";
 import { failureIn } from "../failure.ts";
 import { countIn, fieldsIn, parseFields, textIn, type Fields } from "../../../message/fields.ts";
 import type { ServerEvent, StreamDecoder } from "../../protocol.ts";
 import type { Reply, StreamPart } from "../../reply.ts";
-import { malformed, outputTexts, responseFailure, toReply } from "./decode.ts";
+import { outputTexts, responseFailure, toReply } from "./decode.ts";
 import { toBlocks } from "./items.ts";
-import { memberText, readItemFields, type Item } from "./schema.ts";
+import { readItemFields, type Item } from "./schema.ts";
 
 export interface ResponsesState {
   /** The response in the latest event that has one; null before the first. */
@@ -19,7 +20,7 @@ export interface ResponsesState {
   readonly endJson: JsonText | null;
   readonly arrived: GrowingList<Arrived>;
   /** Ids of the calls that have begun, by their place in the output. */
-  readonly callIds: ReadonlyMap<number, string>;
+  readonly callIds: GrowingMap<number, string>;
   readonly failure: ProviderFailure | null;
   /** Events that could not be read. */
   readonly unreadable: number;
@@ -37,7 +38,7 @@ export const responsesStream: StreamDecoder<ResponsesState> = {
     response: null,
     endJson: null,
     arrived: growingList(),
-    callIds: new Map(),
+    callIds: growingMap(),
     failure: null,
     unreadable: 0,
   },
@@ -65,16 +66,16 @@ function stepResponses(
       return begin(state, place, readItemFields(fieldsIn(event, "item")));
     case "response.output_text.delta":
     case "response.refusal.delta":
-      return [grow(state, place, delta), [{ type: "text-delta", text: delta }]];
+      return [grow(state, place, delta), [{ type: "text", text: delta }]];
     case "response.reasoning_summary_text.delta":
     case "response.reasoning_text.delta":
-      return [grow(state, place, delta), [{ type: "thinking-delta", text: delta }]];
+      return [grow(state, place, delta), [{ type: "thinking", text: delta }]];
     case "response.function_call_arguments.delta": {
       const id = state.callIds.get(place) ?? "";
-      return [grow(state, place, delta), [{ type: "tool-input-delta", id, json: delta }]];
+      return [grow(state, place, delta), [{ type: "tool-input", toolUseId: id, json: delta }]];
     }
     case "response.output_item.done": {
-      const json = memberText(escapeLoneSurrogates(data), "item");
+      const json = memberTexts(escapeLoneSurrogates(data)).get("item");
       return [json === undefined ? state : arrive(state, { kind: "whole", place, json }), []];
     }
     case "response.completed":
@@ -96,8 +97,8 @@ function begin(
   const begun = arrive(state, { kind: "begun", place, item });
   if (item?.kind !== "call") return [begun, []];
   const { callId: id, name } = item;
-  const callIds = new Map([...state.callIds, [place, id]]);
-  return [{ ...begun, callIds }, [{ type: "tool-use-started", id, name }]];
+  const callIds = state.callIds.set(place, id);
+  return [{ ...begun, callIds }, [{ type: "tool", toolUseId: id, name }]];
 }
 
 function grow(state: ResponsesState, place: number, text: string): ResponsesState {
@@ -110,7 +111,7 @@ function arrive(state: ResponsesState, what: Arrived): ResponsesState {
 
 function end(state: ResponsesState, event: Fields, data: string): ResponsesState {
   const response = fieldsIn(event, "response");
-  const endJson = memberText(escapeLoneSurrogates(data), "response") ?? null;
+  const endJson = memberTexts(escapeLoneSurrogates(data)).get("response") ?? null;
   return { ...state, response, endJson, failure: responseFailure(response) ?? state.failure };
 }
 
@@ -133,14 +134,14 @@ function finishResponses(state: ResponsesState): Reply | ProviderFailure {
 }
 
 interface GatheredItem {
-  readonly begun: Item | null;
-  readonly pieces: readonly string[];
+  begun: Item | null;
+  readonly pieces: string[];
   /** Null if the stream was cut before the item ended. */
-  readonly json: JsonText | null;
+  json: JsonText | null;
 }
 
 function groupItems(arrived: GrowingList<Arrived>): ReadonlyMap<number, GatheredItem> {
-  const items = new Map<number, { begun: Item | null; pieces: string[]; json: JsonText | null }>();
+  const items = new Map<number, GatheredItem>();
   for (const what of itemsOf(arrived)) {
     const item = items.get(what.place) ?? { begun: null, pieces: [], json: null };
     items.set(what.place, item);

@@ -2,7 +2,7 @@
 import type { NewCompaction } from "../../../../core/ledger/compaction-record.ts";
 import type { ThreadMessage } from "../../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
-import { checkFoundation } from "../turns/check-foundation.ts";
+import { checkFoundation } from "../../sql/storable.ts";
 import { readMessages } from "../turns/read-turn.ts";
 import type { Store } from "../store.ts";
 import { isOnPath } from "../threads/thread-path.ts";
@@ -15,7 +15,7 @@ export async function checkKept(
 ): Promise<void> {
   const { parentTurnId, foundation, id } = compaction;
   const { firstKeptTurnId, summarizedThroughTurnId } = compaction.details;
-  checkFoundation(`fold ${id}`, foundation);
+  checkFoundation(`compaction ${id}`, foundation);
   const isRunning = (turnId: string): boolean =>
     turnId === runningTurnId && firstKeptTurnId === runningTurnId;
   for (const turnId of [

@@ -7,9 +7,18 @@ import { StrataError } from "../../../../core/strata-error.ts";
 import type { Guard, Statement } from "../../sql/database.ts";
 import { storable, storableJson } from "../../sql/storable.ts";
 import { integer } from "../../sql/read-row.ts";
+import { addCost } from "../../sql/sums.ts";
 import { eventWrites } from "../event-rows.ts";
 import { needSession } from "../sessions/session-rows.ts";
-import { commitOnce, commitSharing, conflict, mayRepeat, seqStep, type Store } from "../store.ts";
+import {
+  commitOnce,
+  commitSharing,
+  conflict,
+  landedRow,
+  mayRepeat,
+  seqStep,
+  type Store,
+} from "../store.ts";
 import { leaseGuard, type HeldTurn, type Step } from "../turns/held-turn.ts";
 import { checkKept } from "./check-kept.ts";
 import { compactionWrites } from "./compaction-rows.ts";
@@ -34,10 +43,11 @@ export async function commitCompaction(
       lockGuard(lock, compaction),
       {
         name: "session",
-        sql: "UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?",
+        sql: `UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, ${addCost}, state_json = COALESCE(?, state_json), updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?`,
         values: [
           compaction.id,
           nextSeq + seqStep,
+          compaction.details.costPicoUsd,
           compaction.details.costPicoUsd,
           storableJson(compaction.stateJson),
           store.now(),
@@ -53,7 +63,6 @@ export async function commitCompaction(
       ...eventWrites(events),
     ],
     landed: landedCompaction(compaction),
-    advanced: [compaction.sessionId],
   });
   if (result.kind === "done") return;
   throw compactionRefused(compaction, result.kind === "refused" ? result.guard : result.table);
@@ -87,18 +96,15 @@ export async function giveUpCompaction(
 
 /** Asks whether exactly this compaction is recorded. */
 export function landedCompaction({ id, sessionId, details }: NewCompaction): Statement {
-  return {
-    sql: "SELECT 1 AS landed FROM compactions_v1 WHERE turn_id = ? AND session_id = ? AND compacted_at = ? AND summary = ? AND summarized_through_turn_id = ? AND first_kept_turn_id IS NOT DISTINCT FROM ? AND first_kept_index = ?",
-    values: [
-      id,
-      sessionId,
-      details.compactedMs,
-      storable(details.summary),
-      details.summarizedThroughTurnId,
-      details.firstKeptTurnId,
-      details.firstKeptIndex ?? 0,
-    ],
-  };
+  return landedRow("compactions_v1", {
+    turn_id: id,
+    session_id: sessionId,
+    compacted_at: details.compactedMs,
+    summary: storable(details.summary),
+    summarized_through_turn_id: details.summarizedThroughTurnId,
+    first_kept_turn_id: details.firstKeptTurnId,
+    first_kept_index: details.firstKeptIndex ?? 0,
+  });
 }
 
 function compactionRefused({ id, sessionId, parentTurnId }: NewCompaction, why: string): Error {
@@ -156,9 +162,10 @@ export async function compactionInTurn(
         leaseGuard(
           store,
           held,
-          "head_turn_id = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ?, ",
+          `head_turn_id = ?, move_count = move_count + 1, ${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
           [
             compaction.id,
+            compaction.details.costPicoUsd,
             compaction.details.costPicoUsd,
             storableJson(compaction.stateJson),
             store.now(),
@@ -175,7 +182,6 @@ export async function compactionInTurn(
         },
       ],
       landed: landedCompaction(compaction),
-      advanced: [held.sessionId],
     },
     next: {
       ...held,

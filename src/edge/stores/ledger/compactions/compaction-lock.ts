@@ -3,9 +3,9 @@ import type { CompactionLock } from "../../../../core/ledger/ledger.ts";
 import type { Guard } from "../../sql/database.ts";
 import { integer, text, textOrNull } from "../../sql/read-row.ts";
 import { keepAlive } from "../heartbeat.ts";
-import { isHolderGone } from "../lease-holder.ts";
+import { isHolderGone, orGiveUp } from "../lease-holder.ts";
 import { needSession } from "../sessions/session-rows.ts";
-import { commitOnce, isFree, mayRepeat, type Store } from "../store.ts";
+import { commitOnce, isFree, landedRow, mayRepeat, type Store } from "../store.ts";
 import { commitCompaction, giveUpCompaction, type HeldLock } from "./commit-compaction.ts";
 
 export async function lockCompaction(
@@ -49,10 +49,7 @@ export async function lockCompaction(
       },
     ],
     writes: [],
-    landed: {
-      sql: "SELECT 1 AS landed FROM compaction_locks_v1 WHERE session_id = ? AND holder = ? AND token = ?",
-      values: [sessionId, holder, token],
-    },
+    landed: landedRow("compaction_locks_v1", { session_id: sessionId, holder, token }),
   });
   return result.kind === "done" ? holdLock(store, { sessionId, holder, token }) : null;
 }
@@ -67,16 +64,10 @@ function holdLock(store: Store, held: HeldLock): CompactionLock {
     release: async () => {
       heartbeat.stop();
       // Releases nothing if the lock is no longer ours.
-      await store.database.commit({
-        guards: [],
-        writes: [
-          {
-            sql: "UPDATE compaction_locks_v1 SET holder = NULL, expires_ms = 0 WHERE session_id = ? AND holder = ? AND token = ?",
-            values: [sessionId, holder, token],
-          },
-        ],
-        landed: mayRepeat,
-      });
+      const sql =
+        "UPDATE compaction_locks_v1 SET holder = NULL, expires_ms = 0 WHERE session_id = ? AND holder = ? AND token = ?";
+      const commit = { guards: [], writes: [{ sql, values: [sessionId, holder, token] }] };
+      await orGiveUp(holder, () => store.database.commit({ ...commit, landed: mayRepeat }));
     },
   };
 }

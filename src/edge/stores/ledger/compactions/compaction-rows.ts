@@ -5,9 +5,8 @@ import type { Write } from "../../sql/database.ts";
 import { integer, money, oneOf, text, textOrNull } from "../../sql/read-row.ts";
 import type { ResultRow } from "../../sql/database.ts";
 import { storable, storableJson } from "../../sql/storable.ts";
-import type { Row } from "../../sql/tables.ts";
+import { selected, type Row } from "../../sql/tables.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
-import { moveRow } from "../sessions/session-rows.ts";
 import type { TurnPlace } from "../turns/turn-rows.ts";
 
 export interface CompactionPlace {
@@ -36,14 +35,14 @@ export function compactionWrites(
     {
       into: "session_history",
       rows: [
-        moveRow({
-          sessionId,
+        {
+          session_id: sessionId,
           move,
-          turnId: compaction.id,
-          branchId: place.branchId,
-          movedMs: details.compactedMs,
+          turn_id: compaction.id,
+          branch_id: place.branchId,
+          moved_ms: details.compactedMs,
           reason: "fold",
-        }),
+        },
       ],
     },
   ];
@@ -101,9 +100,7 @@ function compactionRow(
   };
 }
 
-/** Columns of `compactions_v1 c`. */
-export const compactionColumns =
-  "c.session_id, c.compacted_at, c.turn_id, c.head_turn_count, c.tail_start_index, c.summary, c.model_used, c.provider, c.input_tokens, c.output_tokens, CAST(c.cost_pico_usd AS TEXT) AS cost_pico_usd, c.summarized_through_turn_id, c.first_kept_turn_id, c.first_kept_index, c.turns_summarized, c.compaction_type, c.trigger, c.tokens_before, c.tokens_after, c.summary_tokens, c.duration_ms, c.index_json, c.metadata_json, c.foundation_hash";
+export const compactionColumns: string = selected("compactions_v1", "c");
 
 const kinds = ["summary", "sliding_window", "selective"] as const;
 

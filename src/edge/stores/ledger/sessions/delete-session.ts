@@ -1,8 +1,8 @@
 // Deletes a session for good, with the sessions it started and every turn no other session uses.
 import type { DeleteOptions, Deletion } from "../../../../core/ledger/ledger.ts";
 import type { Commit, Write } from "../../sql/database.ts";
-import { integer, text } from "../../sql/read-row.ts";
-import { auditWrites, nameOfDeleted, sessionCounts } from "../audit.ts";
+import { integer, readAs, text } from "../../sql/read-row.ts";
+import { auditWrites, nameOfDeleted, sessionCounts } from "../event-rows.ts";
 import { findKnown, needSession, type KnownSession } from "./session-rows.ts";
 import { busyWith, conflict, isFree, triesMax, type Store } from "../store.ts";
 import { type Cut, cutsFor, countTurns } from "./find-cuts.ts";
@@ -11,7 +11,7 @@ import { type Cut, cutsFor, countTurns } from "./find-cuts.ts";
 export async function deleteSession(
   store: Store,
   id: string,
-  { withForks = false }: DeleteOptions,
+  { withForks = false }: DeleteOptions = {},
 ): Promise<Deletion> {
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const plan = await planDeletion(store, id, withForks);
@@ -110,7 +110,7 @@ async function forgetNames({ database }: Store, ids: readonly string[]): Promise
     ids,
   );
   return rows.flatMap((row): readonly Write[] => {
-    const payload: unknown = JSON.parse(text(row, "payload_json"));
+    const payload: unknown = readAs(row, "payload_json", JSON.parse);
     if (typeof payload !== "object" || payload === null) return [];
     const from = "from_session_id" in payload ? payload.from_session_id : null;
     if (typeof from !== "string" || !ids.includes(from)) return [];

@@ -6,16 +6,15 @@ import { StrataError } from "../../../../core/strata-error.ts";
 import type { Commit } from "../../sql/database.ts";
 import { integer, oneOf } from "../../sql/read-row.ts";
 import {
-  moveRow,
+  needSession,
   newSessionRow,
   selectSessions,
   toKnown,
   type KnownSession,
 } from "./session-rows.ts";
-import { commitBranching, conflict, notFound, seqStep, type Store } from "../store.ts";
+import { commitBranching, conflict, landedRow, notFound, seqStep, type Store } from "../store.ts";
 import type { TurnPlace } from "../turns/turn-rows.ts";
-import { auditWrites } from "../audit.ts";
-import { needSession } from "./session-rows.ts";
+import { auditWrites } from "../event-rows.ts";
 import { writeSession, branchRow, checkName } from "./write-session.ts";
 
 export async function forkSession(store: Store, fork: NewFork): Promise<SessionRecord> {
@@ -145,7 +144,14 @@ function moveCommit(
   const { id } = record;
   const branchId = store.newBranchId();
   const movedMs = store.now();
-  const move = { sessionId: id, move: moveCount + 1, turnId, branchId, movedMs };
+  const move = {
+    session_id: id,
+    move: moveCount + 1,
+    turn_id: turnId,
+    branch_id: branchId,
+    moved_ms: movedMs,
+    reason: "moved",
+  };
   return {
     guards: [
       {
@@ -156,12 +162,8 @@ function moveCommit(
     ],
     writes: [
       { into: "branches", rows: [branchRow(branchId, place)] },
-      { into: "session_history", rows: [moveRow({ ...move, reason: "moved" })] },
+      { into: "session_history", rows: [move] },
     ],
-    landed: {
-      sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND branch_id = ?",
-      values: [id, branchId],
-    },
-    advanced: [id],
+    landed: landedRow("sessions", { id, branch_id: branchId }),
   };
 }

@@ -22,14 +22,12 @@ export interface KnownSession {
   readonly moveCount: number;
   /** Grows with every move and every session it starts. */
   readonly version: number;
-  readonly lease: Lease;
-}
-
-export interface Lease {
-  readonly holder: string | null;
-  readonly token: number;
-  /** By the lease clock, when the row was read. */
-  readonly isLive: boolean;
+  readonly lease: {
+    readonly holder: string | null;
+    readonly token: number;
+    /** By the lease clock, when the row was read. */
+    readonly isLive: boolean;
+  };
 }
 
 const columns = `id, agent, role, model, provider, parent_session_id, parent_turn_id, spawn_tool_use_id, task,
@@ -37,7 +35,7 @@ const columns = `id, agent, role, model, provider, parent_session_id, parent_tur
   turn_count, CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, created_ms, updated_ms, lease_holder, lease_token,
   lease_expires_ms, version, context_json, setup_json`;
 
-/** Releases the lease of an ended process at once, so that no caller waits for it to expire. */
+/** Releases the lease of an ended process, so that no caller waits for it to expire. */
 export async function findKnown(store: Store, id: string): Promise<KnownSession | null> {
   const known = await readKnown(store, id);
   const { holder, isLive } = known?.lease ?? {};
@@ -165,25 +163,5 @@ export function toMove(row: ResultRow): PointerMove {
     turnId: textOrNull(row, "turn_id"),
     movedMs: integer(row, "moved_ms"),
     reason: oneOf(row, "reason", reasons),
-  };
-}
-
-export interface NewMove {
-  readonly sessionId: string;
-  readonly move: number;
-  readonly turnId: string | null;
-  readonly branchId: number;
-  readonly movedMs: number;
-  readonly reason: PointerMove["reason"];
-}
-
-export function moveRow({ sessionId, move, turnId, branchId, movedMs, reason }: NewMove): Row {
-  return {
-    session_id: sessionId,
-    move,
-    turn_id: turnId,
-    branch_id: branchId,
-    moved_ms: movedMs,
-    reason,
   };
 }

@@ -1,15 +1,15 @@
 // Sessions: created, found, listed, archived.
 import { randomUUID } from "node:crypto";
-import type { Ledger } from "../../../../core/ledger/ledger.ts";
 import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
 import type {
   NewSession,
+  PointerMove,
   SessionFilter,
   SessionRecord,
 } from "../../../../core/ledger/session-record.ts";
 import type { Statement } from "../../sql/database.ts";
-import { text } from "../../sql/read-row.ts";
-import { checkFoundation } from "../turns/check-foundation.ts";
+import { readAs, text, textOrNull } from "../../sql/read-row.ts";
+import { checkFoundation } from "../../sql/storable.ts";
 import {
   findKnown,
   needSession,
@@ -18,54 +18,11 @@ import {
   toKnown,
   toMove,
 } from "./session-rows.ts";
-import { commitOnce, conflict, notFound, type Store } from "../store.ts";
-import { auditWrites, sessionCounts } from "../audit.ts";
+import { commitOnce, conflict, landedRow, notFound, type Store } from "../store.ts";
+import { auditWrites, sessionCounts } from "../event-rows.ts";
 import { writeSession, checkName } from "./write-session.ts";
-import { forkSession, moveSession } from "./fork-session.ts";
 
-type SessionParts = Pick<
-  Ledger,
-  | "createSession"
-  | "findSession"
-  | "listSessions"
-  | "forkSession"
-  | "moveSession"
-  | "setStatus"
-  | "pointerHistory"
-  | "readState"
-  | "readContent"
->;
-
-export function sessionParts(store: Store): SessionParts {
-  const { database } = store;
-  return {
-    createSession: (session) => createSession(store, session),
-    findSession: async (id) => (await findKnown(store, id))?.record ?? null,
-    listSessions: (filter = {}) => listSessions(store, filter),
-    forkSession: (fork) => forkSession(store, fork),
-    moveSession: (id, turnId) => moveSession(store, id, turnId),
-    setStatus: (id, status) => setStatus(store, id, status),
-    pointerHistory: async (id) => {
-      await needSession(store, id);
-      const rows = await database.query(
-        "SELECT turn_id, moved_ms, reason FROM session_history WHERE session_id = ? ORDER BY move",
-        [id],
-      );
-      return rows.map(toMove);
-    },
-    readState: async (id) => {
-      const [row] = await database.query("SELECT state_json FROM sessions WHERE id = ?", [id]);
-      if (row === undefined) throw notFound(`session ${id}`);
-      return row["state_json"] === null ? null : text(row, "state_json");
-    },
-    readContent: async (hash) => {
-      const [row] = await database.query("SELECT text FROM contents WHERE hash = ?", [hash]);
-      return row === undefined ? null : text(row, "text");
-    },
-  };
-}
-
-async function createSession(store: Store, session: NewSession): Promise<SessionRecord> {
+export async function createSession(store: Store, session: NewSession): Promise<SessionRecord> {
   const { id, foundation } = session;
   checkName(id);
   checkFoundation(`session ${id}`, foundation);
@@ -79,6 +36,31 @@ async function createSession(store: Store, session: NewSession): Promise<Session
     also: [],
   });
   return (await needSession(store, id)).record;
+}
+
+export async function findSession(store: Store, id: string): Promise<SessionRecord | null> {
+  return (await findKnown(store, id))?.record ?? null;
+}
+
+export async function pointerHistory(store: Store, id: string): Promise<readonly PointerMove[]> {
+  await needSession(store, id);
+  const rows = await store.database.query(
+    "SELECT turn_id, moved_ms, reason FROM session_history WHERE session_id = ? ORDER BY move",
+    [id],
+  );
+  return rows.map(toMove);
+}
+
+export async function readState({ database }: Store, id: string): Promise<string | null> {
+  const [row] = await database.query("SELECT id, state_json FROM sessions WHERE id = ?", [id]);
+  if (row === undefined) throw notFound(`session ${id}`);
+  if (row["state_json"] !== null) readAs(row, "state_json", JSON.parse);
+  return textOrNull(row, "state_json");
+}
+
+export async function readContent({ database }: Store, hash: string): Promise<string | null> {
+  const [row] = await database.query("SELECT text FROM contents WHERE hash = ?", [hash]);
+  return row === undefined ? null : text(row, "text");
 }
 
 function toOpening(session: NewSession, startMs: number): NewTurn | null {
@@ -97,9 +79,9 @@ function toOpening(session: NewSession, startMs: number): NewTurn | null {
   };
 }
 
-async function listSessions(
+export async function listSessions(
   { database }: Store,
-  filter: SessionFilter,
+  filter: SessionFilter = {},
 ): Promise<readonly SessionRecord[]> {
   const { status = "active", agent, parentSessionId, before, limit = 50 } = filter;
   const conditions: Statement[] = [
@@ -121,7 +103,7 @@ async function listSessions(
   return rows.map((row) => toKnown(row).record);
 }
 
-async function setStatus(
+export async function setStatus(
   store: Store,
   id: string,
   status: SessionRecord["status"],
@@ -143,10 +125,7 @@ async function setStatus(
             sessionId: id,
             payload: { reason: "user_request", ...sessionCounts(record) },
           }),
-    landed: {
-      sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND status = ?",
-      values: [id, status],
-    },
+    landed: landedRow("sessions", { id, status }),
   });
   if (result.kind !== "done") {
     throw conflict(

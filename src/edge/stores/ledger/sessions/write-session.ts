@@ -4,11 +4,11 @@ import { StrataError } from "../../../../core/strata-error.ts";
 import type { Commit, Write } from "../../sql/database.ts";
 import type { Row } from "../../sql/tables.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
-import { moveRow, type NewMove } from "./session-rows.ts";
 import {
   busyWith,
   commitBranching,
   conflict,
+  landedRow,
   notFound,
   seqStep,
   triesMax,
@@ -66,14 +66,11 @@ function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
       { into: "branches", rows: [branchRow(branchId, fork)] },
       ...(opening === null ? [] : openingWrites(opening, { branchId, seq: seqStep })),
       { into: "sessions", rows: [{ ...row, ...begun, branch_id: branchId }] },
-      { into: "session_history", rows: moves(store, write, branchId).map(moveRow) },
+      { into: "session_history", rows: moves(store, write, branchId) },
       ...also,
     ],
     // Every attempt has a new branch, which distinguishes our session from another of the same name.
-    landed: {
-      sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND branch_id = ?",
-      values: [id, branchId],
-    },
+    landed: landedRow("sessions", { id, branch_id: branchId }),
   };
 }
 
@@ -81,14 +78,17 @@ function pointedAt({ id }: NewTurn): Row {
   return { head_turn_id: id, next_seq: 2 * seqStep, move_count: 2 };
 }
 
-function moves(store: Store, { row, reason, opening }: SessionWrite, branchId: number): NewMove[] {
-  const turnId = typeof row["head_turn_id"] === "string" ? row["head_turn_id"] : null;
-  const first = { sessionId: String(row["id"]), move: 1, turnId, branchId, movedMs: store.now() };
-  if (opening === null) return [{ ...first, reason }];
-  return [
-    { ...first, reason },
-    { ...first, move: 2, turnId: opening.id, reason: "turn" },
-  ];
+function moves(store: Store, { row, reason, opening }: SessionWrite, branchId: number): Row[] {
+  const first: Row = {
+    session_id: row["id"] ?? null,
+    move: 1,
+    turn_id: row["head_turn_id"] ?? null,
+    branch_id: branchId,
+    moved_ms: store.now(),
+    reason,
+  };
+  if (opening === null) return [first];
+  return [first, { ...first, move: 2, turn_id: opening.id, reason: "turn" }];
 }
 
 function openingWrites(turn: NewTurn, place: TurnPlace): readonly Write[] {

@@ -2,8 +2,7 @@
 import { codeOf } from "../../../../core/recall/term-codes.ts";
 import type { Statement } from "../../sql/database.ts";
 import { integer } from "../../sql/read-row.ts";
-import { isHidden, type Hidden, type NumberedTurn } from "./history-path.ts";
-import type { MessagePlaces } from "./message-places.ts";
+import { isHidden, type Hidden, type MessagePlaces, type NumberedTurn } from "./history-path.ts";
 import type { Store } from "../store.ts";
 import { rangesSql, rangeValues } from "./threads.ts";
 

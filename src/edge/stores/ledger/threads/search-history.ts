@@ -4,15 +4,13 @@ import type {
   HistoryHit,
   HistoryQuery,
 } from "../../../../core/ledger/history-record.ts";
-import { rankHistory, rarityOf } from "../../../../core/recall/rank-history.ts";
-import type { Candidate, RankedPassage } from "../../../../core/recall/ranking.ts";
-import { readQuery } from "../../../../core/recall/rank-history.ts";
+import { rankHistory, rarityOf, readQuery } from "../../../../core/recall/rank-history.ts";
+import type { Candidate, RankedPassage } from "../../../../core/recall/pick-varied.ts";
 import type { ResultRow } from "../../sql/database.ts";
 import { integer } from "../../sql/read-row.ts";
 import { countTerms, findCandidates, type FoundMessage, type Weighed } from "./find-candidates.ts";
 import { indexHidden } from "./index-history.ts";
-import { readHistoryPath, type NumberedTurn } from "./history-path.ts";
-import { countMessages } from "./message-places.ts";
+import { countMessages, readHistoryPath, type NumberedTurn } from "./history-path.ts";
 import { historyColumns, toHistoryText, toPlaces } from "./history-text.ts";
 import type { Store } from "../store.ts";
 

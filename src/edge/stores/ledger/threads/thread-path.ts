@@ -75,14 +75,31 @@ export async function latestCompaction(
   return row === undefined ? null : toCompaction(row);
 }
 
-/** The foundation that a turn on the path, or its end, brought for a model since the latest compaction. */
-export async function latestFoundation(
+export async function findCompaction(store: Store, of: ThreadOf): Promise<CompactionRecord | null> {
+  return latestCompaction(store, await endOf(store, of));
+}
+
+export async function readCompactions(
   { database }: Store,
-  turnId: string | null,
+  sessionId: string,
+  limit = 20,
+): Promise<readonly CompactionRecord[]> {
+  const rows = await database.query(
+    `SELECT ${compactionColumns} FROM compactions_v1 c WHERE c.session_id = ? ORDER BY c.compacted_at DESC, c.turn_id DESC LIMIT ?`,
+    [sessionId, limit],
+  );
+  return rows.map(toCompaction);
+}
+
+/** The foundation that a turn on the path, or its end, brought for a model since the latest compaction. */
+export async function findFoundation(
+  store: Store,
+  of: ThreadOf,
   { model, provider }: ModelName,
 ): Promise<TurnFoundation | null> {
+  const turnId = await endOf(store, of);
   if (turnId === null) return null;
-  const [row] = await database.query(
+  const [row] = await store.database.query(
     `${path} SELECT t.id, t.foundation_hash, t.setup_json FROM path p
       JOIN turns t ON t.branch_id = p.branch_id AND t.seq <= p.through
       WHERE (t.turn_type = 'compaction' AND t.status = 'completed')

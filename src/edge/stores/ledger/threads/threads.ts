@@ -1,9 +1,9 @@
 // Reads threads from the root to the head, page by page, without what a compaction hides.
-import type { Ledger, ThreadOf } from "../../../../core/ledger/ledger.ts";
+import type { ThreadOf } from "../../../../core/ledger/ledger.ts";
 import type { ThreadMessage, TurnRecord } from "../../../../core/ledger/turn-record.ts";
 import type { ResultRow, Statement } from "../../sql/database.ts";
 import { messageColumns, toThreadMessage } from "../message-rows.ts";
-import { readCalls, readMessages, readToolCalls } from "../turns/read-turn.ts";
+import { readMessages } from "../turns/read-turn.ts";
 import type { Store } from "../store.ts";
 import {
   endOf,
@@ -17,28 +17,13 @@ import {
 import { callSums } from "../turns/call-rows.ts";
 import { toTurnRecord, turnColumns } from "../turns/turn-rows.ts";
 
-type ThreadParts = Pick<
-  Ledger,
-  "readThread" | "readTurns" | "readMessages" | "readCalls" | "readToolCalls"
->;
-
-export function threadParts(store: Store): ThreadParts {
-  return {
-    readThread: (of, { whole = false } = {}) => readThread(store, of, whole),
-    readTurns: (of) => readTurns(store, of),
-    readMessages: (turnId) => readMessages(store, turnId),
-    readCalls: (turnId) => readCalls(store, turnId),
-    readToolCalls: (turnId) => readToolCalls(store, turnId),
-  };
-}
-
 /** How many turns are in memory at a time. */
 const turnsPerPage = 64;
 
-async function* readThread(
+export async function* readThread(
   store: Store,
   of: ThreadOf,
-  whole: boolean,
+  { whole = false }: { readonly whole?: boolean } = {},
 ): AsyncGenerator<ThreadMessage> {
   const end = await endOf(store, of);
   if (end === null) return;
@@ -97,7 +82,7 @@ export function rangeValues(page: readonly Segment[]): readonly number[] {
   return page.flatMap(({ branchId, from, through }, index) => [index, branchId, from, through]);
 }
 
-async function* readTurns(store: Store, of: ThreadOf): AsyncGenerator<TurnRecord> {
+export async function* readTurns(store: Store, of: ThreadOf): AsyncGenerator<TurnRecord> {
   const end = await endOf(store, of);
   if (end === null) return;
   const segments = await wholePath(store, end);

@@ -1,5 +1,5 @@
 // A session as lines: a header, its contents, its branches from the root on, and each turn with its rows.
-import type { Database, ResultRow } from "../../sql/database.ts";
+import type { Database } from "../../sql/database.ts";
 import { integer, integerOrNull, text } from "../../sql/read-row.ts";
 import { line, rowsOf } from "./export-rows.ts";
 import { needSession } from "../sessions/session-rows.ts";
@@ -73,27 +73,18 @@ async function branchesOf({ database }: Store, id: string): Promise<readonly Exp
   );
   const own = new Set(moves.map((row) => integer(row, "branch_id")));
   const found = new Map<number, { parent: number | null; forkSeq: number | null }>();
-  for (const start of own) {
-    const way: number[] = [];
-    for (let at: number | null = start; at !== null && !found.has(at);) {
-      const [row]: readonly ResultRow[] = await database.query(
-        "SELECT parent_branch_id, fork_seq FROM branches WHERE id = ?",
-        [at],
-      );
-      if (row === undefined) break;
-      way.push(at);
-      const parent: number | null = integerOrNull(row, "parent_branch_id");
-      found.set(at, { parent, forkSeq: integerOrNull(row, "fork_seq") });
-      at = parent;
-    }
-    // Root first: removes the entries and inserts them again in order.
-    for (const each of way.toReversed()) {
-      const branch = found.get(each);
-      if (branch === undefined) continue;
-      found.delete(each);
-      found.set(each, branch);
-    }
-  }
+  const visit = async (branchId: number): Promise<void> => {
+    if (found.has(branchId)) return;
+    const [row] = await database.query(
+      "SELECT parent_branch_id, fork_seq FROM branches WHERE id = ?",
+      [branchId],
+    );
+    if (row === undefined) return;
+    const parent = integerOrNull(row, "parent_branch_id");
+    if (parent !== null) await visit(parent);
+    found.set(branchId, { parent, forkSeq: integerOrNull(row, "fork_seq") });
+  };
+  for (const branchId of own) await visit(branchId);
   const ids = [...found.keys()];
   return [...found].map(([branchId, { parent, forkSeq }], number) => ({
     id: branchId,
@@ -145,8 +136,8 @@ async function* turnsOf(
       range,
       numbers,
     );
-    const folds = `${turns} ORDER BY turn_id`;
-    yield* rowsOf(store, "compactions_v1", folds, range, numbers, { leftOut: [id, last] });
+    const byTurn = `${turns} ORDER BY turn_id`;
+    yield* rowsOf(store, "compactions_v1", byTurn, range, numbers, { leftOut: [id, last] });
   }
 }
 

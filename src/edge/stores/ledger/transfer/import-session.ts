@@ -1,12 +1,12 @@
-// Imports an export: checks it, then writes it in one commit.
+// Imports an export: checks every line of it, then writes it in one commit.
 import type { SessionRecord } from "../../../../core/ledger/session-record.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import type { Commit, Write } from "../../sql/database.ts";
 import type { Row, TableName, Value } from "../../sql/tables.ts";
-import { tableOrder } from "./kept-lines.ts";
-import { readExport, type ReadExport } from "./read-export.ts";
+import { exportFormat } from "./export-session.ts";
+import { brokenLine, readKeptRows, tableOrder, type KeptFile } from "./kept-lines.ts";
 import { findKnown, needSession } from "../sessions/session-rows.ts";
-import { commitBranching, conflict, type Store } from "../store.ts";
+import { commitBranching, conflict, landedRow, type Store } from "../store.ts";
 import { checkName } from "../sessions/write-session.ts";
 
 export async function importSession(
@@ -29,10 +29,46 @@ export async function importSession(
   );
 }
 
+interface ReadExport {
+  readonly session: string;
+  readonly rows: ReadonlyMap<TableName, readonly Row[]>;
+}
+
+const file: KeptFile = {
+  what: "import",
+  format: exportFormat,
+  hint: "use a file that `strata sessions export` wrote, unchanged; nothing was imported",
+};
+
+async function readExport(lines: AsyncIterable<string>): Promise<ReadExport> {
+  const rows = new Map<TableName, Row[]>();
+  let session = "";
+  const checked = readKeptRows(file, lines, (header) => {
+    const named = header.get("session");
+    session = typeof named === "string" ? named : "";
+  });
+  for await (const { table, row, number } of checked) {
+    const known = rows.get(table) ?? [];
+    if (table === "branches") checkBranch(row, number);
+    if (table === "sessions" && known.length > 0)
+      throw brokenLine(file, number, "holds a second session");
+    rows.set(table, known);
+    known.push(row);
+  }
+  if (!rows.has("sessions")) throw notWhole();
+  return { session, rows };
+}
+
+/** Parents come first, so that the branches contain no cycle. */
+function checkBranch({ id, parent_branch_id: parent }: Row, number: number): void {
+  const isFit = typeof id === "number" && (parent === null || Number(parent) < id);
+  if (!isFit) throw brokenLine(file, number, "is a branch that comes before its parent");
+}
+
 function notWhole(): StrataError {
   return new StrataError(
     "input-invalid",
-    "the import is incomplete: it refers to turns or branches that it does not contain",
+    "the import is incomplete: it refers to turns or branches that it does not contain, or has no session",
     "export the session again; nothing was imported",
   );
 }
@@ -46,11 +82,10 @@ function importCommit(rows: ReadonlyMap<TableName, readonly Row[]>, id: string):
       if (found.length === 0) return [];
       return [{ into: table, rows: found, orIgnore: table === "contents" }];
     }),
-    landed: {
-      sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND branch_id = ?",
-      values: [id, rows.get("sessions")?.[0]?.["branch_id"] ?? null],
-    },
-    advanced: [id],
+    landed: landedRow("sessions", {
+      id,
+      branch_id: rows.get("sessions")?.[0]?.["branch_id"] ?? null,
+    }),
   };
 }
 

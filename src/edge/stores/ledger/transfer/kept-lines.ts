@@ -31,30 +31,71 @@ export const tableOrder: readonly TableName[] = [
   "events",
 ];
 
-export interface KeptLines {
-  readLine(line: string, number: number): readonly [kind: string, value: object];
-  /** Requires every column with its type, no others, and content that matches its hash. */
-  readRow(table: TableName, value: object, number: number): Row;
-  broken(number: number, problem: string): StrataError;
+/** A file of rows: a header, the rows, and a last line with their count. */
+export interface KeptFile {
+  /** Its name in errors, such as "backup". */
+  readonly what: string;
+  readonly format: string;
+  /** What to do about a broken one. */
+  readonly hint: string;
 }
 
-/** `what` names the file in errors; `hint` says what to do about one. */
-export function createKeptLines(what: string, hint: string): KeptLines {
-  const broken = (number: number, problem: string): StrataError =>
-    new StrataError("input-invalid", `line ${number} of the ${what} ${problem}`, hint);
-  return {
-    broken,
-    readLine: (line, number) => {
-      const read = parseLine(line);
-      if (typeof read === "string") throw broken(number, read);
-      return read;
-    },
-    readRow: (table, value, number) => {
-      const read = parseRow(table, value);
-      if (typeof read === "string") throw broken(number, read);
-      return read;
-    },
+export interface KeptRow {
+  readonly table: TableName;
+  readonly row: Row;
+  /** The line it stands on, from 1. */
+  readonly number: number;
+}
+
+export function brokenLine({ what, hint }: KeptFile, number: number, problem: string): StrataError {
+  return new StrataError("input-invalid", `line ${number} of the ${what} ${problem}`, hint);
+}
+
+/** Requires every column with its type, no others, and content that matches its hash. */
+export async function* readKeptRows(
+  file: KeptFile,
+  lines: AsyncIterable<string>,
+  onHeader: (header: ReadonlyMap<string, unknown>) => void,
+): AsyncGenerator<KeptRow> {
+  let [number, count, isWhole] = [0, 0, false];
+  const check = <T extends object>(read: T | string): T => {
+    if (typeof read === "string") throw brokenLine(file, number, read);
+    return read;
   };
+  for await (const line of lines) {
+    number += 1;
+    if (line.trim() === "") continue;
+    if (isWhole) throw brokenLine(file, number, "comes after the last one");
+    const [kind, value] = check(parseLine(line));
+    if (number === 1) {
+      onHeader(check(parseHeader(kind, value, file.format)));
+    } else if (kind === "end") {
+      check(parseEnd(value, count));
+      isWhole = true;
+    } else {
+      const table = tableOrder.find((each) => each === kind);
+      if (table === undefined)
+        throw brokenLine(file, number, `holds ${kind}, which is not part of it`);
+      count += 1;
+      yield { table, row: check(parseRow(table, value)), number };
+    }
+  }
+  if (!isWhole)
+    throw brokenLine(file, number, `is the last one, but the ${file.what} is incomplete`);
+}
+
+function parseHeader(
+  kind: string,
+  value: object,
+  format: string,
+): ReadonlyMap<string, unknown> | string {
+  const header = new Map<string, unknown>(Object.entries(value));
+  return kind === "strata" && header.get("format") === format ? header : `does not say ${format}`;
+}
+
+function parseEnd(value: object, count: number): object | string {
+  const isCount = "rows" in value && value.rows === count;
+  return isCount ? value : `gives a count other than the ${count} rows before it: it is incomplete`;
 }
 
 /** The kind and value, or what is wrong. */
@@ -123,12 +164,12 @@ function findUnreadable(table: TableName, row: ResultRow): string | null {
 const noSums = {
   call_count: null,
   tool_call_count: 0,
-  cost_pico_usd: null,
+  compaction_cost: null,
   uncached_tokens: null,
 };
 
 /** How each table's rows are read later. */
-const readers: Readonly<Partial<Record<TableName, (row: ResultRow) => unknown>>> = {
+export const readers: Readonly<Partial<Record<TableName, (row: ResultRow) => unknown>>> = {
   sessions: (row) => toKnown({ ...row, is_live: 0 }),
   session_history: toMove,
   turns: (row) => toTurnRecord({ ...row, ...noSums }),

@@ -7,11 +7,12 @@ import type { Block, Message } from "../../../../core/message/message.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import type { Statement } from "../../sql/database.ts";
 import { storable, storableJson } from "../../sql/storable.ts";
+import { addCost, picoUsdMax } from "../../sql/sums.ts";
 import type { Row } from "../../sql/tables.ts";
 import { callRow } from "./call-rows.ts";
 import { eventWrites } from "../event-rows.ts";
 import { messageRow, messageWrites } from "../message-rows.ts";
-import type { Store } from "../store.ts";
+import { landedRow, type Store } from "../store.ts";
 import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
 import { stillOpen, answersIn, settled } from "./record-answers.ts";
 
@@ -43,8 +44,13 @@ export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more:
         leaseGuard(
           store,
           held,
-          "cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ?, ",
-          [entry.costPicoUsd ?? 0n, storableJson(more.stateJson), store.now()],
+          `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
+          [
+            entry.costPicoUsd ?? 0n,
+            entry.costPicoUsd ?? 0n,
+            storableJson(more.stateJson),
+            store.now(),
+          ],
         ),
       ],
       writes: [
@@ -78,10 +84,8 @@ function toCall(held: HeldTurn, entry: CallEntry, rows: readonly Row[]): Row {
 
 /** Asks whether exactly this call is recorded. */
 function landedCall(call: Row): Statement {
-  return {
-    sql: "SELECT 1 AS landed FROM calls WHERE turn_id = ? AND number = ? AND entry_hash = ?",
-    values: [call["turn_id"] ?? null, call["number"] ?? null, call["entry_hash"] ?? null],
-  };
+  const { turn_id = null, number = null, entry_hash = null } = call;
+  return landedRow("calls", { turn_id, number, entry_hash });
 }
 
 /** Asks whether the call recorded under this number is the same. */
@@ -91,7 +95,14 @@ export function repeatedCall(held: HeldTurn, entry: CallEntry): Statement {
   return landedCall(toCall(held, entry, rows));
 }
 
-function checkCall(held: HeldTurn, { turnId, number, sent, status }: CallEntry): void {
+function checkCall(held: HeldTurn, { turnId, number, sent, status, costPicoUsd }: CallEntry): void {
+  if (costPicoUsd !== null && costPicoUsd > picoUsdMax) {
+    throw new StrataError(
+      "input-invalid",
+      `call ${number} of turn ${turnId} cannot have cost ${costPicoUsd} pico-dollars`,
+      "check the counts and prices that the cost is made of",
+    );
+  }
   if (turnId !== held.id || number > held.callCount + 1 || number < 1) {
     throw new StrataError(
       "input-invalid",

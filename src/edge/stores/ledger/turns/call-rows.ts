@@ -1,5 +1,6 @@
 // Converts call rows to records and back, and sums calls.
 import { policyNames } from "../../../../core/cache/policy.ts";
+import { eventCatalogue } from "../../../../core/events/event-catalogue.ts";
 import { withMoneyAsText } from "../../../../core/models/pico-usd.ts";
 import { hashContent } from "../../../../core/hash.ts";
 import type { CallEntry, CallRecord } from "../../../../core/ledger/call-entry.ts";
@@ -11,8 +12,9 @@ import {
 } from "../../../../core/ledger/call-text.ts";
 import { lifetimes, type Lifetime, type Usage } from "../../../../core/message/usage.ts";
 import type { ResultRow } from "../../sql/database.ts";
-import { integer, integerOrNull, money, oneOf, text } from "../../sql/read-row.ts";
+import { integer, integerOrNull, moneyOrNull, oneOf, readAs, text } from "../../sql/read-row.ts";
 import { storable } from "../../sql/storable.ts";
+import { countSum, moneySums } from "../../sql/sums.ts";
 import type { Row } from "../../sql/tables.ts";
 
 export interface CallContext {
@@ -64,22 +66,8 @@ export const writeColumns: Readonly<Record<Lifetime, string>> = {
   "24h": "write_24h_tokens",
 };
 
-export const callColumns: string = `turn_id, number, started_ms, ended_ms, model, policy, request_hash, status, stop_reason,
-  uncached_tokens, read_tokens, ${Object.values(writeColumns).join(", ")}, output_tokens, reasoning_tokens,
-  CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, plan_json, outcome_json`;
-
 const callStatuses = ["complete", "partial", "failed"] as const;
-const stops = [
-  "end_turn",
-  "tool_use",
-  "max_tokens",
-  "stop_sequence",
-  "refusal",
-  "pause_turn",
-  "context_window",
-  "compaction",
-  "unknown",
-] as const;
+const stops = eventCatalogue["llm.call_completed"].payload.stop_reason;
 
 export function toCallRecord(row: ResultRow): CallRecord {
   return withMoneyAsText({
@@ -90,12 +78,12 @@ export function toCallRecord(row: ResultRow): CallRecord {
     model: text(row, "model"),
     policy: oneOf(row, "policy", policyNames),
     promptKey: text(row, "request_hash"),
-    plan: fromPlanText(text(row, "plan_json")),
+    plan: readAs(row, "plan_json", fromPlanText),
     status: oneOf(row, "status", callStatuses),
     stopReason: row["stop_reason"] === null ? null : oneOf(row, "stop_reason", stops),
     usage: row["uncached_tokens"] === null ? null : toUsage(row),
-    costPicoUsd: row["cost_pico_usd"] === null ? null : money(row, "cost_pico_usd"),
-    ...fromOutcomeText(text(row, "outcome_json")),
+    costPicoUsd: moneyOrNull(row, "cost_pico_usd"),
+    ...readAs(row, "outcome_json", fromOutcomeText),
   });
 }
 
@@ -114,17 +102,17 @@ export function toUsage(row: ResultRow): Usage {
   };
 }
 
+export const usageColumns: readonly string[] = [
+  "uncached_tokens",
+  "read_tokens",
+  ...Object.values(writeColumns),
+  "output_tokens",
+  "reasoning_tokens",
+];
+
 /** Sums over the calls that a condition on `c.turn_id` selects. */
 export function callSums(condition: string): string {
-  const sums = [
-    "uncached_tokens",
-    "read_tokens",
-    ...Object.values(writeColumns),
-    "output_tokens",
-    "reasoning_tokens",
-  ]
-    .map((column) => `CAST(SUM(c.${column}) AS BIGINT) AS ${column}`)
-    .join(", ");
-  return `SELECT c.turn_id, COUNT(*) AS call_count, CAST(SUM(c.cost_pico_usd) AS TEXT) AS cost_pico_usd, ${sums}
+  const sums = usageColumns.map((column) => `${countSum(`c.${column}`)} AS ${column}`).join(", ");
+  return `SELECT c.turn_id, COUNT(*) AS call_count, ${moneySums("c.cost_pico_usd", "cost")}, ${sums}
     FROM calls c WHERE ${condition} GROUP BY c.turn_id`;
 }

@@ -5,8 +5,7 @@ import { StrataError } from "../../../../core/strata-error.ts";
 import type { Guard, Write } from "../../sql/database.ts";
 import { storableJson, storableOrNull } from "../../sql/storable.ts";
 import { eventWrites } from "../event-rows.ts";
-import { moveRow } from "../sessions/session-rows.ts";
-import type { Store } from "../store.ts";
+import { landedRow, type Store } from "../store.ts";
 import { type HeldTurn, type Step, leaseValues } from "./held-turn.ts";
 
 export function closeStep(
@@ -17,11 +16,14 @@ export function closeStep(
 ): Step {
   checkAnswered(held, end);
   const isDone = end.status === "completed";
-  const { sessionId } = held;
-  const move = held.moveCount + 1;
-  const { branchId } = held.place;
-  const movedMs = store.now();
-  const moved = moveRow({ sessionId, move, turnId: held.id, branchId, movedMs, reason: "turn" });
+  const move = {
+    session_id: held.sessionId,
+    move: held.moveCount + 1,
+    turn_id: held.id,
+    branch_id: held.place.branchId,
+    moved_ms: store.now(),
+    reason: "turn",
+  };
   return {
     commit: {
       guards: [handBack(store, held, end)],
@@ -36,16 +38,10 @@ export function closeStep(
             held.id,
           ],
         },
-        ...(isDone
-          ? [{ into: "session_history" as const, rows: [moved] }]
-          : [cancelTools(held.id)]),
+        ...(isDone ? [{ into: "session_history" as const, rows: [move] }] : [cancelTools(held.id)]),
         ...eventWrites(events),
       ],
-      ...(isDone ? { advanced: [sessionId] } : {}),
-      landed: {
-        sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = ? AND completed_ms = ?",
-        values: [held.id, end.status, end.endMs],
-      },
+      landed: landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
     },
     next: held,
   };

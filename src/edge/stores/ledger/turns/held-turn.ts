@@ -1,7 +1,7 @@
 // The state of a held turn, and the guard that checks the lease.
-import type { Commit, Guard } from "../../sql/database.ts";
+import type { Commit, Guard, Statement } from "../../sql/database.ts";
 import type { Value } from "../../sql/tables.ts";
-import type { Store } from "../store.ts";
+import { landedRow, type Store } from "../store.ts";
 import type { TurnPlace } from "./turn-rows.ts";
 
 /** What the holder of a turn knows without a query. */
@@ -42,6 +42,21 @@ export function leaseGuard(
     sql: `UPDATE sessions SET ${set}lease_expires_ms = ${clock.sql} + ? WHERE id = ? AND lease_holder = ? AND lease_token = ? AND open_turn_id = ?`,
     values: [...values, ...clock.values, store.leaseMs, ...leaseValues(held)],
   };
+}
+
+/** Asks whether this lease was taken. */
+export function landedLease({
+  id,
+  sessionId,
+  holder,
+  token,
+}: Pick<HeldTurn, "id" | "sessionId" | "holder" | "token">): Statement {
+  return landedRow("sessions", {
+    id: sessionId,
+    open_turn_id: id,
+    lease_holder: holder,
+    lease_token: token,
+  });
 }
 
 export function leaseValues(held: HeldTurn): readonly Value[] {

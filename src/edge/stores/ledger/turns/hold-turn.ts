@@ -3,7 +3,8 @@ import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import type { Commit, Statement } from "../../sql/database.ts";
 import { compactionInTurn, landedCompaction } from "../compactions/commit-compaction.ts";
 import { keepAlive } from "../heartbeat.ts";
-import { commitSharing, conflict, type Store } from "../store.ts";
+import { orGiveUp } from "../lease-holder.ts";
+import { commitSharing, conflict, landedRow, type Store } from "../store.ts";
 import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
 import { closeStep, interrupt } from "./close-turn.ts";
@@ -27,10 +28,6 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
   };
   const isRecorded = async ({ sql, values }: Statement): Promise<boolean> =>
     (await store.database.query(sql, values)).length > 0;
-  const end = (): void => {
-    isOver = true;
-    heartbeat.stop();
-  };
   return {
     id: start.id,
     sessionId: start.sessionId,
@@ -55,11 +52,15 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       if (closed === JSON.stringify(how)) return;
       await land(closeStep(store, held, how, events).commit);
       closed = JSON.stringify(how);
-      end();
+      isOver = true;
+      heartbeat.stop();
     },
     release: async () => {
-      await land(releaseCommit(store, held));
-      end();
+      // First of all: a lease that cannot be given back must expire by itself.
+      heartbeat.stop();
+      await orGiveUp(held.holder, () => land(releaseCommit(store, held))).finally(() => {
+        isOver = true;
+      });
     },
   };
 }
@@ -68,10 +69,7 @@ function releaseCommit(store: Store, held: HeldTurn): Commit {
   return {
     guards: [leaseGuard(store, held, "lease_holder = NULL, ")],
     writes: [interrupt(held.id)],
-    landed: {
-      sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'interrupted'",
-      values: [held.id],
-    },
+    landed: landedRow("turns", { id: held.id, status: "interrupted" }),
   };
 }
 

@@ -1,24 +1,29 @@
 // Opens a turn: the lease on its session, its row and its first messages in one commit.
+import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
 import type { Commit } from "../../sql/database.ts";
-import { checkFoundation } from "./check-foundation.ts";
+import { checkFoundation } from "../../sql/storable.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
+import { orGiveUp } from "../lease-holder.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
 import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "../store.ts";
-import type { HeldTurn } from "./held-turn.ts";
+import { landedLease, type HeldTurn } from "./held-turn.ts";
+import { holdTurn } from "./hold-turn.ts";
 import { newTurnRow } from "./turn-rows.ts";
 import { checkName } from "../sessions/write-session.ts";
 
 /** Reads the pointer, and the commit checks that it has not moved. */
-export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
+export async function openTurn(store: Store, turn: NewTurn): Promise<OpenTurn> {
   checkName(turn.id, "turn");
   checkFoundation(`turn ${turn.id}`, turn.foundation);
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const known = await needSession(store, turn.sessionId);
     checkFree(known, turn);
     const held = heldOf(store, known, turn);
-    const result = await commitOnce(store, openCommit(store, known, turn, held));
-    if (result.kind === "done") return held;
+    const result = await orGiveUp(held.holder, () =>
+      commitOnce(store, openCommit(store, known, turn, held)),
+    );
+    if (result.kind === "done") return holdTurn(store, held);
     if (result.kind === "taken") {
       throw conflict(`turn ${turn.id} is already in the ledger`, "give every turn its own id");
     }
@@ -76,10 +81,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
       { into: "turns", rows: [newTurnRow(turn, place)] },
       ...messageWrites(rows, turn.messages),
     ],
-    landed: {
-      sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND open_turn_id = ? AND lease_holder = ? AND lease_token = ?",
-      values: [turn.sessionId, turn.id, holder, token],
-    },
+    landed: landedLease(held),
   };
 }
 

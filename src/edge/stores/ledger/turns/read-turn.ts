@@ -1,7 +1,8 @@
 // Reads everything in one turn.
 import type { CallRecord } from "../../../../core/ledger/call-entry.ts";
 import type { ThreadMessage, ToolCallRecord } from "../../../../core/ledger/turn-record.ts";
-import { callColumns, toCallRecord } from "./call-rows.ts";
+import { selected } from "../../sql/tables.ts";
+import { toCallRecord } from "./call-rows.ts";
 import { messageColumns, toThreadMessage } from "../message-rows.ts";
 import type { Store } from "../store.ts";
 import { toToolCall } from "./turn-rows.ts";
@@ -11,7 +12,7 @@ export async function readCalls(
   turnId: string,
 ): Promise<readonly CallRecord[]> {
   const rows = await database.query(
-    `SELECT ${callColumns} FROM calls WHERE turn_id = ? ORDER BY number`,
+    `SELECT ${selected("calls")} FROM calls WHERE turn_id = ? ORDER BY number`,
     [turnId],
   );
   return rows.map(toCallRecord);

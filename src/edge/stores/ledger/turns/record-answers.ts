@@ -6,7 +6,7 @@ import { StrataError } from "../../../../core/strata-error.ts";
 import type { Statement, Write } from "../../sql/database.ts";
 import { storable } from "../../sql/storable.ts";
 import { messageRow, messageWrites } from "../message-rows.ts";
-import type { Store } from "../store.ts";
+import { landedRow, type Store } from "../store.ts";
 import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
 
 /** The tool results for the last call. */
@@ -33,15 +33,12 @@ export function answerStep(store: Store, held: HeldTurn, messages: readonly NewM
       ...(last === undefined
         ? {}
         : {
-            landed: {
-              sql: "SELECT 1 AS landed FROM messages WHERE branch_id = ? AND turn_seq = ? AND idx = ? AND hash = ?",
-              values: [
-                held.place.branchId,
-                held.place.seq,
-                last["idx"] ?? null,
-                last["hash"] ?? null,
-              ],
-            },
+            landed: landedRow("messages", {
+              branch_id: held.place.branchId,
+              turn_seq: held.place.seq,
+              idx: last["idx"] ?? null,
+              hash: last["hash"] ?? null,
+            }),
           }),
     },
     next: {
@@ -73,11 +70,13 @@ export function repeatedAnswers(held: HeldTurn, messages: readonly NewMessage[])
 }
 
 function findUnasked({ unanswered }: HeldTurn, answers: readonly Answer[]): Answer | undefined {
-  return answers.find(({ toolUseId }) => !unanswered.includes(toolUseId));
+  const waiting = new Set(unanswered);
+  return answers.find(({ toolUseId }) => !waiting.has(toolUseId));
 }
 
 export function stillOpen({ unanswered }: HeldTurn, answers: readonly Answer[]): readonly string[] {
-  return unanswered.filter((id) => answers.every(({ toolUseId }) => toolUseId !== id));
+  const answered = new Set(answers.map(({ toolUseId }) => toolUseId));
+  return unanswered.filter((id) => !answered.has(id));
 }
 
 interface Answer {

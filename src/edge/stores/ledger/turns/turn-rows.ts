@@ -9,8 +9,17 @@ import {
 import { agentRoles } from "../../../../core/message/assembled-context.ts";
 import { noUsage } from "../../../../core/message/usage.ts";
 import type { ResultRow } from "../../sql/database.ts";
-import { integer, integerOrNull, money, oneOf, text, textOrNull } from "../../sql/read-row.ts";
+import {
+  integer,
+  integerOrNull,
+  moneyOrNull,
+  oneOf,
+  readAs,
+  text,
+  textOrNull,
+} from "../../sql/read-row.ts";
 import { storable, storableJson, storableOrNull } from "../../sql/storable.ts";
+import { moneyOf } from "../../sql/sums.ts";
 import type { Row } from "../../sql/tables.ts";
 import { toUsage, writeColumns } from "./call-rows.ts";
 
@@ -52,7 +61,8 @@ export const turnColumns: string = `t.id, t.branch_id, t.seq, t.parent_turn_id, 
   t.completed_ms, t.source_event_id, t.workspace_path,
   (SELECT COUNT(*) FROM tool_calls u WHERE u.turn_id = t.id) AS tool_call_count,
   s.call_count,
-  COALESCE(s.cost_pico_usd, (SELECT CAST(f.cost_pico_usd AS TEXT) FROM compactions_v1 f WHERE f.turn_id = t.id)) AS cost_pico_usd, s.uncached_tokens, s.read_tokens,
+  s.cost_0, s.cost_1, (SELECT CAST(f.cost_pico_usd AS TEXT) FROM compactions_v1 f WHERE f.turn_id = t.id) AS compaction_cost,
+  s.uncached_tokens, s.read_tokens,
   ${Object.values(writeColumns)
     .map((column) => `s.${column}`)
     .join(", ")}, s.output_tokens, s.reasoning_tokens`;
@@ -84,14 +94,15 @@ export function toTurnRecord(row: ResultRow): TurnRecord {
     callCount: integerOrNull(row, "call_count") ?? 0,
     toolCallCount: integer(row, "tool_call_count"),
     usage: row["uncached_tokens"] === null ? noUsage : toUsage(row),
-    costPicoUsd: row["cost_pico_usd"] === null ? 0n : money(row, "cost_pico_usd"),
+    costPicoUsd: moneyOf(row, "cost") + (moneyOrNull(row, "compaction_cost") ?? 0n),
     sourceEventId: textOrNull(row, "source_event_id"),
     workspacePath: textOrNull(row, "workspace_path"),
   };
 }
 
 function toTexts(row: ResultRow, column: string): readonly string[] {
-  const value: unknown = JSON.parse(textOrNull(row, column) ?? "[]");
+  if (row[column] === null) return [];
+  const value: unknown = readAs(row, column, JSON.parse);
   return Array.isArray(value) ? value.map(String) : [];
 }
 

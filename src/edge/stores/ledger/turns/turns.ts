@@ -1,45 +1,31 @@
 // Finds turns, and resumes or abandons unfinished ones.
-import type { Ledger } from "../../../../core/ledger/ledger.ts";
+import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import type { TurnRecord, UnfinishedTurn } from "../../../../core/ledger/turn-record.ts";
 import type { Commit, Write } from "../../sql/database.ts";
 import type { Value } from "../../sql/tables.ts";
 import { integer, text } from "../../sql/read-row.ts";
 import { holdTurn } from "./hold-turn.ts";
+import { orGiveUp } from "../lease-holder.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
 import {
   busyWith,
   commitOnce,
   conflict,
+  landedRow,
   notFound,
   triesMax,
   type Store,
   isFree,
 } from "../store.ts";
-import { auditWrites, turnCounts } from "../audit.ts";
+import { auditWrites, turnCounts } from "../event-rows.ts";
 import { cancelTools, interrupt } from "./close-turn.ts";
-import type { HeldTurn } from "./held-turn.ts";
+import { landedLease, type HeldTurn } from "./held-turn.ts";
 import { readCalls, readMessages, readToolCalls } from "./read-turn.ts";
 import { callSums } from "./call-rows.ts";
 import { toTurnRecord, turnColumns } from "./turn-rows.ts";
-import { openTurn } from "./open-turn.ts";
 import { latestCompaction } from "../threads/thread-path.ts";
 
-type TurnParts = Pick<
-  Ledger,
-  "openTurn" | "findUnfinished" | "resumeTurn" | "abandonTurn" | "findTurn"
->;
-
-export function turnParts(store: Store): TurnParts {
-  return {
-    openTurn: async (turn) => holdTurn(store, await openTurn(store, turn)),
-    findUnfinished: (sessionId) => findUnfinished(store, sessionId),
-    resumeTurn: async (sessionId) => holdTurn(store, await resumeTurn(store, sessionId)),
-    abandonTurn: (sessionId) => abandonTurn(store, sessionId),
-    findTurn: (id) => findTurn(store, id),
-  };
-}
-
-async function findTurn({ database }: Store, id: string): Promise<TurnRecord | null> {
+export async function findTurn({ database }: Store, id: string): Promise<TurnRecord | null> {
   const [row] = await database.query(
     `SELECT ${turnColumns} FROM turns t LEFT JOIN (${callSums("c.turn_id = ?")}) s ON s.turn_id = t.id WHERE t.id = ?`,
     [id, id],
@@ -47,7 +33,10 @@ async function findTurn({ database }: Store, id: string): Promise<TurnRecord | n
   return row === undefined ? null : toTurnRecord(row);
 }
 
-async function findUnfinished(store: Store, sessionId: string): Promise<UnfinishedTurn | null> {
+export async function findUnfinished(
+  store: Store,
+  sessionId: string,
+): Promise<UnfinishedTurn | null> {
   const { record, lease } = await needSession(store, sessionId);
   const { openTurnId } = record;
   if (openTurnId === null || lease.isLive) return null;
@@ -63,10 +52,7 @@ async function findUnfinished(store: Store, sessionId: string): Promise<Unfinish
       ),
     ],
     writes: [interrupt(openTurnId), ...(await interruptedWrites(store, sessionId, found))],
-    landed: {
-      sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'interrupted'",
-      values: [openTurnId],
-    },
+    landed: landedRow("turns", { id: openTurnId, status: "interrupted" }),
   });
   // Another process found it at the same time and reports it.
   if (result.kind === "refused") return null;
@@ -107,7 +93,7 @@ function unheld(
   };
 }
 
-async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
+export async function resumeTurn(store: Store, sessionId: string): Promise<OpenTurn> {
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const known = await needSession(store, sessionId);
     const turnId = needOpen(known);
@@ -121,7 +107,7 @@ async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
       [holder, token, ...clock.values, store.leaseMs],
       [sessionId, turnId],
     );
-    const result = await commitOnce(store, {
+    const take: Commit = {
       guards: [
         {
           ...taking,
@@ -135,12 +121,11 @@ async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
           values: [turnId],
         },
       ],
-      landed: {
-        sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND open_turn_id = ? AND lease_holder = ? AND lease_token = ?",
-        values: [sessionId, turnId, holder, token],
-      },
-    });
-    if (result.kind === "done") return loadHeld(store, known, turnId, { holder, token });
+      landed: landedLease({ id: turnId, sessionId, holder, token }),
+    };
+    const result = await orGiveUp(holder, () => commitOnce(store, take));
+    if (result.kind === "done")
+      return holdTurn(store, await loadHeld(store, known, turnId, { holder, token }));
     // Another process just looked at the turn or took it. Reads again; throws if it was taken.
   }
   throw busyWith(sessionId);
@@ -188,7 +173,7 @@ async function loadHeld(
   };
 }
 
-async function abandonTurn(store: Store, sessionId: string): Promise<void> {
+export async function abandonTurn(store: Store, sessionId: string): Promise<void> {
   const turnId = needOpen(await needSession(store, sessionId));
   const turn = await findTurn(store, turnId);
   if (turn === null) throw notFound(`turn ${turnId}`);
@@ -214,10 +199,7 @@ async function abandonTurn(store: Store, sessionId: string): Promise<void> {
         payload: turnCounts(turn),
       })),
     ],
-    landed: {
-      sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'failed' AND end_reason = 'abandoned'",
-      values: [turnId],
-    },
+    landed: landedRow("turns", { id: turnId, status: "failed", end_reason: "abandoned" }),
   });
   if (result.kind !== "done") throw inUse(sessionId, turnId);
 }

@@ -1,0 +1,80 @@
+// What a configured provider changes in a call before it is encoded: the beta features and the name of the model.
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
+import type { CallToEncode, CompactionToEncode, Protocol } from "../../core/wire/protocol.ts";
+
+export interface PlanBetas {
+  /** With any marker. */
+  readonly any: readonly string[];
+  /** With a marker that lives longer than the shortest lifetime. */
+  readonly long: readonly string[];
+}
+
+/** The same protocol, with the features that a plan needs. They are looked up for each call. */
+export function withPlanBetas(protocol: Protocol, betas: () => PlanBetas): Protocol {
+  return changingCalls(protocol, (call) => {
+    const more = neededBetas(call.plan, call.model, betas());
+    if (more.length === 0) return call;
+    const options = { ...call.options, betas: [...(call.options.betas ?? []), ...more] };
+    return { ...call, options };
+  });
+}
+
+export function neededBetas(
+  { markers, requestMarker }: Pick<CachePlan, "markers" | "requestMarker">,
+  { cache }: Pick<ModelFacts, "cache">,
+  { any, long }: PlanBetas,
+): readonly string[] {
+  const asked = [
+    ...markers.map(({ lifetime }) => lifetime),
+    ...(requestMarker === null ? [] : [requestMarker]),
+  ];
+  if (asked.length === 0) return [];
+  const shortest = cache.lifetimes[0]?.lifetime;
+  return asked.every((lifetime) => lifetime === shortest) ? any : [...any, ...long];
+}
+
+/** The configured name of a model, looked up by any spelling of it; null for its own. */
+export function findModelName(
+  names: ReadonlyMap<string, string>,
+  { id }: Pick<ModelFacts, "id">,
+  catalogue: Catalogue,
+): string | null {
+  for (const [given, name] of names) {
+    if (given === id || findModel(given, catalogue)?.facts.id === id) return name;
+  }
+  return null;
+}
+
+/** The same protocol with these model names as defaults. They are looked up for each call. */
+export function withModelNames(
+  protocol: Protocol,
+  nameOf: (model: ModelFacts) => string | null,
+): Protocol {
+  return changingCalls(protocol, (call) => {
+    const modelName = call.options.modelName ?? nameOf(call.model);
+    return modelName === null ? call : { ...call, options: { ...call.options, modelName } };
+  });
+}
+
+/** The same protocol for calls that are changed before they are encoded. */
+function changingCalls(
+  protocol: Protocol,
+  change: <Call extends CallToEncode>(call: Call) => Call,
+): Protocol {
+  const { compaction } = protocol;
+  return {
+    ...protocol,
+    encode: (call) => protocol.encode(change(call)),
+    ...(compaction === undefined
+      ? {}
+      : {
+          compaction: {
+            ...compaction,
+            encode: (call: CompactionToEncode) => compaction.encode(change(call)),
+          },
+        }),
+  };
+}

@@ -1,0 +1,180 @@
+// The effects of the steps that are more than one line in the interpreter.
+import { keepFoundation } from "../../core/assembly/kept-foundation.ts";
+import { countedMessages } from "../../core/assembly/thread.ts";
+import { assert } from "../../core/assert.ts";
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import { messageSources, type NewMessage, type NewTurn } from "../../core/ledger/turn-record.ts";
+import { keptSetupOf } from "../../core/session/kept-setup.ts";
+import type { Session } from "../../core/session/session.ts";
+import type { PreparedCall } from "../../core/turn/prepare-call.ts";
+import type { CompactionResult, Result, StepOf } from "../../core/turn/step.ts";
+import { callStarted } from "../../core/turn/turn-events.ts";
+import type { Turn } from "../../core/turn/turn.ts";
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import { runCompaction } from "../compaction/run-compaction.ts";
+import type { StepDeps } from "./deps.ts";
+import { emit, type RunningTurn } from "./running-turn.ts";
+
+/** Reads what the next call needs: settings, the time, and text for this call only. */
+export async function refresh(
+  step: StepOf<"refresh">,
+  { turn, volatile }: RunningTurn,
+  deps: StepDeps,
+): Promise<Result> {
+  const session = (await deps.refresh?.(turn.session)) ?? turn.session;
+  deps.onPhase?.("preparing");
+  const nowMs = deps.now();
+  const { settings, reserves, summariser } = deps.compaction ?? {};
+  return {
+    did: "refresh",
+    session,
+    nowMs,
+    nowIso: new Date(nowMs).toISOString(),
+    volatile: step.volatile ? await volatile() : null,
+    rules: {
+      compaction: {
+        ...(settings && { settings }),
+        ...(reserves && { reserves }),
+        ...(summariser && { summariser: { model: summariser.model } }),
+      },
+      canCount: deps.counter !== undefined,
+    },
+  };
+}
+
+/** Records what a call will send before it is sent, so that a crash does not lose tool results. */
+export async function recordSent(
+  running: RunningTurn,
+  step: StepOf<"record">,
+  { ledger }: Pick<StepDeps, "ledger">,
+): Promise<void> {
+  const { turn } = running;
+  const { plainThread } = step.prepared.assembly;
+  const messages = countedMessages(plainThread, turn.session.thread.messages.length);
+  if (step.opens) {
+    running.lease = (await ledger?.openTurn(toNewTurn(turn, messages, step.nowMs))) ?? null;
+  } else if (messages.length > 0) {
+    await running.lease?.answer(messages.map((message, at) => withFullText(message, turn, at)));
+  }
+}
+
+function toNewTurn(turn: Turn, messages: readonly NewMessage[], startMs: number): NewTurn {
+  const { before, session } = turn;
+  const { model, role, permissions, workspacePath, setupPlace } = before;
+  const { foundation } = session.thread;
+  return {
+    id: turn.id,
+    sessionId: before.id,
+    parentTurnId: before.headTurnId,
+    model: model.id,
+    provider: model.provider,
+    role,
+    startMs,
+    ...(workspacePath !== null && { workspacePath }),
+    ...(!setupPlace.isRecorded && {
+      foundation: keepFoundation(foundation),
+      setupJson: JSON.stringify(keptSetupOf(before)),
+    }),
+    toolset: {
+      name: role,
+      tools: foundation.tools.map(({ name }) => name),
+      permissionsGranted: permissions,
+    },
+    messages: messages.map((message) => ({ ...message, ...noteOf(turn) })),
+  };
+}
+
+function withFullText(message: NewMessage, { fullResults }: Turn, at: number): NewMessage {
+  const whole = fullResults.get(at);
+  return whole === undefined ? message : { ...message, whole };
+}
+
+/** The source of the first message. */
+function noteOf({ event: { context } }: Turn): Pick<NewMessage, "source" | "contextJson"> {
+  if (context === null) return {};
+  const source = messageSources.find((each) => each === context.source) ?? "event";
+  return { source, contextJson: JSON.stringify(context) };
+}
+
+/** Asks the provider for an exact prompt count. */
+export async function countPrompt(
+  session: Session,
+  { assembly, plan, promptTokens }: PreparedCall,
+  { counter, signal }: Pick<StepDeps, "counter" | "signal">,
+): Promise<number> {
+  if (counter === undefined) return promptTokens;
+  const { protocol, model, options } = session;
+  const { tokens } = await counter.count({
+    request: protocol.encode({ assembly, plan, model, options }),
+    estimatedTokens: promptTokens,
+    labels: labelsOf(session),
+    ...(signal && { signal }),
+  });
+  return tokens;
+}
+
+/** Reports to the counter what a counted prompt was billed. */
+export function noteBill(
+  { session, at }: Turn,
+  { usage }: CallEntry,
+  { counter }: Pick<StepDeps, "counter">,
+): void {
+  const counted = at.after === "send" ? at.sent.call.prepared.countedTokens : undefined;
+  if (counted === undefined || usage === null) return;
+  counter?.noteBill({ labels: labelsOf(session), countedTokens: counted, usage });
+}
+
+function labelsOf({ agent, model }: Session): {
+  readonly agent: string;
+  readonly provider: string;
+  readonly model: string;
+} {
+  return { agent, provider: model.provider, model: model.id };
+}
+
+/** Shortens the history before the running turn, and parts of the turn that are too long. */
+export async function compactInTurn(
+  { trigger, prepared, nowMs }: StepOf<"compact">,
+  { turn, lease, emitter }: RunningTurn,
+  deps: StepDeps,
+): Promise<CompactionResult> {
+  const { session, current } = turn;
+  const { ledger } = deps;
+  assert(ledger !== undefined, "only a recorded history is compacted");
+  const run = await runCompaction(
+    {
+      session,
+      lease,
+      stagedCount: current.length,
+      prepared,
+      nowMs: nowMs ?? deps.now(),
+      ...(trigger === "overflow" && { asked: "overflow_recovery" }),
+    },
+    { ...deps, ledger },
+    emitter,
+  );
+  if (run.kind === "unchanged") {
+    return { isCompacted: false, session: run.session, isTight: run.isTight };
+  }
+  return { isCompacted: true, session: run.session, before: run.before, current: run.current };
+}
+
+export interface StartedCall {
+  readonly request: EncodedRequest;
+  readonly startMs: number;
+}
+
+/** Encodes the call and emits its start. */
+export function encodeCall(
+  { prepared, number }: StepOf<"send">,
+  running: RunningTurn,
+  deps: StepDeps,
+): StartedCall {
+  const { protocol, model, options } = running.turn.session;
+  const { assembly, plan, promptTokens } = prepared;
+  const request = protocol.encode({ assembly, plan, model, options });
+  const startMs = deps.now();
+  emit(running, [callStarted(running.turn, number, promptTokens)]);
+  deps.onPhase?.("calling");
+  return { request, startMs };
+}

@@ -1,0 +1,67 @@
+// For tests: one surface with real billing and counting, a scripted model and a stopped clock.
+import { createBilling } from "./billing/billing.ts";
+import { createPromptCounter, type PromptCounter } from "./count-tokens.ts";
+import type { Prompt, Reply } from "./prompt.ts";
+import type { CallRecord, SimRequest, SimResponse, Surface } from "./surface.ts";
+
+// oxlint-disable-next-line typescript/no-explicit-any -- replies are asserted field by field
+export type Any = any;
+
+export interface SurfaceKit {
+  readonly surface: Surface;
+  readonly records: CallRecord[];
+  readonly prompts: Prompt[];
+  readonly counter: PromptCounter;
+  nowMs: number;
+  workspace: string;
+  answer: (prompt: Prompt) => Reply;
+  /** Sends a request and leaves the reply unread, so its writes are not readable yet. */
+  handle(request: Partial<SimRequest>): SimResponse;
+}
+
+/** Shared by all tests of a file, because the first counts are slow and counts never change. */
+const counter = createPromptCounter();
+
+export const startMs: number = Date.UTC(2026, 10, 15, 12);
+
+export function createSurfaceKit(surface: Surface, answer: SurfaceKit["answer"]): SurfaceKit {
+  const billing = createBilling();
+  let ids = 0;
+  const kit: SurfaceKit = {
+    surface,
+    records: [],
+    prompts: [],
+    counter,
+    nowMs: startMs,
+    workspace: "workspace",
+    answer,
+    handle: ({ method = "POST", path = "", bodyText = "", query, headers }) => {
+      const route = surface.routes.find((each) => each.method === method && each.path === path);
+      if (route === undefined) throw new Error(`no route ${method} ${path}`);
+      const sent = { query: query ?? new URLSearchParams(), headers: headers ?? new Map() };
+      return route.handle(
+        { method, path, bodyText, ...sent },
+        {
+          nowMs: kit.nowMs,
+          workspace: kit.workspace,
+          newId: (prefix) => `${prefix}${(ids += 1)}`,
+          billing,
+          counter,
+          answer: (prompt) => {
+            kit.prompts.push(prompt);
+            return kit.answer(prompt);
+          },
+          record: (entry) => void kit.records.push(entry),
+        },
+      );
+    },
+  };
+  return kit;
+}
+
+export function readToEnd({ bill, body }: SimResponse, nowMs: number): string {
+  bill?.begin();
+  const text = typeof body === "string" ? body : [...body].join("");
+  bill?.end(nowMs);
+  return text;
+}
