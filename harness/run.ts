@@ -123,7 +123,8 @@ async function describe(folder: string, names: readonly string[]): Promise<strin
       return `${name}: ${summary}${own.join("")}`;
     }),
   );
-  const usage = `npm run -s ${folder} -- NAME [--traces DIR] [--json]`;
+  const usage = `npm run -s ${folder} -- NAME [--traces DIR] [--json]
+  DIR is the folder that holds sessions/ and kv/, or one of the two`;
   return [usage, ...(folder === "bench" ? [describeComparing()] : []), "", ...lines].join("\n");
 }
 

@@ -78,7 +78,10 @@ function parseFaultRule(value: unknown, place: string): FaultRule {
   return {
     faults: isRandom ? readChoices(fields["of"], `${place}.of`) : [readFault(fields, place)],
     // A queued fault hits once; a random one stays until it is cleared.
-    count: readStrikes(fields["count"], `${place}.count`, isRandom ? null : 1),
+    count:
+      fields["count"] === undefined && !isRandom
+        ? 1
+        : readOptional(fields["count"], `${place}.count`, readCount),
     probability: readOptional(fields["probability"], `${place}.probability`, readProbability) ?? 1,
     seed: readOptional(fields["seed"], `${place}.seed`, readMultiplier) ?? 0,
     path: readOptional(fields["path"], `${place}.path`, readText),
@@ -125,12 +128,6 @@ function readFault(fields: Fields, place: string): Fault {
     case "malformed":
       return { kind, afterEvents: number("afterEvents") ?? 2 };
   }
-}
-
-/** An explicit null means until it is cleared. */
-function readStrikes(value: unknown, place: string, usual: number | null): number | null {
-  if (value === undefined) return usual;
-  return value === null ? null : readCount(value, place);
 }
 
 function readProbability(value: unknown, place: string): number {

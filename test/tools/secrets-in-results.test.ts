@@ -126,6 +126,17 @@ describe("a key that bash prints is taken out of the result", () => {
     }
   });
 
+  test("in a sub-agent, too: neither it nor its parent is sent the key", async () => {
+    const kit = await openScriptedHost({ env: { ANTHROPIC_API_KEY: ownKey } });
+    await kit.useTools([
+      { name: "delegate", input: { task: "Look at the environment." } },
+      { name: "bash", input: { command: `${saysKey}; echo "found $k"` } },
+    ]);
+    const results = kit.prompts.flatMap(({ turns }) => turns.flatMap((turn) => turn.toolResults));
+    expect(results.map(({ text }) => text)).toContain("found [redacted]\n[exit status 0]");
+    expect(hasOwnKey(toText(kit.prompts))).toBe(false);
+  });
+
   test("a text that only begins like a key stays as it is", async () => {
     const kit = await openScriptedHost();
     writeFileSync(

@@ -20,8 +20,14 @@ export function canaryFile(folder: string): string {
   return join(folder, "../../canary/secret.txt");
 }
 
-/** Puts something odd at a path. Mostly a file, with a changed sample in it. */
-export function putOddFile(random: Random, path: string, sample: string, canary: string): void {
+/** Puts something odd at a path. Mostly a file, with a changed sample in it; `clean` is applied to each text. */
+export function putOddFile(
+  random: Random,
+  path: string,
+  sample: string,
+  canary: string,
+  clean: (text: string) => string = (text) => text,
+): void {
   rmSync(path, { recursive: true, force: true });
   mkdirSync(dirname(path), { recursive: true });
   const kind = random();
@@ -37,8 +43,10 @@ export function putOddFile(random: Random, path: string, sample: string, canary:
     writeFileSync(path, sample);
     // Sparse: it takes no room on the disk.
     truncateSync(path, pick(random, [2_000_000, 100_000_000, 5_000_000_000]));
-  } else if (kind < 0.5) writeFileSync(path, mutateBytes(random, Buffer.from(sample)));
-  else if (kind < 0.8) writeFileSync(path, mutateText(random, sample));
+  } else if (kind < 0.5) {
+    const bytes = Buffer.from(mutateBytes(random, Buffer.from(sample)));
+    writeFileSync(path, clean(bytes.toString("latin1")), "latin1");
+  } else if (kind < 0.8) writeFileSync(path, clean(mutateText(random, sample)));
   else if (kind < 0.85) writeFileSync(path, oddText(random));
   else if (kind < 0.87) {
     writeFileSync(path, sample);

@@ -51,7 +51,16 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   const verdict = judge(call);
   const { entries, contents } = findReadable(state, blocks, rules);
   const known = correctEntries(call, entries, verdict, ruler);
-  const bill = billWith(known, call, ruler);
+  const bill = expectBill({
+    blocks,
+    rules,
+    ruler,
+    markers: plan.markers,
+    requestMarker: plan.requestMarker,
+    mode: plan.mode ?? "implicit",
+    entries: entriesByBlock(known),
+    nowMs: startMs,
+  });
   const measured = tellsCache ? measure(call, bill) : state.measured;
   const evidence =
     verdict.promise === null || rules.automatic?.bestEffort === true
@@ -160,21 +169,6 @@ function blockNear(tokens: number, blocks: BlockList, ruler: Ruler): number {
   }
   const before = low - 1;
   return before >= 0 && tokens - ruler(before) < ruler(low) - tokens ? before : low;
-}
-
-function billWith(known: readonly KnownEntry[], call: AnsweredCall, ruler: Ruler): ExpectedBill {
-  const { blocks, plan, rules, startMs } = call;
-  const { markers, requestMarker, mode } = plan;
-  return expectBill({
-    blocks,
-    markers,
-    requestMarker,
-    mode: mode ?? "implicit",
-    rules,
-    entries: entriesByBlock(known),
-    ruler,
-    nowMs: startMs,
-  });
 }
 
 /** The place whose tokens the reply reports: the last marker, or the end of the repeated part. */

@@ -111,10 +111,20 @@ export function mergeFields(...layers: readonly Fields[]): Fields {
 }
 
 function unfit(value: unknown, place: string, wanted: string): StrataError {
-  const found = value === undefined ? "missing" : JSON.stringify(value);
+  const found = value === undefined ? "missing" : shown(value);
   return new StrataError(
     "config-invalid",
     `${place} is ${found}, but must be ${wanted}`,
     value === undefined ? `add ${place}` : `set ${place} to ${wanted}`,
   );
+}
+
+/** Its JSON as far as it is short enough to read, and not nested too deep to be written. */
+function shown(value: unknown): string {
+  try {
+    const json = JSON.stringify(value);
+    return json.length > 200 ? `${json.slice(0, 200).toWellFormed()}…` : json;
+  } catch {
+    return "nested too deep";
+  }
 }

@@ -136,7 +136,7 @@ function reportUnread(
     keptBytes === 0
       ? "the session goes on without it"
       : `the session goes on with its last good text (${keptBytes} bytes)`;
-  onNotice?.(`${reason}; ${kept}. Correct ${file} by hand, or move it away.`);
+  onNotice?.(`${file} cannot be read: ${reason}; ${kept}. Mend it, or move it away.`);
   const payload = { file, reason, kept_size_bytes: keptBytes };
   unlessRefused(() =>
     events?.emit({ type: "memory.unreadable", sessionId, turnId: null, payload }),

@@ -89,7 +89,7 @@ export function draftHidden(
   { usage, model, shown }: FirstBill,
   drafting: Drafting,
 ): BlockDraft[] {
-  if (usage === null) return [];
+  if (usage === null || promptTokens(usage) > tokensMaxOf(model)) return [];
   const tokenizer = tokenizerOf(model);
   const shownTokens = shown.reduce((sum, draft) => sum + draftTokens(draft, tokenizer), 0);
   const tokens = promptTokens(usage) - shownTokens;
@@ -140,6 +140,15 @@ export function tokenizerOf(model: string | null): Tokenizer {
   if (model === null) return "other";
   return findModel(model)?.facts.tokenizer ?? "other";
 }
+
+/** More tokens than a request to the model can have: a bill beyond it is a mistake. */
+export function tokensMaxOf(model: string | null): number {
+  const window = model === null ? undefined : findModel(model)?.facts.windowTokens;
+  return windowsMax * (window ?? unknownWindowTokens);
+}
+
+const windowsMax = 100;
+const unknownWindowTokens = 10_000_000;
 
 function holdsImage(block: Block): boolean {
   return block.type === "image" || (block.type === "tool_result" && block.content.some(holdsImage));

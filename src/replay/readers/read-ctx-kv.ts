@@ -20,7 +20,11 @@ interface KvState {
   readonly heads: Map<string, Head>;
   /** The number of pieces in each thread's last request. */
   readonly lengths: Map<string, number>;
+  /** How many pieces the session may still add. A few bytes can ask for millions. */
+  piecesLeft: number;
 }
+
+const piecesMax = 2_000_000;
 
 export function createCtxKvReader(source: Source): LineReader {
   const { file } = source;
@@ -31,7 +35,13 @@ export function createCtxKvReader(source: Source): LineReader {
         const opening = openSession(source, textIn(line, "id") ?? null, facts);
         const pieceTokens = countIn(line, "block_size") || 64;
         const heads = new Map([["", headOf(line, pieceTokens)]]);
-        state = { sessionId: opening.session.id, pieceTokens, heads, lengths: new Map() };
+        state = {
+          sessionId: opening.session.id,
+          pieceTokens,
+          heads,
+          lengths: new Map(),
+          piecesLeft: piecesMax,
+        };
         return [opening];
       }
       if (state === undefined) return [skip(file, number, "it stands before the header")];
@@ -62,12 +72,13 @@ function readRequest(line: Fields, state: KvState): Recorded | undefined {
   const thread = textIn(line, "agent") ?? "";
   const head = state.heads.get(thread) ?? { tools: 0, system: 0 };
   const keep = countIn(line, "keep");
-  const ids = pieceIds(listIn(line, "append"));
+  const ids = pieceIds(listIn(line, "append"), state.piecesLeft);
   const promptTokens = countIn(line, "in");
   if (keep === undefined || keep > (state.lengths.get(thread) ?? 0)) return undefined;
   if (ids === undefined || promptTokens === undefined) return undefined;
   const pieces = keep + ids.length;
   state.lengths.set(thread, pieces);
+  state.piecesLeft -= ids.length;
   const startMs = secondsToMs(line["t"]);
   const tookMs = secondsToMs(line["api_time"]);
   return {
@@ -91,10 +102,8 @@ function readRequest(line: Fields, state: KvState): Recorded | undefined {
   };
 }
 
-const idsMax = 10_000_000;
-
 /** Expands runs of a first id and a count. */
-function pieceIds(runs: readonly unknown[]): number[] | undefined {
+function pieceIds(runs: readonly unknown[], idsMax: number): number[] | undefined {
   const ids: number[] = [];
   for (const run of runs) {
     const [first, count] = Array.isArray(run) ? [Number(run[0]), Number(run[1])] : [NaN, NaN];

@@ -18,7 +18,7 @@ import {
   type FirstBill,
 } from "./block-draft.ts";
 import { openSession, skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
-import { expandStubs } from "./ctx-trace-stubs.ts";
+import { createStubBudget, expandStubs, type StubBudget } from "./ctx-trace-stubs.ts";
 import {
   draftMessage,
   draftSystem,
@@ -41,6 +41,7 @@ interface TraceState {
   readonly ends: number[];
   /** Reasoning tokens of the last reply. A provider that seals reasoning bills that many when it is sent back. */
   reasoningTokens: number;
+  readonly stubs: StubBudget;
 }
 
 interface Foundation {
@@ -67,6 +68,7 @@ export function createCtxTraceReader(source: Source): LineReader {
           foundation: { tools: [], system: hiddenPrefix(line, sessionId, source) },
           ends: [],
           reasoningTokens: 0,
+          stubs: createStubBudget(),
         };
         return [opening];
       }
@@ -144,10 +146,10 @@ function hideTools(
 
 function draftMessageOf(
   message: unknown,
-  { header, reasoningTokens }: TraceState,
+  { header, reasoningTokens, stubs }: TraceState,
   { drafting }: Source,
 ): BlockDraft[] {
-  const drafts = draftMessage(expandStubs(fieldsOf(message)), drafting);
+  const drafts = draftMessage(expandStubs(fieldsOf(message), stubs), drafting);
   const protocol = findProtocol(textIn(header, "wire") ?? "");
   return protocol?.foreign.showsThinking === true ? drafts : sizeReasoning(drafts, reasoningTokens);
 }

@@ -15,12 +15,11 @@ async function linesOf(content: string | Buffer, bytesMax?: number): Promise<Lin
 }
 
 describe("lines of a file", () => {
-  test("come without their ends and without a byte order mark", async () => {
+  test("come without their ends, without a byte order mark and without empty ones", async () => {
     const lines = await linesOf("\uFEFFone\r\ntwo\n\nfour");
     expect(lines).toEqual([
       { number: 1, text: "one", isEnded: true },
       { number: 2, text: "two", isEnded: true },
-      { number: 3, text: "", isEnded: true },
       { number: 4, text: "four", isEnded: false },
     ]);
   });

@@ -16,6 +16,7 @@ const lineBytesMax = 64 * 1024 * 1024;
 const chunkBytes = 256 * 1024;
 const lineFeed = 0x0a;
 
+/** Every line that is not empty. */
 export async function* readLines(
   path: string,
   onBytes: (bytes: number) => void = () => undefined,
@@ -35,8 +36,10 @@ export async function* readLines(
     let start = 0;
     let end = chunk.indexOf(lineFeed);
     while (end !== -1) {
-      held.add(chunk.subarray(start, end));
-      yield close(true);
+      if (end > start) held.add(chunk.subarray(start, end));
+      // Empty lines are counted and not given: a file can have millions.
+      if (held.bytes > 0) yield close(true);
+      else number += 1;
       start = end + 1;
       end = chunk.indexOf(lineFeed, start);
     }

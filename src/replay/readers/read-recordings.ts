@@ -9,6 +9,7 @@ import { createDrafting } from "./block-draft.ts";
 import { detectFormat } from "./detect-format.ts";
 import { failureText, findFiles, type FoundFile } from "./find-files.ts";
 import { createRun, skip, type LineReader, type Source } from "./line-reader.ts";
+import { refuseImpossible } from "./plausible-request.ts";
 import { readLines, type Line } from "./read-lines.ts";
 
 export interface ReadingOptions {
@@ -67,6 +68,9 @@ async function* readFile(
   yield* reading.end();
 }
 
+/** A file of a known format with more unusable lines, and more than ten for each usable one, is not read further. */
+const unusableLinesMax = 10_000;
+
 /** A file without a known format in this many lines or characters is skipped. */
 const undetectedLinesMax = 100;
 const undetectedCharactersMax = 16_000_000;
@@ -81,13 +85,19 @@ function createFileReading(source: Source): FileReading {
   const { file } = source;
   let reader: LineReader | undefined;
   let hasRequest = false;
+  const lines = { usable: 0, unusable: 0 };
   let isEmpty = true;
   let characters = 0;
   /** Lines read before the format is known. */
   let waiting: Parsed[] = [];
 
+  const isGarbage = (): boolean =>
+    lines.unusable > unusableLinesMax && lines.unusable > 10 * lines.usable;
+
   const pass = (parsed: Parsed): readonly Recorded[] => {
     const recorded = readParsed(parsed, reader, file);
+    if (parsed.fields === undefined) lines.unusable += 1;
+    else lines.usable += 1;
     hasRequest ||= recorded.some(({ type }) => type === "request");
     return recorded;
   };
@@ -102,20 +112,23 @@ function createFileReading(source: Source): FileReading {
       characters += line.text?.length ?? 0;
       reader = parsed.fields && detectFormat(parsed.fields, source.protocols)?.(source);
       if (reader === undefined) return [];
-      const lines = waiting;
+      const early = waiting;
       waiting = [];
-      return lines.flatMap(pass);
+      return early.flatMap(pass);
     },
     end() {
       if (isEmpty) return [skip(file, null, "it is empty")];
       if (reader === undefined) return [skip(file, null, "it is of no known format")];
       const last = guard(() => reader?.end() ?? [], file, null);
       hasRequest ||= last.some(({ type }) => type === "request");
-      return hasRequest ? last : [...last, skip(file, null, "it holds no request")];
+      const given = isGarbage() ? [skip(file, null, "most of its lines cannot be used")] : [];
+      const empty = hasRequest ? [] : [skip(file, null, "it holds no request")];
+      return [...last, ...given, ...empty];
     },
     isHopeless: () =>
-      reader === undefined &&
-      (waiting.length >= undetectedLinesMax || characters >= undetectedCharactersMax),
+      reader === undefined
+        ? waiting.length >= undetectedLinesMax || characters >= undetectedCharactersMax
+        : isGarbage(),
   };
 }
 
@@ -128,6 +141,9 @@ interface Parsed {
 
 function parseLine({ number, text, isEnded }: Line): Parsed {
   if (text === null) return { number, fields: undefined, reason: "it is longer than 64 MB" };
+  if (text.length > longText && isDeep(text)) {
+    return { number, fields: undefined, reason: `it is nested deeper than ${levelsMax} levels` };
+  }
   try {
     const value: unknown = JSON.parse(withOrderedKeys(text));
     if (isObject(value)) return { number, fields: value, reason: "" };
@@ -136,6 +152,22 @@ function parseLine({ number, text, isEnded }: Line): Parsed {
     const reason = isEnded ? "it is not JSON" : "it is cut off";
     return { number, fields: undefined, reason };
   }
+}
+
+/** Millions of levels take gigabytes to parse, so long lines are looked at before. */
+const longText = 1_000_000;
+const levelsMax = 500;
+
+function isDeep(text: string): boolean {
+  let [level, isString] = [0, false];
+  for (let at = 0; at < text.length && level <= levelsMax; at += 1) {
+    const character = text[at];
+    if (isString && character === "\\") at += 1;
+    else if (character === '"') isString = !isString;
+    else if (!isString && (character === "[" || character === "{")) level += 1;
+    else if (!isString && (character === "]" || character === "}")) level -= 1;
+  }
+  return level > levelsMax;
 }
 
 /** JavaScript moves integer-like keys to the front; a leading space keeps them in order. */
@@ -152,14 +184,16 @@ function readParsed(
   return guard(() => reader?.read(fields, number) ?? [], file, number);
 }
 
-/** If a reader throws, one line is lost and not the file. */
+/** If a reader throws, one line is lost and not the file. What cannot be true is reported and left out. */
 function guard(
   read: () => readonly Recorded[],
   file: string,
   line: number | null,
 ): readonly Recorded[] {
   try {
-    return read();
+    return read().flatMap((recorded) =>
+      recorded.type === "request" ? refuseImpossible(recorded, file, line) : [recorded],
+    );
   } catch (cause) {
     const reason = messageOf(cause);
     return [skip(file, line, `it cannot be understood: ${reason}`)];

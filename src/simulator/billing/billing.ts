@@ -7,7 +7,7 @@ import {
   explainMiss,
   findByBoundaries,
   findByPositions,
-  type Circumstances,
+  type Books,
   type Examined,
   type Hit,
 } from "./find-hit.ts";
@@ -26,11 +26,6 @@ const implicitOnly: MarkerRules = {
   lifetimeOrder: "any",
   spelledAs: "prompt_cache_breakpoint",
 };
-
-/** Readable entries, and the pending writes of open bills by key. */
-interface Books extends Circumstances {
-  readonly pending: Map<string, Entry>;
-}
 
 export function createBilling(options: Partial<BillingOptions> = {}): Billing {
   const readings: BillingOptions = { ...stingyBilling, ...options };
@@ -72,8 +67,8 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
   const { lookback } = rules;
   const hit =
     lookback.kind === "positions"
-      ? findByPositions(examined, lookback, store, options)
-      : findByBoundaries(examined, lookback, store, options);
+      ? findByPositions(examined, lookback, books)
+      : findByBoundaries(examined, lookback, books);
   const marking: Marking = { examined, hit, books, touched: new Set(hit?.entries), written: [] };
   const markers = marked.map((marker): BilledMarker => ({
     ...marker,

@@ -5,6 +5,13 @@ import { isLive, touchedMs, type Entry, type EntryStore } from "./entry-store.ts
 import type { BillingOptions } from "./options.ts";
 import type { BilledMarker, Reason } from "./bill.ts";
 
+export interface Books {
+  readonly store: EntryStore;
+  /** Writes of requests whose responses have not begun, by key. */
+  readonly pending: Map<string, Entry>;
+  readonly options: BillingOptions;
+}
+
 export interface Hit {
   readonly block: number;
   readonly entries: readonly Entry[];
@@ -23,17 +30,16 @@ type BoundaryLookback = Extract<Lookback, { readonly kind: "boundaries" }>;
 export function findByPositions(
   examined: Examined,
   lookback: PositionLookback,
-  store: EntryStore,
-  options: BillingOptions,
+  books: Books,
 ): Hit | null {
   const { request, keys, positions, usable } = examined;
   for (const marker of usable.toReversed()) {
     const oldest = (positions[marker.block] ?? 0) - lookback.positions + 1;
     for (let block = marker.block; block >= 0 && (positions[block] ?? 0) >= oldest; block -= 1) {
       const insideRun = block < marker.block && positions[block] === positions[block + 1];
-      if (insideRun && options.entryInsideRun === "only at the run's end") continue;
-      const wanted = options.crossLifetime === "found" ? null : marker.lifetime;
-      const entries = liveAt(keys[block] ?? "", request.startMs, wanted, store, options);
+      if (insideRun && books.options.entryInsideRun === "only at the run's end") continue;
+      const wanted = books.options.crossLifetime === "found" ? null : marker.lifetime;
+      const entries = liveAt(keys[block] ?? "", request.startMs, wanted, books);
       if (entries.length > 0) return { block, entries };
     }
   }
@@ -50,8 +56,7 @@ interface Candidate {
 export function findByBoundaries(
   examined: Examined,
   lookback: BoundaryLookback,
-  store: EntryStore,
-  options: BillingOptions,
+  books: Books,
 ): Hit | null {
   const { request, keys } = examined;
   const { markers } = request;
@@ -64,8 +69,8 @@ export function findByBoundaries(
   for (const { block, lifetime } of candidates.toSorted(
     (left, right) => right.block - left.block,
   )) {
-    const wanted = options.crossLifetime === "found" ? null : (lifetime ?? null);
-    const entries = liveAt(keys[block] ?? "", request.startMs, wanted, store, options);
+    const wanted = books.options.crossLifetime === "found" ? null : (lifetime ?? null);
+    const entries = liveAt(keys[block] ?? "", request.startMs, wanted, books);
     if (entries.length > 0) return { block, entries };
   }
   return null;
@@ -90,8 +95,7 @@ function liveAt(
   key: string,
   nowMs: number,
   lifetime: Lifetime | null,
-  store: EntryStore,
-  options: BillingOptions,
+  { store, options }: Books,
 ): readonly Entry[] {
   return store
     .at(key)
@@ -99,18 +103,11 @@ function liveAt(
     .filter((entry) => isLive(entry, nowMs, options));
 }
 
-export interface Circumstances {
-  readonly store: EntryStore;
-  /** Writes of requests whose responses have not begun. */
-  readonly pending: ReadonlyMap<string, Entry>;
-  readonly options: BillingOptions;
-}
-
 export function explainMiss(
   examined: Examined,
   hit: Hit | null,
   markers: readonly BilledMarker[],
-  circumstances: Circumstances,
+  books: Books,
 ): Reason {
   const entry = hit?.entries.at(-1);
   if (entry !== undefined) {
@@ -121,14 +118,11 @@ export function explainMiss(
     const minimumTokens = examined.request.model.cache.minimumTokens ?? 0;
     return { kind: "below the minimum", minimumTokens };
   }
-  return explainUnread(examined, circumstances);
+  return explainUnread(examined, books);
 }
 
 /** Finds the longest prefix ever written and says why it could not be read. */
-function explainUnread(
-  { request, keys }: Examined,
-  { store, pending, options }: Circumstances,
-): Reason {
+function explainUnread({ request, keys }: Examined, { store, pending, options }: Books): Reason {
   for (let block = keys.length - 1; block >= 0; block -= 1) {
     const key = keys[block] ?? "";
     const entry = store.at(key).at(-1);

@@ -134,6 +134,12 @@ test.each<[string, unknown, RegExp]>([
   ["POST /_sim/faults", { kind: "random", of: [] }, /is empty/],
   ["POST /_sim/faults", { kind: "random", of: [{ kind: "random" }] }, /faults?.of\[0\].kind/],
   ["POST /_sim/faults", [{ kind: "cut" }, { kind: "stal" }], /faults\[1\].kind/],
+  [
+    "POST /_sim/faults",
+    `{"kind":"cut","probability":${"[".repeat(9000)}${"]".repeat(9000)}}`,
+    /nested too deep/,
+  ],
+  ["POST /_sim/faults", { kind: "cut", probability: "x".repeat(900) }, /is "x{199}…, but/],
   ["POST /_sim/faults", `"${"x".repeat(1_000_001)}"`, /too long/],
 ])("bad input is refused with what to do: %s %j", async (route, body, message) => {
   const answer = await ask(createControlled(), route, body);

@@ -270,7 +270,13 @@ export function openFiles(folder: string): OpenDoor {
       const env = makeEnvironment(random);
       const reported: ConfigProblem[] = [];
       if (random() < 0.95)
-        putOddFile(random, path, pick(random, [sample, careless, plain, plain]), canary);
+        putOddFile(
+          random,
+          path,
+          pick(random, [sample, careless, plain, plain]),
+          canary,
+          withWholeSecrets,
+        );
       if (random() < 0.5) {
         const loaded = await loadConfig({ files, env });
         return judge(random, loaded, loaded.problems);
@@ -281,7 +287,7 @@ export function openFiles(folder: string): OpenDoor {
         env,
         onProblem: (problem) => seen.push(problem.message, problem.hint),
       });
-      putOddFile(random, path, sample, canary);
+      putOddFile(random, path, sample, canary, withWholeSecrets);
       await live.current();
       const judged = judge(random, live.latest(), reported);
       return {

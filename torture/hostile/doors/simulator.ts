@@ -202,10 +202,13 @@ function judge(status: number, body: string | null): Outcome {
   if (status < 400) return { isAccepted: true, outputs };
   if (body === null) return { isAccepted: false, outputs };
   const hint = messageIn(body);
-  const isMistake = status === 500 && !/simulat/i.test(hint ?? "");
+  const isMistake = status === 500 && !plantedErrors.test(hint ?? "");
   const mistake = isMistake ? [{ code: "500", hint: `a mistake of Strata: ${body}` }] : [];
   return { isAccepted: false, outputs, refusals: [{ code: String(status), hint }, ...mistake] };
 }
+
+/** What the fault "server error" says. */
+const plantedErrors = /^(?:Internal server error$|The server had an error while processing)/;
 
 function messageIn(text: string): string | undefined {
   try {

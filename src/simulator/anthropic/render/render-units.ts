@@ -32,7 +32,7 @@ export function renderUnits(request: MessagesRequest, counter: PromptCounter): P
   return [
     ...shown.filter(({ isWebTool }) => !isWebTool).map((tool) => toolUnit(tool, "tools", scale)),
     ...shown.filter(({ isWebTool }) => isWebTool).map((tool) => toolUnit(tool, "system", scale)),
-    ...request.system.map((block) => blockUnit(block, "system", scale, byName)),
+    ...request.system.map((block) => blockUnit(block, "system", "system", scale, byName)),
     ...request.messages.flatMap((message) =>
       messageUnits(message, message.index < lastUser, scale, byName),
     ),
@@ -66,47 +66,37 @@ function messageUnits(
   scale: TokenScale,
   tools: ToolsByName,
 ): PromptUnit[] {
-  const isCleared = message.clearsAtNextUser && hasLaterUser;
-  const units = message.blocks.map((block): PromptUnit => {
-    const unit = blockUnit(block, message.role, scale, tools);
-    return {
-      ...unit,
-      origin: "messages",
-      tier: "messages",
-      tokens: isCleared ? 0 : unit.tokens,
-      mayBeMarked: unit.mayBeMarked && !message.clearsAtNextUser,
-    };
-  });
-  const { outputConfig } = message;
-  return outputConfig === null ? units : [configUnit(message, outputConfig), ...units];
+  const { role, blocks, outputConfig, clearsAtNextUser } = message;
+  const units = blocks.map((block) => blockUnit(block, "messages", role, scale, tools));
+  const shown = clearsAtNextUser
+    ? units.map((unit) => ({
+        ...unit,
+        tokens: hasLaterUser ? 0 : unit.tokens,
+        mayBeMarked: false,
+      }))
+    : units;
+  return outputConfig === null ? shown : [configUnit(message, outputConfig), ...shown];
 }
 
 /** Settings among the messages cost no tokens, but the prefix after them depends on them. */
 function configUnit({ index, role }: ReadMessage, json: JsonObject): PromptUnit {
-  return {
-    path: `messages.${index}.output_config`,
-    origin: "messages",
-    tier: "messages",
-    role,
-    type: "output_config",
-    json,
-    hash: hashText(role, "output_config", compactJson(json)),
-    tokens: 0,
-    marks: [],
-    mayBeMarked: false,
-  };
+  const at = { path: `messages.${index}.output_config`, type: "output_config", role, json };
+  const hash = hashText(role, "output_config", compactJson(json));
+  const marks = { marks: [], mayBeMarked: false };
+  return { ...at, origin: "messages", tier: "messages", hash, tokens: 0, ...marks };
 }
 
 function blockUnit(
   { path, type, json, marks }: ReadBlock,
+  origin: "system" | "messages",
   role: ReadMessage["role"],
   scale: TokenScale,
   tools: ToolsByName,
 ): PromptUnit {
   return {
     path,
-    origin: "system",
-    tier: "system",
+    origin,
+    tier: origin,
     role,
     type,
     json,
