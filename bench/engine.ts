@@ -99,7 +99,7 @@ function createReplies(): Pick<Provider, "send"> {
     model: "claude-sonnet-4-6",
     message,
     stopReason: "end_turn",
-    usage: { usage, isReported: true, tellsCache: false, warnings: [] },
+    usage: { usage, isReported: true, reportsCache: false, warnings: [] },
     status: "complete",
     transformations: [],
   } as const;

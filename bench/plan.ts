@@ -164,7 +164,7 @@ function finish(run: Run, { assembly, plan }: MadeCall): void {
     blocks: assembly.blocks,
     rules: facts.cache,
     usage,
-    tellsCache: true,
+    reportsCache: true,
     startMs: run.now,
   });
   run.thread = assembly.thread;

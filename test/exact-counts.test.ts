@@ -114,7 +114,7 @@ async function runSession(name: string, random: Random, id: string): Promise<Com
       blocks,
       rules: facts.cache,
       usage,
-      tellsCache: true,
+      reportsCache: true,
       startMs: now,
     }).state;
     if (call > 0) pace = learnPace(pace, gapMs);

@@ -77,7 +77,7 @@ test("the plan's boundaries are the simulator's, on every call of 10,000 random 
         blocks,
         rules: model.cache,
         usage,
-        tellsCache: true,
+        reportsCache: true,
         startMs: now,
       });
       const minimum = model.cache.minimumTokens ?? 0;

@@ -134,7 +134,7 @@ function runSessions({ provider, lostShare, evidence, policy = "adaptive" }: Cir
         blocks,
         rules: facts.cache,
         usage,
-        tellsCache: true,
+        reportsCache: true,
         startMs: now,
       });
       for (const promise of lesson.refuted) refutedPromises.add(promise);

@@ -64,7 +64,7 @@ function replyTo(count: number): Reply {
         reasoningTokens: 0,
       },
       isReported: true,
-      tellsCache: true,
+      reportsCache: true,
       warnings: [],
     },
     status: "complete",

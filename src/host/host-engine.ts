@@ -10,6 +10,7 @@ import type { CallOptions } from "../core/wire/protocol.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
 import type { Confirm } from "../edge/tools/dispatch/confirmation.ts";
 import type { SettledUse } from "../edge/tools/dispatch/dispatch-options.ts";
+import { checkFork, checkName } from "../engine/session/check-input.ts";
 import { createEngine, type Engine } from "../engine/session/create-engine.ts";
 import type { EngineDeps } from "../engine/session/engine-deps.ts";
 import type { EngineConfig } from "../engine/session/engine-config.ts";
@@ -148,6 +149,7 @@ export function continuing(
   },
 ): Engine {
   const checkKind = async (id: string): Promise<SessionRecord | null> => {
+    checkName(id, "the name of a session");
     const record = await ledger.findSession(id);
     if (record !== null) requireSameKind(record, isSimulated);
     return record;
@@ -168,7 +170,8 @@ export function continuing(
       return (await checkKind(id)) === null ? open() : resume(id, open);
     },
     fork: async (from) => {
-      await checkKind(from.sessionId);
+      const { sessionId } = checkFork(from);
+      await checkKind(sessionId);
       return engine.fork(from);
     },
     resume: async (id) => {

@@ -5,6 +5,7 @@ import { toConfigError } from "../core/config/config-problem.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { Redact } from "../core/events/redact-secrets.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
+import { isCount, isObject } from "../core/message/fields.ts";
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import { StrataError, messageOf } from "../core/strata-error.ts";
 import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
@@ -15,6 +16,7 @@ import { createDispatcher } from "../edge/tools/dispatch/dispatcher.ts";
 import type { ScopedTool } from "../edge/tools/scoped-tool.ts";
 import { createEngine, type Engine } from "../engine/session/create-engine.ts";
 import type { EngineDeps } from "../engine/session/engine-deps.ts";
+import { checkConfig, checkFields, type Check } from "../engine/session/check-input.ts";
 import type { EngineConfig } from "../engine/session/engine-config.ts";
 import type { Unfinished } from "../engine/session/engine-session.ts";
 import type { World } from "../engine/world/world.ts";
@@ -60,6 +62,8 @@ export interface OpenedEngine extends Engine {
 
 /** Throws a `StrataError` where no key is set for the model and `simulate` is not asked for. */
 export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngine> {
+  checkFields(options, doorChecks, "model");
+  checkConfig(options);
   const { model, simulate = false, env = process.env } = options;
   const isAsked = simulate !== false;
   const config = readProviders(env, isAsked);
@@ -67,6 +71,37 @@ export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngi
   const opened = await openAll((keep) => openParts(options, config, keep));
   return { ...opened, [Symbol.asyncDispose]: opened.close };
 }
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isCall = (value: unknown): boolean => typeof value === "function";
+
+function hasCall(value: unknown, name: string): boolean {
+  return isObject(value) && isCall(value[name]);
+}
+
+/** Options of an application without types. `checkConfig` knows the others. */
+const doorChecks: Readonly<Record<string, Check>> = {
+  model: [isText, "the name of a model"],
+  system: [isText, "the system prompt as text"],
+  tools: [
+    (value) => Array.isArray(value) && value.every((each) => hasCall(each, "run")),
+    "a list of tools made with defineTool",
+  ],
+  store: [
+    (value) => isText(value) || hasCall(value, "findSession"),
+    "a file, a PostgreSQL address or a ledger",
+  ],
+  unfinished: [(value) => value === "finish" || value === "abandon", "finish or abandon"],
+  callsMax: [(value) => isCount(value) && value > 0, "a whole number from 1"],
+  confirm: [isCall, "a function"],
+  onNotice: [isCall, "a function"],
+  env: [isObject, "an object of variables"],
+  catalogue: [
+    (value) => isObject(value) && value["names"] instanceof Map,
+    "a catalogue made with createCatalogue",
+  ],
+  counter: [(value) => hasCall(value, "count"), "a counter such as loadO200k gives"],
+};
 
 /** Each part needs the earlier ones. */
 async function openParts(

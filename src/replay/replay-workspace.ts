@@ -203,7 +203,7 @@ function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace):
     blocks,
     rules: model.cache,
     usage,
-    tellsCache: true,
+    reportsCache: true,
     startMs,
   });
   run.states.set(name, learned.state);

@@ -60,7 +60,6 @@ interface Placed extends TimedRequest {
 function settle({ name, sessions, requests }: Gathered, books: Books): void {
   const { options } = books;
   const placed = placeInTime(requests, sessions, books);
-  requests.length = 0;
   const marked = placed.filter(({ model }) => model.cache.markers !== null);
   const unmarked = placed.filter(({ model }) => model.cache.markers === null);
   placed.length = 0;
@@ -121,7 +120,7 @@ function placeInTime(
   const lastMs = new Map<string, number>();
   const seen = new Set<string>();
   const placed: Placed[] = [];
-  for (const { sessionId, request: asCounted } of requests) {
+  for (const { sessionId, request: asCounted } of drain(requests)) {
     const session = sessions.get(sessionId);
     if (session === undefined) continue;
     const thread = `${sessionId} ${asCounted.thread}`;

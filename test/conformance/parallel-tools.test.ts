@@ -74,7 +74,7 @@ function runLoop(
         outputTokens: 10,
         reasoningTokens: 0,
       },
-      tellsCache: true,
+      reportsCache: true,
       startMs: startMs + index * 10_000,
     }).state;
     const ids = Array.from({ length: parallel }, (__, number) => `t${index}-${number}`);

@@ -59,7 +59,7 @@ const replies = {
 
 describe("usage of one call (H-06, N-15, B-09)", () => {
   test("native: input tokens are what was neither read nor written", () => {
-    const { usage, tellsCache } = usageIn(anthropicMessages, {
+    const { usage, reportsCache } = usageIn(anthropicMessages, {
       input_tokens: 100,
       cache_read_input_tokens: 800,
       cache_creation_input_tokens: 100,
@@ -75,7 +75,7 @@ describe("usage of one call (H-06, N-15, B-09)", () => {
     });
     expect(promptTokens(usage)).toBe(1000);
     expect(hitRate(usage)).toBe(0.8);
-    expect(tellsCache).toBe(true);
+    expect(reportsCache).toBe(true);
   });
 
   test.each([
@@ -117,7 +117,7 @@ describe("usage of one call (H-06, N-15, B-09)", () => {
     ["Chat Completions", openaiChat, { prompt_tokens: 50, completion_tokens: 5 }],
     ["Responses", openaiResponses, { input_tokens: 50, output_tokens: 5 }],
   ])("%s: missing counts are 0, and not reported", (_, protocol, reported) => {
-    const { usage, tellsCache } = usageIn(protocol, reported);
+    const { usage, reportsCache } = usageIn(protocol, reported);
     expect(usage).toEqual({
       uncachedTokens: 50,
       cacheReadTokens: 0,
@@ -125,7 +125,7 @@ describe("usage of one call (H-06, N-15, B-09)", () => {
       outputTokens: 5,
       reasoningTokens: 0,
     });
-    expect(tellsCache).toBe(false);
+    expect(reportsCache).toBe(false);
   });
 
   test("for any counts, buckets add up to the prompt and shares lie between 0 and 1 (CF-B, C-14)", () => {

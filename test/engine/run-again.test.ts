@@ -93,7 +93,7 @@ function reply(body: string, content: Message["content"]): Reply {
     model: "claude-sonnet-4-6",
     message: { role: "assistant", content },
     stopReason: content[0]?.type === "tool_use" ? "tool_use" : "end_turn",
-    usage: { usage, isReported: true, tellsCache: true, warnings: [] },
+    usage: { usage, isReported: true, reportsCache: true, warnings: [] },
     status: "complete",
     transformations: [],
   };

@@ -162,7 +162,7 @@ function readUsage(answer: Fields): ReportedUsage {
   const uncachedTokens = (countIn(tokens, "asked") ?? 0) - cacheReadTokens;
   const outputTokens = countIn(tokens, "said") ?? 0;
   const usage = { ...noUsage, cacheReadTokens, uncachedTokens, outputTokens };
-  return { usage, isReported: "tokens" in answer, tellsCache: true, warnings: [] };
+  return { usage, isReported: "tokens" in answer, reportsCache: true, warnings: [] };
 }
 
 function says(role: Message["role"], text: string): Message {

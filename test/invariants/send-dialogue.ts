@@ -111,7 +111,7 @@ function answered(
       outputTokens: 1,
       reasoningTokens: 0,
     },
-    tellsCache: true,
+    reportsCache: true,
     startMs,
   });
   return { ...session, cache, thread: appendMessages(assembly.thread, [reply]) };

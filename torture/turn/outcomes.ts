@@ -106,7 +106,7 @@ function reply(content: Message["content"], stopReason: ReplyStop): Reply {
     model: "model",
     message: { role: "assistant", content },
     stopReason,
-    usage: { usage: usageOf(0), isReported: true, tellsCache: true, warnings: [] },
+    usage: { usage: usageOf(0), isReported: true, reportsCache: true, warnings: [] },
     status: "complete",
     transformations: [],
   };

@@ -77,7 +77,7 @@ export const configCommands: readonly Command[] = [
       json,
     },
     examples: {
-      "strata config trust deploy/strata.yaml": "the content and its hash; asks first",
+      "strata config trust deploy/strata.yaml": "its settings and its hash; asks first",
       "strata config trust deploy/strata.yaml --trust sha256:2c26…":
         "the same without a terminal; fails if the content is another",
     },

@@ -44,7 +44,7 @@ function render(settings: readonly Setting[], key: string | undefined): string {
   return renderTable(key === undefined ? columns : [...columns, meaning], settings);
 }
 
-const columns: readonly Column<Setting>[] = [
+export const columns: readonly Column<Setting>[] = [
   { title: "setting", cell: ({ path }) => toPrintable(path) },
   { title: "value", cell: ({ value }) => showValue(value) },
   { title: "from", cell: (setting) => toPrintable(originOf(setting)) },

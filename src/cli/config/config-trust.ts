@@ -2,18 +2,21 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { describeProblem, hasErrors } from "../../core/config/config-problem.ts";
+import { readConfig } from "../../core/config/read-config.ts";
+import type { Setting } from "../../core/config/settings.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { toTrusted } from "../../edge/config/find-config-files.ts";
 import { readConfigFile } from "../../edge/config/read-config-file.ts";
 import { hashConfig, trustContent } from "../../edge/config/trusted-files.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
-import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
+import { renderTable } from "../table.ts";
+import { columns } from "./config-show.ts";
 
 export const run: CommandBody = async (input, io) => {
   const path = resolve(fileOf(input, io));
-  const text = await readValid(path);
-  const hash = hashConfig(text);
+  const { hash, settings } = await readValid(path);
   const given = input.values.get("trust");
   if (given !== undefined && given !== hash) {
     throw new StrataError(
@@ -30,7 +33,7 @@ export const run: CommandBody = async (input, io) => {
         `look at the file, then add --trust ${hash}; nothing was changed`,
       );
     }
-    io.error(`${toPrintable(text.trimEnd())}\n\n`);
+    io.error(`${renderTable(columns, settings)}\n`);
     if (!(await confirm(`Trust this content of ${path} (${hash})?`, false))) {
       io.error("Nothing was changed.\n");
       return 0;
@@ -54,14 +57,20 @@ function fileOf({ operands: [given], values }: CommandInput, { env }: Io): strin
 }
 
 /** A file with errors would be trusted for nothing. */
-async function readValid(path: string): Promise<string> {
+async function readValid(
+  path: string,
+): Promise<{ readonly hash: string; readonly settings: readonly Setting[] }> {
   const reading = await readConfigFile({ path, isFound: false, isNamed: true });
   if (reading.kind !== "read") {
     throw new StrataError("not-found", `there is no file ${path}`, "name an existing file");
   }
-  const { text, problems } = reading;
+  const { text, root, problems } = reading;
+  if (text !== null && root !== null) {
+    const { settings } = readConfig({ files: [root], homeFolder: homedir() });
+    const written = settings.filter(({ origin }) => origin.kind === "file");
+    return { hash: hashConfig(text), settings: written };
+  }
   const problem = problems.find((each) => hasErrors([each]));
-  if (text !== null && problem === undefined) return text;
   const message = problem === undefined ? `${path} is not text` : describeProblem(problem);
   throw new StrataError("config-invalid", message, `fix it first: strata config check ${path}`);
 }

@@ -85,22 +85,27 @@ const sessionCommands: readonly Command[] = [
     },
     examples: {
       "strata sessions export build-42 --out build-42.jsonl": "a private file",
-      "strata sessions export build-42 | strata sessions import - --store postgres://strata@db/strata":
+      "strata sessions export build-42 | strata sessions import - --trust --store postgres://strata@db/strata":
         "the same session on a server",
     },
     load: () => import("../sessions/sessions-export.ts"),
   },
   {
     name: "sessions import",
-    summary: "Import an exported session, byte for byte",
+    summary: "Import an exported session",
     operands: [{ name: "FILE", meaning: "an export, or - for standard input" }],
     options: {
       as: { value: "NAME", meaning: "import under another name" },
+      trust: {
+        meaning: "the file is yours: keep its folder, tools and system text, byte for byte",
+      },
       store,
       json,
     },
     examples: {
-      "strata sessions import build-42.jsonl --as build-42-copy": "the session under another name",
+      "strata sessions import build-42.jsonl --as theirs":
+        "a session of others, archived until accepted",
+      "strata sessions import build-42.jsonl --trust": "a session of your own, ready to go on",
     },
     load: () => import("../sessions/sessions-import.ts"),
   },

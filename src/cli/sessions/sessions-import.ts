@@ -1,4 +1,6 @@
 // strata sessions import: what an export wrote, under its own name or another.
+import { findImported } from "../../core/ledger/imported.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { openLines } from "../read-lines.ts";
@@ -9,12 +11,22 @@ export const run: CommandBody = async (input, io) => {
   const [file = ""] = input.operands;
   const lines = await openLines(file);
   return useMadeLedger(input, io, async ({ ledger }, place) => {
-    const session = await ledger.importSession(lines, input.values.get("as"));
+    const isForeign = !input.switches.has("trust");
+    const session = await ledger.importSession(lines, input.values.get("as"), { isForeign });
     io.out(
       input.switches.has("json")
         ? toJsonLine(session)
-        : `${place.name} has session ${session.id} now, with ${formatCount(session.turnCount, "turn")} made in it.\n`,
+        : `${place.name} has session ${session.id} now, with ${formatCount(session.turnCount, "turn")} made in it.\n${isForeign ? explain(session) : ""}`,
     );
     return 0;
   });
 };
+
+function explain(session: SessionRecord): string {
+  const folder = findImported(session)?.workspacePath ?? null;
+  const place = folder === null ? "" : `, not in ${folder}, which the file names`;
+  return (
+    `It works in the folder it is resumed in${place}.\n` +
+    `It is archived until you accept its tools and system text, which come from the file: strata sessions activate ${session.id}\n`
+  );
+}

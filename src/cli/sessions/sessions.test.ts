@@ -295,13 +295,22 @@ describe("strata sessions export and import", () => {
     const other = join(folder, "deep", "er", "other.db");
     await strata("sessions", "export", "build", "--out", file);
     expect((await strata("sessions", "export", "build")).out).toBe(readFileSync(file, "utf8"));
-    await strata("sessions", "import", file, "--store", other);
+    await strata("sessions", "import", file, "--trust", "--store", other);
     expect(statSync(other).mode & 0o777).toBe(0o600);
     const copied = await strata("sessions", "export", "build", "--store", other);
     expect(copied.out).toBe(readFileSync(file, "utf8"));
     expect((await strata("sessions", "import", file)).error).toContain("--as NAME");
     const third = join(folder, "third.db");
-    const named = await strata("sessions", "import", file, "--as", "copy", "--store", third);
+    const named = await strata(
+      "sessions",
+      "import",
+      file,
+      "--as",
+      "copy",
+      "--trust",
+      "--store",
+      third,
+    );
     expect(named.out).toBe(`${third} has session copy now, with 3 turns made in it.\n`);
   });
 
@@ -313,7 +322,7 @@ describe("strata sessions export and import", () => {
     const file = join(folder, "odd.jsonl");
     await strata("sessions", "export", "odd", "--out", file);
     const other = join(folder, "other.db");
-    expect((await strata("sessions", "import", file, "--store", other)).status).toBe(0);
+    expect((await strata("sessions", "import", file, "--trust", "--store", other)).status).toBe(0);
     const copied = await strata("sessions", "export", "odd", "--store", other);
     expect(copied.out).toBe(readFileSync(file, "utf8"));
   });
@@ -349,7 +358,7 @@ test("an export is of one moment, also while a turn is being written", async () 
   await Promise.all([ledger.close(), writer.close()]);
   const file = join(folder, "busy.jsonl");
   writeFileSync(file, lines.join("\n"));
-  const { out, error } = await strata("sessions", "import", file, "--as", "copy");
+  const { out, error } = await strata("sessions", "import", file, "--as", "copy", "--trust");
   expect({ out, error }).toEqual({
     out: `${ledgerFile} has session copy now, with 0 turns made in it.\n`,
     error: "",

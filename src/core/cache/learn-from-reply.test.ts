@@ -25,7 +25,7 @@ interface Answered {
   readonly shorts?: readonly string[];
   readonly state?: CacheState;
   readonly usage: Usage;
-  readonly tellsCache?: boolean;
+  readonly reportsCache?: boolean;
   readonly model?: ModelFacts;
   readonly policy?: string;
 }
@@ -34,7 +34,7 @@ function learn({
   shorts = talk,
   state = stateWith(),
   usage,
-  tellsCache = true,
+  reportsCache = true,
   model = sonnet,
   policy = "tail-5m",
 }: Answered): ReplyLesson {
@@ -48,7 +48,7 @@ function learn({
     blocks,
     rules: model.cache,
     usage,
-    tellsCache,
+    reportsCache,
     startMs: nowMs,
   });
 }
@@ -158,7 +158,7 @@ describe("a reply that read more", () => {
 
 test("a reply that does not tell of its cache teaches nothing about it (N-15)", () => {
   const state = stateWith(entryAt(1, "5m"));
-  const lesson = learn({ state, usage: usageOf(6050, 0), tellsCache: false });
+  const lesson = learn({ state, usage: usageOf(6050, 0), reportsCache: false });
   expect(lesson.verdict).toMatchObject({
     kind: "not told",
     expectedTokens: 3000,

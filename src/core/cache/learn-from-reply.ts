@@ -40,13 +40,13 @@ export interface AnsweredCall {
   readonly rules: CacheRules;
   readonly usage: Usage;
   /** Whether the provider reported cache usage. */
-  readonly tellsCache: boolean;
+  readonly reportsCache: boolean;
   /** The send time in milliseconds since 1970. */
   readonly startMs: number;
 }
 
 export function learnFromReply(call: AnsweredCall): ReplyLesson {
-  const { state, plan, blocks, usage, tellsCache, startMs, rules } = call;
+  const { state, plan, blocks, usage, reportsCache, startMs, rules } = call;
   const ruler = createRuler(blocks, state.measured);
   const verdict = judge(call);
   const { entries, contents } = findReadable(state, blocks, rules);
@@ -61,7 +61,7 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
     entries: entriesByBlock(known),
     nowMs: startMs,
   });
-  const measured = tellsCache ? measure(call, bill) : state.measured;
+  const measured = reportsCache ? measure(call, bill) : state.measured;
   const evidence =
     verdict.promise === null || rules.automatic?.bestEffort === true
       ? state.evidence
@@ -74,7 +74,7 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
         known,
         bill,
         startMs,
-        tellsCache ? exactTokensOf(bill, usage) : new Map(),
+        reportsCache ? exactTokensOf(bill, usage) : new Map(),
       ),
       lastTail: key === undefined ? null : { key, block: tail },
       measured: measured ?? state.measured,
@@ -93,13 +93,13 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   };
 }
 
-function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdict {
+function judge({ plan, usage, reportsCache, rules, startMs }: AnsweredCall): Verdict {
   const step = rules.automatic?.stepTokens ?? rules.automatic?.reportedInSteps ?? 0;
   const { readTokens: expectedTokens, hit } = plan.expected;
   const reportedTokens = usage.cacheReadTokens;
   const promise = hit === null ? null : promiseOf(hit, rules, startMs);
   const counts = { expectedTokens, reportedTokens };
-  if (!tellsCache) return { kind: "not told", ...counts, promise: null };
+  if (!reportsCache) return { kind: "not told", ...counts, promise: null };
   const tolerance = Math.max(step, countTolerance(expectedTokens));
   if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...counts, promise };
   // Reading more is harmless. Much more means that another client wrote it.

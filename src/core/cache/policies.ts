@@ -18,6 +18,14 @@ const ourLayout: Layout = {
   toolOrder: "sorted",
 };
 
+/** What most other clients do: the system prompt ends with the volatile text. */
+const usualLayout: Layout = {
+  systemBlocks: "by stability",
+  volatile: "system-tail",
+  padding: "off",
+  toolOrder: "given",
+};
+
 const policies: Readonly<Record<PolicyName, Omit<Policy, "name">>> = {
   adaptive: {
     summary: "least expected cost under this agent's pace; a small long-lived step bridges pauses",
@@ -27,12 +35,7 @@ const policies: Readonly<Record<PolicyName, Omit<Policy, "name">>> = {
   metis: {
     summary:
       "end of tools, stable system prompt and tail for 5m; volatile text ends the system prompt",
-    layout: {
-      systemBlocks: "one",
-      volatile: "system-tail",
-      padding: "always",
-      toolOrder: "given",
-    },
+    layout: { ...usualLayout, systemBlocks: "one", padding: "always" },
     markers: rules(
       [{ at: "last stable system block" }, "5m"],
       [{ at: "tail" }, "5m"],
@@ -41,12 +44,7 @@ const policies: Readonly<Record<PolicyName, Omit<Policy, "name">>> = {
   },
   nexo: {
     summary: "labelled system blocks for 1h, the channel's for 5m, sorted tools for 1h; no history",
-    layout: {
-      systemBlocks: "labelled",
-      volatile: "system-tail",
-      padding: "off",
-      toolOrder: "sorted",
-    },
+    layout: { ...usualLayout, systemBlocks: "labelled", toolOrder: "sorted" },
     markers: rules(
       [{ at: "last stable system block" }, "1h"],
       [{ at: "system block", label: "channel_meta" }, "5m"],
@@ -56,12 +54,7 @@ const policies: Readonly<Record<PolicyName, Omit<Policy, "name">>> = {
   hermes: {
     summary:
       "static system block for 1h, session block for 5m, last tool and last messages in what is left",
-    layout: {
-      systemBlocks: "by stability",
-      volatile: "system-tail",
-      padding: "off",
-      toolOrder: "given",
-    },
+    layout: usualLayout,
     markers: rules(
       [{ at: "last tool" }, "5m"],
       [{ at: "system block", label: "static" }, "1h"],
@@ -71,12 +64,7 @@ const policies: Readonly<Record<PolicyName, Omit<Policy, "name">>> = {
   },
   nexus: {
     summary: "one system prompt, the history, and the event's context in the final message",
-    layout: {
-      systemBlocks: "one",
-      volatile: "message-head",
-      padding: "off",
-      toolOrder: "given",
-    },
+    layout: { ...usualLayout, systemBlocks: "one", volatile: "message-head" },
     markers: rules([{ at: "last stable system block" }, "5m"], [{ at: "tail" }, "5m"]),
   },
   "tail-5m": {

@@ -12,46 +12,44 @@ export function lintMarkers(
   { cache }: ModelFacts,
 ): readonly LintFinding[] {
   const { markers: rules } = cache;
-  if (rules === null) return lintUntaken(request);
-  return [
-    ...lintAbsent(request, cache),
-    ...lintPlaces(request, rules),
-    ...lintCount(request, rules),
-    ...lintOrder(request, cache),
-    ...lintLength(request, cache),
-  ];
+  const found =
+    rules === null
+      ? [lintUntaken(request)]
+      : [
+          lintAbsent(request, cache),
+          ...lintPlaces(request, rules),
+          lintCount(request, rules),
+          lintOrder(request, cache),
+          ...lintLength(request, cache),
+        ];
+  return found.filter((finding) => finding !== null);
 }
 
-function lintUntaken({ markers, requestMarker }: ForeignRequest): readonly LintFinding[] {
+function lintUntaken({ markers, requestMarker }: ForeignRequest): LintFinding | null {
   const [first] = markers;
-  if (first === undefined && requestMarker === null) return [];
-  return [
-    {
-      rule: "marker-not-taken",
-      severity: "warning",
-      path: first?.path ?? "cache_control",
-      message: "this model takes no markers",
-      advice:
-        "Remove them: the provider ignores or refuses them, and keeps what it keeps by itself.",
-    },
-  ];
+  if (first === undefined && requestMarker === null) return null;
+  return {
+    rule: "marker-not-taken",
+    severity: "warning",
+    path: first?.path ?? "cache_control",
+    message: "this model takes no markers",
+    advice: "Remove them: the provider ignores or refuses them, and keeps what it keeps by itself.",
+  };
 }
 
-function lintAbsent(request: ForeignRequest, cache: CacheRules): readonly LintFinding[] {
+function lintAbsent(request: ForeignRequest, cache: CacheRules): LintFinding | null {
   const { markers, requestMarker, blocks, mode } = request;
-  if (markers.length > 0 || requestMarker !== null) return [];
+  if (markers.length > 0 || requestMarker !== null) return null;
   const keepsByItself = cache.automatic?.takesMarkerSlot === true && mode === "implicit";
   const tokens = blocks.at(-1)?.endTokens ?? 0;
-  if (keepsByItself || tokens < (cache.minimumTokens ?? 0)) return [];
-  return [
-    {
-      rule: "no-marker",
-      severity: "warning",
-      path: "",
-      message: `about ${tokens} tokens and no marker: nothing of them is kept`,
-      advice: "Mark the last block that will be sent again, or the request as a whole.",
-    },
-  ];
+  if (keepsByItself || tokens < (cache.minimumTokens ?? 0)) return null;
+  return {
+    rule: "no-marker",
+    severity: "warning",
+    path: "",
+    message: `about ${tokens} tokens and no marker: nothing of them is kept`,
+    advice: "Mark the last block that will be sent again, or the request as a whole.",
+  };
 }
 
 function lintPlaces(
@@ -75,29 +73,27 @@ function lintPlaces(
 function lintCount(
   { markers, requestMarker }: ForeignRequest,
   { markersMax, excess }: MarkerRules,
-): readonly LintFinding[] {
+): LintFinding | null {
   const count = markers.length + (requestMarker === null ? 0 : 1);
-  if (count <= markersMax) return [];
+  if (count <= markersMax) return null;
   const isRefused = excess === "rejected";
-  return [
-    {
-      rule: "too-many-markers",
-      severity: isRefused ? "error" : "warning",
-      path: markers[markersMax]?.path ?? "cache_control",
-      message: `${count} markers, and ${markersMax} are ${isRefused ? "allowed" : "counted"}`,
-      advice: isRefused
-        ? "Keep those on the system prompt and on the latest messages."
-        : "Only the latest count: remove the others.",
-    },
-  ];
+  return {
+    rule: "too-many-markers",
+    severity: isRefused ? "error" : "warning",
+    path: markers[markersMax]?.path ?? "cache_control",
+    message: `${count} markers, and ${markersMax} are ${isRefused ? "allowed" : "counted"}`,
+    advice: isRefused
+      ? "Keep those on the system prompt and on the latest messages."
+      : "Only the latest count: remove the others.",
+  };
 }
 
 /** The marker for the whole request stands on its last block. */
 function lintOrder(
   { markers, requestMarker }: ForeignRequest,
   cache: CacheRules,
-): readonly LintFinding[] {
-  if (cache.markers?.lifetimeOrder !== "longest first") return [];
+): LintFinding | null {
+  if (cache.markers?.lifetimeOrder !== "longest first") return null;
   const all = [
     ...markers,
     ...(requestMarker === null ? [] : [{ lifetime: requestMarker, path: "cache_control" }]),
@@ -106,19 +102,17 @@ function lintOrder(
   for (const { lifetime, path } of all) {
     const keptMs = keptMsOf(lifetime, cache);
     if (keptMs > shortest) {
-      return [
-        {
-          rule: "lifetime-order",
-          severity: "error",
-          path,
-          message: `a marker of ${lifetime} stands after one with a shorter lifetime`,
-          advice: "Longer lifetimes come first, over tools, system and messages.",
-        },
-      ];
+      return {
+        rule: "lifetime-order",
+        severity: "error",
+        path,
+        message: `a marker of ${lifetime} stands after one with a shorter lifetime`,
+        advice: "Longer lifetimes come first, over tools, system and messages.",
+      };
     }
     shortest = Math.min(shortest, keptMs);
   }
-  return [];
+  return null;
 }
 
 function lintLength(

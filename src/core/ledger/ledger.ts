@@ -97,7 +97,11 @@ export interface Ledger {
   /** A session with everything it depends on, one JSON value per line. */
   exportSession(id: string): AsyncIterable<string>;
   /** Stores an export, under its own name or another one. */
-  importSession(lines: AsyncIterable<string>, as?: string): Promise<SessionRecord>;
+  importSession(
+    lines: AsyncIterable<string>,
+    as?: string,
+    options?: ImportOptions,
+  ): Promise<SessionRecord>;
   /** Removes older events, except audit events, and returns how many. */
   sweepEvents(beforeMs: number): Promise<number>;
   /** Every broken invariant, in words. Empty if there are none. */
@@ -176,6 +180,14 @@ export type ThreadOf = { readonly sessionId: string } | { readonly turnId: strin
 export interface DeleteOptions {
   /** Also deletes every session that builds on its turns. Otherwise the turns they need stay. */
   readonly withForks?: boolean;
+}
+
+export interface ImportOptions {
+  /**
+   * The file comes from others. The session gets no folder, and is archived until `setStatus` makes it active: its
+   * tools and system text are those of the file. Default: false, and it is stored byte for byte.
+   */
+  readonly isForeign?: boolean;
 }
 
 export interface Deletion {

@@ -1,6 +1,7 @@
 // A tool as an application writes it: a name, a sentence, its input in short, and a function.
+import { fieldsOf, isCount, isObject } from "../message/fields.ts";
 import { toToolDefinition } from "../message/tool-definition.ts";
-import { StrataError } from "../strata-error.ts";
+import { messageOf, StrataError } from "../strata-error.ts";
 import type { SideEffects, Tool, ToolCallContext, ToolInput, ToolOutput } from "./tool.ts";
 
 /** The type of one input. With `?` it may be missing; with `[]` it is a list. */
@@ -74,10 +75,11 @@ export function defineTool<const Input extends ShortInput | ObjectSchema>(
   tool: ToolToDefine<Input>,
 ): Tool;
 export function defineTool(tool: UntypedTool): Tool {
+  checkTool(tool);
   const { name, description, input, sideEffects = "execute", needs = [] } = tool;
   const { timeoutMs, outputBytesMax } = tool;
   return {
-    definition: toToolDefinition({ name, description, inputSchema: toSchema(name, input ?? {}) }),
+    definition: toDefinition(name, description, toSchema(name, input ?? {})),
     needs,
     sideEffects,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -87,6 +89,50 @@ export function defineTool(tool: UntypedTool): Tool {
       return typeof result === "string" ? { text: result } : result;
     },
   };
+}
+
+/** An application without types may give anything. */
+function checkTool(tool: unknown): void {
+  const { name, description, run, needs, input, timeoutMs, outputBytesMax, sideEffects } =
+    fieldsOf(tool);
+  const limits = [timeoutMs, outputBytesMax].filter((limit) => limit !== undefined);
+  const wrong = [
+    typeof name === "string" && name !== "" ? null : "name must be text",
+    typeof description === "string" ? null : "description must be text",
+    typeof run === "function" ? null : "run must be a function",
+    needs === undefined || isTexts(needs) ? null : "needs must be a list of permissions",
+    input === undefined || isObject(input) ? null : "input must be an object",
+    limits.every((limit) => isCount(limit) && limit > 0) ? null : "a limit must be a number from 1",
+    sideEffects === undefined || typeof sideEffects === "string" ? null : "sideEffects is a word",
+  ].find((each) => each !== null);
+  if (wrong === undefined) return;
+  throw new StrataError(
+    "input-invalid",
+    `this is no tool: ${wrong}`,
+    'give { name: "…", description: "…", input: { path: "string" }, run: ({ path }) => "…" }',
+  );
+}
+
+/** A schema that is no JSON, such as one within itself, is the caller's mistake. */
+function toDefinition(
+  name: string,
+  description: string,
+  inputSchema: Readonly<Record<string, unknown>>,
+): Tool["definition"] {
+  try {
+    return toToolDefinition({ name, description, inputSchema });
+  } catch (error) {
+    throw new StrataError(
+      "input-invalid",
+      `the input schema of the tool ${name} is no JSON: ${messageOf(error)}`,
+      "give a schema of plain values, without functions, big integers or cycles",
+      { cause: error },
+    );
+  }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
 /** The dispatcher checks an input against the schema, which says the same as the type. */
@@ -119,7 +165,7 @@ function toProperty(tool: string, name: string, short: string): object {
   if (match === null) {
     throw new StrataError(
       "input-invalid",
-      `the input ${name} of the tool ${tool} is ${JSON.stringify(short)}, which is no type`,
+      `the input ${name} of the tool ${tool} is ${typeof short === "string" ? JSON.stringify(short) : typeof short}, which is no type`,
       'give "string", "number", "integer" or "boolean", with [] for a list and ? where it may be missing, or a JSON schema',
     );
   }

@@ -18,7 +18,7 @@ export function withPlausibleUsage(
   const refused = `${JSON.stringify(usage)} is more than ${windowsMax} times the window of ${windowTokens} tokens`;
   return {
     ...reply,
-    usage: { usage: noUsage, isReported: false, tellsCache: false, warnings: [], refused },
+    usage: { usage: noUsage, isReported: false, reportsCache: false, warnings: [], refused },
   };
 }
 

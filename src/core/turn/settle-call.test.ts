@@ -60,7 +60,7 @@ function reply(more: Partial<Reply> = {}): Reply {
     model: "claude-sonnet-4-6",
     message: { role: "assistant", content: [{ type: "text", text: "Hello." }] },
     stopReason: "end_turn",
-    usage: { usage, isReported: true, tellsCache: true, warnings: [] },
+    usage: { usage, isReported: true, reportsCache: true, warnings: [] },
     status: "complete",
     transformations: [],
     ...more,
@@ -105,7 +105,7 @@ describe("a settled call", () => {
   test("costs what is known, and notes the attempts of which no usage was told", () => {
     const untold = reply({
       status: "partial",
-      usage: { usage, isReported: false, tellsCache: false, warnings: [] },
+      usage: { usage, isReported: false, reportsCache: false, warnings: [] },
     });
     const note = {
       kind: "usage",
@@ -138,7 +138,7 @@ describe("a settled call", () => {
         usage: {
           usage,
           isReported: true,
-          tellsCache: true,
+          reportsCache: true,
           warnings: ["the remainder was below zero"],
         },
         transformations: ["thinking_dropped at messages.1.content.0"],

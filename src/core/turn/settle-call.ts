@@ -70,7 +70,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     blocks: assembly.blocks,
     rules: model.cache,
     usage: outcome.usage.usage,
-    tellsCache: outcome.usage.tellsCache,
+    reportsCache: outcome.usage.reportsCache,
     startMs,
   });
   const grown = appendMessages(assembly.thread, [outcome.message]);
@@ -152,8 +152,15 @@ function learnFrom(
 ): CacheState {
   return replies.reduce((state, { usage }) => {
     if (!usage.isReported) return state;
-    const { tellsCache } = usage;
-    const call = { state, plan, blocks: assembly.blocks, rules: model.cache, startMs, tellsCache };
+    const { reportsCache } = usage;
+    const call = {
+      state,
+      plan,
+      blocks: assembly.blocks,
+      rules: model.cache,
+      startMs,
+      reportsCache,
+    };
     return { ...learnFromReply({ ...call, usage: usage.usage }).state, evidence: state.evidence };
   }, before);
 }

@@ -133,7 +133,7 @@ export function replyOf(message: Message, more: Partial<Reply> = {}): Reply {
     model: "claude-sonnet-4-6",
     message,
     stopReason: "end_turn",
-    usage: { usage, isReported: true, tellsCache: true, warnings: [] },
+    usage: { usage, isReported: true, reportsCache: true, warnings: [] },
     status: "complete",
     transformations: [],
     ...more,

@@ -1,13 +1,21 @@
-// Goal: no reply crashes its decoder. Method: bodies and streams that follow a protocol in part, with hostile values
-// at every place: the answer is a reply or a failure as a value, and what is counted can be billed.
+// Goal: no reply and no request crashes its reader. Method: bodies and streams that follow a protocol in part, with
+// hostile values at every place: the answer is a value, or a refusal with a hint, and what is counted can be billed.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { decodeBlock, decodeMessage } from "../message/decode-message.ts";
 import { isCount } from "../message/fields.ts";
 import { validateMessage, validateUsage } from "../message/validate-message.ts";
+import { resolveModel } from "../models/resolve-model.ts";
+import { StrataError } from "../strata-error.ts";
+import { anthropicMessages } from "./anthropic-messages/index.ts";
 import type { ProviderFailure } from "./failure.ts";
+import { readRequest } from "./foreign/read-request.ts";
+import { openaiChat } from "./openai/chat/index.ts";
+import { openaiResponses } from "./openai/responses/index.ts";
 import { protocols } from "./protocols.ts";
 import type { Protocol } from "./protocol.ts";
 import type { Reply } from "./reply.ts";
+import { assemblyOn, plainOptions, planOf, say } from "./test-kit.ts";
 
 /** Deeper than `JSON.stringify` can write. */
 const deep = 12_000;
@@ -171,6 +179,62 @@ describe.each(protocols.map((protocol) => [protocol.name, protocol] as const))(
     });
   },
 );
+
+const [sonnet, sol] = [resolveModel("claude-sonnet-5-5").facts, resolveModel("gpt-6.1-sol").facts];
+const wires = [
+  { protocol: anthropicMessages, model: sonnet },
+  { protocol: openaiChat, model: sol },
+  { protocol: openaiResponses, model: sol },
+];
+
+test("whatever a provider replied can be sent to every other", () => {
+  const asked = say("user", "Hi.");
+  fc.assert(
+    fc.property(fc.constantFrom(...protocols), fc.array(body, { maxLength: 8 }), (from, events) => {
+      const outcome = decodeAll(from, events);
+      const history = outcome.kind === "reply" ? [asked, outcome.message] : [asked];
+      for (const { protocol, model } of wires) {
+        const assembly = assemblyOn({ protocol, model }, { history });
+        const request = protocol.encode({ assembly, plan: planOf(), model, options: plainOptions });
+        expect(() => request.toObject()).not.toThrow();
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("any request of another client is read, or refused with a code and a hint", () => {
+  const request = fc
+    .array(fc.tuple(fc.constantFrom("messages", "input", "system", "tools", ...names), json))
+    .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join(",")}}`);
+  fc.assert(
+    fc.property(fc.oneof(request, body), (text) => {
+      expect(hintOf(() => readRequest(text))).not.toBe("");
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("any message is read, or refused with a code and a hint", () => {
+  fc.assert(
+    fc.property(body, (text) => {
+      expect(hintOf(() => decodeMessage(text))).not.toBe("");
+      expect(hintOf(() => decodeBlock(text))).not.toBe("");
+    }),
+    { numRuns: 150 },
+  );
+});
+
+/** The hint of a refusal; null if there was none. Any other error goes on. */
+function hintOf(work: () => unknown): string | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    if (error instanceof StrataError) return error.hint;
+    throw error;
+  }
+}
 
 test("no reply adds a member to every object", () => {
   expect("polluted" in {}).toBe(false);

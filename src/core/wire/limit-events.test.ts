@@ -19,7 +19,7 @@ const reply: Reply = {
       reasoningTokens: 0,
     },
     isReported: false,
-    tellsCache: false,
+    reportsCache: false,
     warnings: [],
   },
   status: "complete",

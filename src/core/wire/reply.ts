@@ -30,7 +30,7 @@ export interface ReportedUsage {
   /** False if the provider sent no counts, as in a cut stream: the zeros are then not a bill. */
   readonly isReported: boolean;
   /** False if the provider reported nothing about its cache: reads and writes are then unknown, not zero. */
-  readonly tellsCache: boolean;
+  readonly reportsCache: boolean;
   /** Corrections of the counts, such as a remainder below zero. */
   readonly warnings: readonly string[];
   /** The counts as text, and why they cannot be true. They are not in `usage` then. */

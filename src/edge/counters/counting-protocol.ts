@@ -26,7 +26,7 @@ function decodeCount(body: string, counting: ProtocolCounting): Reply | Provider
     usage: {
       usage: { ...noUsage, uncachedTokens: tokens },
       isReported: true,
-      tellsCache: false,
+      reportsCache: false,
       warnings: [],
     },
     status: "complete",

@@ -110,7 +110,7 @@ function toReply({ text, isOver, failure }: ToyState): Reply {
     model: "toy",
     message: { role: "assistant", content: text === "" ? [] : [{ type: "text", text }] },
     stopReason: isOver ? "end_turn" : "unknown",
-    usage: { usage: noUsage, isReported: false, tellsCache: false, warnings: [] },
+    usage: { usage: noUsage, isReported: false, reportsCache: false, warnings: [] },
     status: isOver ? "complete" : "partial",
     ...(failure === null ? {} : { failure }),
     transformations: [],

@@ -2,6 +2,7 @@
 import type { AgentEvent } from "../../core/layers/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { TurnRun } from "../turn/deps.ts";
+import { checkEvent, checkOptions } from "../session/check-input.ts";
 import type { RunOptions } from "../turn/turn-handle.ts";
 import type { OwnCall } from "./own-call.ts";
 import {
@@ -45,7 +46,7 @@ export interface OwnLoop {
 export interface LoopOf {
   readonly sessionId: string;
   /** Null continues the turn that a process left open. */
-  readonly begin: (said: AgentEvent | string | null, options: RunOptions) => BegunTurn;
+  readonly begin: (event: AgentEvent | null, options: RunOptions) => BegunTurn;
 }
 
 interface Current {
@@ -60,12 +61,13 @@ export function createOwnLoop({ sessionId, begin }: LoopOf): OwnLoop {
     if (current === null) throw noTurn(sessionId);
     return current.turn;
   };
-  const start = async (said: AgentEvent | string | null, options: RunOptions): Promise<Stop> => {
+  const start = async (event: AgentEvent | null, options: RunOptions): Promise<Stop> => {
+    checkOptions(options, ["id", "model"]);
     // An aborted turn gets no more replies once the next turn begins.
     if (current?.outer?.aborted === true) await end(current);
     if (current !== null) throw isPrepared(sessionId);
     const { signal: outer } = options;
-    const begun = begin(said, options);
+    const begun = begin(event, options);
     const now: Current = { begun, outer, turn: createOwnTurn(begun, outer) };
     current = now;
     const leave = (): void => {
@@ -76,7 +78,7 @@ export function createOwnLoop({ sessionId, begin }: LoopOf): OwnLoop {
   };
   return {
     prepare: async (said, options = {}) =>
-      callIn(isAnswers(said) ? await need().answer(said) : await start(said, options)),
+      callIn(isAnswers(said) ? await need().answer(said) : await start(checkEvent(said), options)),
     record: async (call, reply, options = {}) => need().record(call, reply, options),
     prepareUnfinished: async (options = {}) => toStep(await start(null, options)),
     abandon: async (reason) => {

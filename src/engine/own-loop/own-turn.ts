@@ -2,6 +2,7 @@
 import { assert } from "../../core/assert.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { ToolUseBlock } from "../../core/message/message.ts";
+import { fieldsOf } from "../../core/message/fields.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { StreamPart, Reply } from "../../core/wire/reply.ts";
 import type { TurnRun } from "../turn/deps.ts";
@@ -205,10 +206,12 @@ export function toStep(stop: Stop): NextStep {
   };
 }
 
-function notWaiting({ turnId, number }: OwnCall): StrataError {
+function notWaiting(call: OwnCall): StrataError {
+  const { turnId, number } = fieldsOf(call);
+  const what = typeof number === "number" ? `call ${number} of turn ${String(turnId)}` : "this";
   return new StrataError(
     "conflict",
-    `call ${number} of turn ${turnId} is not expected: it is already recorded, or its turn is over`,
+    `${what} is not expected: it is already recorded, its turn is over, or it is no call`,
     "record each call once, and only the last prepared one",
   );
 }

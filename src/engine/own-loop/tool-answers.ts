@@ -1,6 +1,7 @@
 // Results of an application's tools, checked before they change anything.
 import type { Block, Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { Violation } from "../../core/message/violation.ts";
+import { isObject } from "../../core/message/fields.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { describeFlaw, findFlaw } from "../turn/answer-tools.ts";
 
@@ -18,6 +19,8 @@ export function toToolMessages(
 ): readonly Message[] {
   const open = new Set(uses.map(({ id }) => id));
   return answers.map((answer) => {
+    const given: unknown = answer;
+    if (!isObject(given) || typeof given["toolUseId"] !== "string") throw notAnAnswer();
     const { toolUseId } = answer;
     const message = toMessage(answer);
     const flaw = findFlaw(message);
@@ -29,6 +32,14 @@ export function toToolMessages(
       "answer each use of the last reply once, by its id",
     );
   });
+}
+
+function notAnAnswer(): StrataError {
+  return new StrataError(
+    "input-invalid",
+    "a tool result names no tool use",
+    "give { toolUseId, content } for each use of the last reply",
+  );
 }
 
 function noAnswer({ toolUseId }: ToolAnswer, flaw: Violation): StrataError {

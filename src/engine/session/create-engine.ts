@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { StrataError, toStrataError } from "../../core/strata-error.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
-import { checkMessages } from "./check-messages.ts";
+import { checkConfig, checkFork, checkMessages, checkName, checkOptions } from "./check-input.ts";
 import {
   createEngineSession,
   type EngineSession,
@@ -72,7 +72,9 @@ export function createEngine(
   config: EngineConfig | (() => Promise<EngineConfig>),
   deps: EngineDeps,
 ): Engine {
-  const readConfig = typeof config === "function" ? config : () => Promise.resolve(config);
+  const given = typeof config === "function" ? config : checkConfig(config);
+  const readConfig = async (): Promise<EngineConfig> =>
+    typeof given === "function" ? checkConfig(await given()) : given;
   const context = { deps, readConfig };
   const open = new Set<EngineSession>();
   let isClosed = false;
@@ -102,8 +104,11 @@ export function createEngine(
     if (failed !== undefined) throw failed.reason;
   };
   return {
-    session: async (id, { model, unfinished = "finish" } = {}) => {
+    session: async (id, options = {}) => {
       requireOpen();
+      checkName(id, "the name of a session");
+      checkOptions(options, ["model", "unfinished"]);
+      const { model, unfinished = "finish" } = options;
       const record = await deps.ledger.findSession(id);
       if (record === null) {
         return keep(openNew(context, { id, ...(model !== undefined && { model }) }), {
@@ -115,18 +120,21 @@ export function createEngine(
     },
     open: async (options = {}) => {
       requireOpen();
+      checkOptions(options, ["id", "model"]);
       return keep(openNew(context, options));
     },
     resume: async (id) => {
       requireOpen();
+      checkName(id, "the name of a session");
       return keep(resumeOld(context, id));
     },
-    fork: async ({ sessionId, turnId, id = randomUUID() }) => {
+    fork: async (from) => {
       requireOpen();
+      const { sessionId, turnId, id = randomUUID() } = checkFork(from);
       if (turnId !== undefined) await checkOnThread(deps.ledger, sessionId, turnId);
       await checkReach(deps, sessionId);
-      const from = turnId === undefined ? { sessionId } : { turnId };
-      await deps.ledger.forkSession({ id, from, like: sessionId });
+      const place = turnId === undefined ? { sessionId } : { turnId };
+      await deps.ledger.forkSession({ id, from: place, like: sessionId });
       return keep(resumeOld(context, id));
     },
     close,
@@ -164,7 +172,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
   const { agent = "agent", role: asked, workspacePath } = config;
   const role = asked ?? usualRole;
   const { id = randomUUID(), messages, origin } = options;
-  checkMessages(messages ?? []);
+  if (messages !== undefined) checkMessages(messages);
   const reached = await deps.reach(model);
   return inWorld(deps, { sessionId: id, agent, role }, async (world) => {
     const session = openSession({

@@ -2,7 +2,6 @@
 // A session that is open in this process: runs turns, one at a time, and knows how it stands.
 import { randomUUID } from "node:crypto";
 import type { AgentEvent } from "../../core/layers/event.ts";
-import { StrataError } from "../../core/strata-error.ts";
 import { finish } from "../../engine.ts";
 import type { TurnEnding } from "../../core/turn/turn.ts";
 import type { TurnRun } from "../turn/deps.ts";
@@ -16,6 +15,7 @@ import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts
 import { createOwnLoop, type LoopOf, type OwnLoop } from "../own-loop/own-loop.ts";
 import type { Session } from "../../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
+import { checkEvent, checkName, checkOptions } from "./check-input.ts";
 import {
   readAgainIfStale,
   recover,
@@ -101,7 +101,7 @@ export function createEngineSession(
   };
   /** Gives a turn its handle and the session. */
   const occupy = (
-    said: AgentEvent | string | null,
+    said: AgentEvent | null,
     { id = randomUUID(), signal }: RunOptions,
     run: (parts: HandleParts) => Promise<TurnRun>,
   ): HandleParts => {
@@ -111,7 +111,7 @@ export function createEngineSession(
     parts.settle(work.begin(() => run(parts), abort));
     return parts;
   };
-  const start = (said: AgentEvent | string | null, options: RunOptions): TurnHandle => {
+  const start = (said: AgentEvent | null, options: RunOptions): TurnHandle => {
     const parts = occupy(said, options, (own) =>
       withTurn(context, open, own, toWish(said, options), async ({ running, deps }) =>
         settleTurn(open, await finish(running, deps)),
@@ -126,7 +126,7 @@ export function createEngineSession(
     if (isLeft && unfinished !== undefined) left = unfinished;
   };
   /** Takes care of a turn that a process, or a failed run, left open, then starts. */
-  const startAfter = (said: AgentEvent | string, options: RunOptions): TurnHandle => {
+  const startAfter = (said: AgentEvent, options: RunOptions): TurnHandle => {
     if (left === null && !open.isStale) return start(said, options);
     work.requireIdle();
     const { id: turnId = randomUUID(), signal } = options;
@@ -181,25 +181,31 @@ export function createEngineSession(
     get session() {
       return open.session;
     },
-    run: (said, options = {}) => startAfter(checkSaid(said), options),
+    run: (said, options = {}) => startAfter(checkEvent(said), checkRun(options)),
     resume: (options = {}) => {
+      checkRun(options);
       left = null;
       return start(null, options);
     },
     ...createOwnLoop({ sessionId: opened.id, begin }),
-    compact: ({ signal, ...options } = {}) =>
-      runAlone(async (within) => {
+    compact: async (given = {}) => {
+      checkOptions(given, ["focus"]);
+      const { signal, ...options } = given;
+      return runAlone(async (within) => {
         const deps = await toDeps(context, open, { signal: within });
         const run = await compactSession(open.session, options, deps);
         open.session = run.session;
         return run;
-      }, signal),
-    useModel: (name) =>
-      runAlone(async () => {
+      }, signal);
+    },
+    useModel: async (name) => {
+      checkName(name, "the model");
+      return runAlone(async () => {
         const { change, ...changed } = await changeModel(context, open, world, name);
         Object.assign(open, changed);
         return change;
-      }),
+      });
+    },
     planCompaction: async () => planCompaction(open.session, await toDeps(context, open)),
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
@@ -210,22 +216,12 @@ function dispositionOf(last: TurnEnding): "completed" | "error" {
   return last === "done" || last === "cancelled" ? "completed" : "error";
 }
 
-function toWish(said: AgentEvent | string | null, { model }: RunOptions): TurnWish {
-  return { event: said === null ? null : toEvent(said), model: model ?? null };
+function toWish(event: AgentEvent | null, { model }: RunOptions): TurnWish {
+  return { event, model: model ?? null };
 }
 
-function toEvent(said: AgentEvent | string): AgentEvent {
-  return typeof said === "string" ? { content: said, source: "human" } : said;
-}
-
-/** An application without types may give anything. */
-function checkSaid(said: AgentEvent | string): AgentEvent | string {
-  const given: unknown = said;
-  if (typeof given === "string") return said;
-  if (typeof given === "object" && given !== null && "content" in given) return said;
-  throw new StrataError(
-    "input-invalid",
-    "a turn begins with a message or an event",
-    'give text, or { content: "…", source: "human" }',
-  );
+/** Of a run, before anything is recorded. */
+function checkRun(options: RunOptions): RunOptions {
+  checkOptions(options, ["id", "model"]);
+  return options;
 }

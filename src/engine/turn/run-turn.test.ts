@@ -41,7 +41,7 @@ function reply(message: Message, more: Partial<Reply> = {}): Reply {
     model: "claude-sonnet-4-6",
     message,
     stopReason: "end_turn",
-    usage: { usage, isReported: true, tellsCache: true, warnings: [] },
+    usage: { usage, isReported: true, reportsCache: true, warnings: [] },
     status: "complete",
     transformations: [],
     ...more,

@@ -1,6 +1,7 @@
 // A running turn as its caller sees it: parts as they come, a result, and ways to steer or abort it.
 import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import type { PassedOver, RouteSource } from "../../core/routing/decide-route.ts";
+import { StrataError } from "../../core/strata-error.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import type { TurnPhase, TurnRun } from "./deps.ts";
 
@@ -95,6 +96,7 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
       result,
       abort: (reason = "aborted") => controller.abort(new Error(reason)),
       steer: (text) => {
+        checkText(text);
         if (phase === "over" || text.trim() === "") return false;
         steered.push({ role: "user", content: [{ type: "text", text }] });
         return true;
@@ -135,6 +137,11 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
       );
     },
   };
+}
+
+function checkText(given: unknown): void {
+  if (typeof given === "string") return;
+  throw new StrataError("input-invalid", `what is steered is a ${typeof given}`, "give text");
 }
 
 interface PartQueue {

@@ -39,7 +39,12 @@ function toBlocks(part: SdkResult["content"][number]): readonly Block[] {
 function summedUsage(usage: SdkResult["usage"] | undefined): ReportedUsage {
   const total = usage?.inputTokens.total;
   if (usage === undefined || total === undefined) {
-    return { usage: noUsage, isReported: false, tellsCache: false, warnings: ["no usage is told"] };
+    return {
+      usage: noUsage,
+      isReported: false,
+      reportsCache: false,
+      warnings: ["no usage is told"],
+    };
   }
   const { cacheRead, cacheWrite = 0 } = usage.inputTokens;
   const { total: made = 0, reasoning = 0 } = usage.outputTokens;
@@ -52,7 +57,7 @@ function summedUsage(usage: SdkResult["usage"] | undefined): ReportedUsage {
       reasoningTokens: reasoning,
     },
     isReported: true,
-    tellsCache: cacheRead !== undefined,
+    reportsCache: cacheRead !== undefined,
     warnings: ["usage as the AI SDK sums it up"],
   };
 }

@@ -31,7 +31,7 @@ describe("a whole reply", () => {
           reasoningTokens: 0,
         },
         isReported: true,
-        tellsCache: true,
+        reportsCache: true,
         warnings: [],
       },
       status: "complete",
@@ -110,7 +110,7 @@ describe("a whole reply", () => {
       id: "",
       model: "",
       message: { content: [] },
-      usage: { isReported: false, tellsCache: false, warnings: ["the reply has no usage"] },
+      usage: { isReported: false, reportsCache: false, warnings: ["the reply has no usage"] },
       transformations: [],
     });
   });

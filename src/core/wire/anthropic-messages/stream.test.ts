@@ -93,7 +93,7 @@ describe("a stream", () => {
           reasoningTokens: 30,
         },
         isReported: true,
-        tellsCache: true,
+        reportsCache: true,
         warnings: [],
       },
       status: "complete",

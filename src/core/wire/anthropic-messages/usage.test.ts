@@ -24,7 +24,7 @@ describe("usage", () => {
         reasoningTokens: 60,
       },
       isReported: true,
-      tellsCache: true,
+      reportsCache: true,
       warnings: [],
     });
   });
@@ -41,7 +41,7 @@ describe("usage", () => {
     const reported = readUsage({ cache_creation_input_tokens: total, cache_creation });
     expect(reported.usage.cacheWriteTokens).toEqual(expected);
     expect(reported.warnings).toEqual(warnings);
-    expect(reported.tellsCache).toBe(true);
+    expect(reported.reportsCache).toBe(true);
   });
 
   test("without cache fields says nothing about the cache (N-15)", () => {
@@ -50,11 +50,11 @@ describe("usage", () => {
       expect(readUsage({ input_tokens: 7, output_tokens: 1, ...fields })).toEqual({
         usage: { ...none, uncachedTokens: 7, outputTokens: 1, cacheWriteTokens: {} },
         isReported: true,
-        tellsCache: false,
+        reportsCache: false,
         warnings: [],
       });
     }
-    expect(readUsage({ cache_read_input_tokens: 0 }).tellsCache).toBe(true);
+    expect(readUsage({ cache_read_input_tokens: 0 }).reportsCache).toBe(true);
   });
 
   test.each([
@@ -66,7 +66,7 @@ describe("usage", () => {
     expect(readUsage({ input_tokens })).toEqual({
       usage: { ...none, cacheWriteTokens: {} },
       isReported: true,
-      tellsCache: false,
+      reportsCache: false,
       warnings: [warning],
     });
   });
@@ -85,7 +85,7 @@ describe("usage", () => {
       expect(readUsage(value)).toEqual({
         usage: { ...none, cacheWriteTokens: {} },
         isReported: false,
-        tellsCache: false,
+        reportsCache: false,
         warnings: ["the reply has no usage"],
       });
     },
@@ -124,7 +124,7 @@ describe("iterations", () => {
         reasoningTokens: 0,
       },
       isReported: true,
-      tellsCache: true,
+      reportsCache: true,
       warnings: ["output_tokens is -1, taken as 0"],
     });
   });

@@ -18,7 +18,7 @@ export function findUsage(answer: Fields): unknown {
 export function readUsage(value: unknown): ReportedUsage {
   if (!isObject(value)) {
     const warnings = ["the reply has no usage"];
-    return { usage: noUsage, isReported: false, tellsCache: false, warnings };
+    return { usage: noUsage, isReported: false, reportsCache: false, warnings };
   }
   const total = readCounts(value);
   const iterations = listOf(value["iterations"]).map((each) => ({
@@ -31,7 +31,7 @@ export function readUsage(value: unknown): ReportedUsage {
     return {
       usage: iterations.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
       isReported: total.isReported || iterations.some(({ isReported }) => isReported),
-      tellsCache: total.tellsCache || iterations.some(({ tellsCache }) => tellsCache),
+      reportsCache: total.reportsCache || iterations.some(({ reportsCache }) => reportsCache),
       warnings: [total, ...iterations].flatMap(({ warnings }) => warnings),
     };
   }
@@ -82,7 +82,7 @@ function readCounts(fields: Fields): ReportedUsage {
       reasoningTokens,
     },
     isReported: uncached !== null || generated !== null,
-    tellsCache: read !== null || writes.isReported,
+    reportsCache: read !== null || writes.isReported,
     warnings: [...warnings, ...writes.warnings],
   };
 }

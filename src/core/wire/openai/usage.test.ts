@@ -77,7 +77,7 @@ describe("usage of Chat Completions", () => {
     [null, [0, 0, {}, 0, 0], false, false, ["the reply reports no usage"]],
   ])(
     "%j",
-    (usage, [uncached, read, written, output, reasoning], isReported, tellsCache, warnings) => {
+    (usage, [uncached, read, written, output, reasoning], isReported, reportsCache, warnings) => {
       expect(readChatUsage(usage)).toEqual({
         usage: {
           uncachedTokens: uncached,
@@ -87,7 +87,7 @@ describe("usage of Chat Completions", () => {
           reasoningTokens: reasoning,
         },
         isReported,
-        tellsCache,
+        reportsCache,
         warnings,
       });
     },
@@ -137,14 +137,14 @@ describe("usage of the Responses API", () => {
         reasoningTokens: 10,
       },
       isReported: true,
-      tellsCache: true,
+      reportsCache: true,
       warnings,
     });
   });
 
   test("says so if nothing is reported about the cache (N-15)", () => {
-    expect(readResponsesUsage(responsesUsage(null)).tellsCache).toBe(false);
-    expect(readResponsesUsage(undefined).tellsCache).toBe(false);
+    expect(readResponsesUsage(responsesUsage(null)).reportsCache).toBe(false);
+    expect(readResponsesUsage(undefined).reportsCache).toBe(false);
   });
 
   test("reported zeros are a bill, missing counts are not", () => {

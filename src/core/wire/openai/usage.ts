@@ -49,7 +49,7 @@ export function toReportedUsage(counts: ReportedCounts, warnings: string[]): Rep
   return {
     usage,
     isReported: counts.promptTokens !== undefined || counts.generatedTokens !== undefined,
-    tellsCache: counts.readTokens !== undefined,
+    reportsCache: counts.readTokens !== undefined,
     warnings,
   };
 }
@@ -70,7 +70,7 @@ export function createCountReader(
 /** For a reply without any usage. */
 export function unreportedUsage(): ReportedUsage {
   const warnings = ["the reply reports no usage"];
-  return { usage: noUsage, isReported: false, tellsCache: false, warnings };
+  return { usage: noUsage, isReported: false, reportsCache: false, warnings };
 }
 
 function writesOf(

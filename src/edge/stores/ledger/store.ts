@@ -1,5 +1,7 @@
 // What every part of the ledger needs: the database, the writer's name, and the lease clock.
 import type { MakeEvent } from "../../events/make-event.ts";
+import { isUnaccepted } from "../../../core/ledger/imported.ts";
+import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Commit, CommitResult, Database, Statement } from "../sql/database.ts";
 import type { Row, TableName, Value } from "../sql/tables.ts";
@@ -88,6 +90,15 @@ export const mayRepeat: Statement = { sql: "SELECT 1 AS landed WHERE 1 = 0", val
 
 export function conflict(message: string, hint: string): StrataError {
   return new StrataError("conflict", message, hint);
+}
+
+/** Refuses a session that others made, as long as its tools and system text were not accepted. */
+export function requireAccepted(record: SessionRecord): void {
+  if (!isUnaccepted(record)) return;
+  throw conflict(
+    `session ${record.id} was imported, and its tools and system text are not accepted yet`,
+    `read them in the imported file (the lines with "contents"), then accept them: strata sessions activate ${record.id}`,
+  );
 }
 
 export function busyWith(sessionId: string): StrataError {

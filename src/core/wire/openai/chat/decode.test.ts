@@ -18,7 +18,7 @@ const reported = {
     reasoningTokens: 10,
   },
   isReported: true,
-  tellsCache: true,
+  reportsCache: true,
   warnings: [],
 };
 
@@ -102,7 +102,7 @@ describe("a whole completion", () => {
           { type: "tool_use", id: "", name: "", inputJson: "{}" },
         ],
       },
-      usage: { isReported: false, tellsCache: false, warnings: ["the reply reports no usage"] },
+      usage: { isReported: false, reportsCache: false, warnings: ["the reply reports no usage"] },
     });
   });
 
@@ -167,7 +167,7 @@ describe("a stream of chunks", () => {
           { type: "tool_use", id: "c1", inputJson: '{"invalid_arguments":"{\\"b\\":"}' },
         ],
       },
-      usage: { isReported: false, tellsCache: false, warnings: ["the reply reports no usage"] },
+      usage: { isReported: false, reportsCache: false, warnings: ["the reply reports no usage"] },
     });
   });
 

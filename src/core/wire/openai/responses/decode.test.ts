@@ -41,7 +41,7 @@ describe("a whole response", () => {
           reasoningTokens: 10,
         },
         isReported: true,
-        tellsCache: true,
+        reportsCache: true,
         warnings: [],
       },
       status: "complete",
@@ -175,7 +175,7 @@ describe("a streamed response", () => {
       status: "partial",
       stopReason: "unknown",
       message: { content: [{ type: "thinking", text: "Hm." }] },
-      usage: { isReported: false, tellsCache: false, warnings: ["the reply reports no usage"] },
+      usage: { isReported: false, reportsCache: false, warnings: ["the reply reports no usage"] },
     });
     expect(readStream(openaiResponses, pieces.slice(0, 11)).reply).toMatchObject({
       status: "partial",

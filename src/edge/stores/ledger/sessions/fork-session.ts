@@ -12,7 +12,15 @@ import {
   toKnown,
   type KnownSession,
 } from "./session-rows.ts";
-import { commitBranching, conflict, landedRow, notFound, seqStep, type Store } from "../store.ts";
+import {
+  commitBranching,
+  conflict,
+  landedRow,
+  notFound,
+  requireAccepted,
+  seqStep,
+  type Store,
+} from "../store.ts";
 import type { TurnPlace } from "../turns/turn-rows.ts";
 import { auditWrites } from "../event-rows.ts";
 import { writeSession, branchRow, checkName } from "./write-session.ts";
@@ -22,6 +30,7 @@ export async function forkSession(store: Store, fork: NewFork): Promise<SessionR
   const turnId = await turnOf(store, fork.from);
   const place = turnId === null ? null : await completedPlace(store, turnId);
   const like = await sessionLike(store, fork, place);
+  requireAccepted(like.record);
   const nowMs = store.now();
   // Cache knowledge is only valid for the prefix it was learned on.
   const isHead = like.record.headTurnId === turnId;

@@ -113,7 +113,8 @@ export async function setStatus(
     guards: [
       {
         name: "session",
-        sql: "UPDATE sessions SET status = ?, updated_ms = ? WHERE id = ? AND open_turn_id IS NULL AND status <> ?",
+        // An imported session is archived with its open turn.
+        sql: `UPDATE sessions SET status = ?, updated_ms = ? WHERE id = ? AND status <> ?${status === "active" ? "" : " AND open_turn_id IS NULL"}`,
         values: [status, store.now(), id, status],
       },
     ],

@@ -1,10 +1,12 @@
 // Imports an export: checks every line of it, then writes it in one commit.
+import type { ImportOptions } from "../../../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../../../core/ledger/session-record.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import type { Commit, Write } from "../../sql/database.ts";
 import type { Row, TableName, Value } from "../../sql/tables.ts";
 import { exportFormat } from "./export-session.ts";
 import { brokenLine, readKeptRows, tableOrder, type KeptFile } from "./kept-lines.ts";
+import { markImported } from "../../../../core/ledger/imported.ts";
 import { findKnown, needSession } from "../sessions/session-rows.ts";
 import { commitBranching, conflict, landedRow, type Store } from "../store.ts";
 import { checkName } from "../sessions/write-session.ts";
@@ -13,8 +15,10 @@ export async function importSession(
   store: Store,
   lines: AsyncIterable<string>,
   as?: string,
+  { isForeign = false }: ImportOptions = {},
 ): Promise<SessionRecord> {
-  const read = await readExport(lines);
+  const exported = await readExport(lines);
+  const read = isForeign ? withoutTrust(exported, store.now()) : exported;
   const id = as ?? read.session;
   checkName(id);
   if ((await findKnown(store, id)) !== null) {
@@ -27,6 +31,20 @@ export async function importSession(
     "another session of this ledger already has turns or events of the import",
     "fork that session instead; nothing was imported",
   );
+}
+
+/** Without the folder that the file names, and archived: someone has to accept its tools and system text. */
+function withoutTrust({ session, rows }: ReadExport, importedMs: number): ReadExport {
+  const own = rows.get("sessions")?.map((row) => ({
+    ...row,
+    workspace_path: null,
+    status: "archived",
+    context_json: markImported(row["context_json"] ?? null, {
+      importedMs,
+      workspacePath: row["workspace_path"] ?? null,
+    }),
+  }));
+  return { session, rows: new Map([...rows, ["sessions", own ?? []]]) };
 }
 
 interface ReadExport {

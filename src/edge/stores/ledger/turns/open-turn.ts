@@ -6,7 +6,15 @@ import { checkFoundation } from "../../sql/storable.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
 import { orGiveUp } from "../lease-holder.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
-import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "../store.ts";
+import {
+  busyWith,
+  commitOnce,
+  conflict,
+  requireAccepted,
+  seqStep,
+  triesMax,
+  type Store,
+} from "../store.ts";
 import { landedLease, type HeldTurn } from "./held-turn.ts";
 import { holdTurn } from "./hold-turn.ts";
 import { newTurnRow } from "./turn-rows.ts";
@@ -88,6 +96,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
 /** Throws an error that names what blocks the session. */
 function checkFree({ record, lease }: KnownSession, turn: NewTurn): void {
   const { id, openTurnId, headTurnId, status } = record;
+  requireAccepted(record);
   if (status !== "active") {
     throw conflict(`session ${id} is archived`, "activate it first, or fork it");
   }

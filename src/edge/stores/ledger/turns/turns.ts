@@ -13,6 +13,7 @@ import {
   conflict,
   landedRow,
   notFound,
+  requireAccepted,
   triesMax,
   type Store,
   isFree,
@@ -97,6 +98,7 @@ export async function resumeTurn(store: Store, sessionId: string): Promise<OpenT
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const known = await needSession(store, sessionId);
     const turnId = needOpen(known);
+    requireAccepted(known.record);
     if (known.lease.isLive) throw inUse(sessionId, turnId);
     const token = known.lease.token + 1;
     const holder = store.newHolder();
