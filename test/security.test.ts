@@ -34,10 +34,9 @@ describe("SECURITY.md", () => {
   });
 });
 
-describe("the check of promises", () => {
-  const look = (path: string): string | null =>
-    path === "a.test.ts" ? 'test("holds", run);' : null;
+const look = (path: string): string | null => (path === "a.test.ts" ? 'test("holds", run);' : null);
 
+describe("the check of promises", () => {
   test.each([
     ["a promise without a test", "| Keys stay | - |", "names no test"],
     [
