@@ -57,9 +57,9 @@ describe("the check of promises", () => {
     expect(problemsOf('| Keys stay | `a.test.ts` "holds" |')).toEqual([]);
     expect(checkPromises("## Other\n\n| a | b |", look)).toEqual([]);
   });
-
-  function problemsOf(row: string): readonly string[] {
-    const head = "## What is promised\n\n| promise | shown by |\n| --- | --- |\n";
-    return checkPromises(head + row, look);
-  }
 });
+
+function problemsOf(row: string): readonly string[] {
+  const head = "## What is promised\n\n| promise | shown by |\n| --- | --- |\n";
+  return checkPromises(head + row, look);
+}
