@@ -48,18 +48,23 @@ test("an imported session has no folder of its own, says so, and runs only after
     workspacePath: null,
     status: "archived",
   });
-  await ledger.close();
-  await using engine = await openEngine(options(store));
+  await using engine = await openEngine(options(store, { workspacePath: folder }));
   const refusal = {
     code: "conflict",
     message: "session gift was imported, and its tools and system text are not accepted yet",
     hint: expect.stringContaining("strata sessions activate gift"),
   };
+  await expect(ledger.lockCompaction("gift")).rejects.toMatchObject(refusal);
+  await ledger.close();
   const session = await engine.session("gift");
+  expect(session.session.workspacePath).toBe(folder);
+  await expect(session.prepare("Go on.")).rejects.toMatchObject(refusal);
   await expect(session.run("Go on.").result).rejects.toMatchObject(refusal);
   await expect(engine.fork({ sessionId: "gift" })).rejects.toMatchObject(refusal);
   expect(runStrata(store, ["sessions", "activate", "gift"]).status).toBe(0);
   expect((await session.run("Go on.").result).end).toBe("done");
+  const { headTurnId } = (await engine.ledger.findSession("gift")) ?? {};
+  expect((await engine.ledger.findTurn(headTurnId ?? ""))?.workspacePath).toBe(folder);
 });
 
 test("an export of one's own is imported byte for byte where the command is told so", async () => {

@@ -7,6 +7,7 @@ export type { Miss } from "./misses.ts";
 export type { PageOptions } from "./page/page-data.ts";
 export { renderReplayPage } from "./page/render-replay-page.ts";
 export { readRecordings } from "./readers/read-recordings.ts";
+export type { HiddenChange, SessionReads } from "./recorded-reads.ts";
 export type {
   Recorded,
   RecordedBlock,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fromOutcomeText, toOutcomeText, type CallOutcome } from "./call-text.ts";
+import { fromOutcomeText, fromPlanText, toOutcomeText, type CallOutcome } from "./call-text.ts";
 
 const outcome: CallOutcome = {
   discarded: [],
@@ -13,4 +13,13 @@ test("how often a call was tried is kept, and stays unknown where it was", () =>
   const tried = { ...outcome, attemptCount: 4 };
   expect(fromOutcomeText(toOutcomeText(tried))).toEqual(tried);
   expect(fromOutcomeText(toOutcomeText(outcome))).not.toHaveProperty("attemptCount");
+});
+
+test.each([
+  '{"markers":[],"expected":{}}',
+  '{"markers":[],"expected":null}',
+  "[]",
+  '{"markers":[],"expected":{"costPicoUsd":"x"}}',
+])("a kept plan whose cost cannot be read says so: %s", (text) => {
+  expect(() => fromPlanText(text)).toThrow("a kept plan has markers and an expectation");
 });

@@ -2,6 +2,7 @@
 import { assert } from "../assert.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
 import { withMoneyAsText } from "../models/pico-usd.ts";
+import { fieldsOf } from "../message/fields.ts";
 import type { JsonText } from "../message/message.ts";
 import type { CallRecord } from "./call-entry.ts";
 
@@ -40,9 +41,12 @@ type KeptPlan = Omit<CachePlan, "expected"> & {
   };
 };
 
-/** We wrote this ourselves, so the check only detects mixed-up columns. */
+/** We wrote this ourselves, or an import brought it: detects mixed-up columns, and a cost that cannot be read. */
 function isKeptPlan(value: unknown): value is KeptPlan {
-  return typeof value === "object" && value !== null && "markers" in value && "expected" in value;
+  const { markers, expected } = fieldsOf(value);
+  const cost = fieldsOf(expected)["costPicoUsd"];
+  const isCost = cost === null || (typeof cost === "string" && /^-?\d+$/.test(cost));
+  return markers !== undefined && isCost;
 }
 
 function isOutcome(value: unknown): value is CallOutcome {

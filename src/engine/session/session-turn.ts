@@ -106,7 +106,10 @@ export async function loadSession(context: EngineContext, id: string): Promise<L
     options: habit?.options ?? optionsOf(config, model),
     ...(config.pace !== undefined && { pace: config.pace }),
   });
-  return { session, reached, hasOpenTurn: record.openTurnId !== null };
+  // A session without a folder, such as an imported one, works in the engine's.
+  const workspacePath = session.workspacePath ?? config.workspacePath ?? null;
+  const hasOpenTurn = record.openTurnId !== null;
+  return { session: { ...session, workspacePath }, reached, hasOpenTurn };
 }
 
 async function beginInSession(

@@ -90,6 +90,7 @@ describe("a ctx-kv session", () => {
       request({ in: 64, keep: 0, append: [[1, 1e12]] }),
       request({ keep: 0, append: [[1, 1]] }),
       { kind: "other" },
+      request({ in: 64, keep: 0, append: [[1, { toString: null }]] }),
     ]);
     expect(skippedIn(broken)).toEqual([
       "1: it stands before the header",
@@ -97,6 +98,7 @@ describe("a ctx-kv session", () => {
       "4: it is not a request of this format",
       "5: it is not a request of this format",
       "6: its kind is not known",
+      "7: it is not a request of this format",
     ]);
   });
 });

@@ -106,12 +106,16 @@ function readRequest(line: Fields, state: KvState): Recorded | undefined {
 function pieceIds(runs: readonly unknown[], idsMax: number): number[] | undefined {
   const ids: number[] = [];
   for (const run of runs) {
-    const [first, count] = Array.isArray(run) ? [Number(run[0]), Number(run[1])] : [NaN, NaN];
-    if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count)) return undefined;
+    const [first, count]: readonly unknown[] = Array.isArray(run) ? run : [];
+    if (!isWhole(first) || !isWhole(count)) return undefined;
     if (count < 0 || ids.length + count > idsMax) return undefined;
     for (let offset = 0; offset < count; offset += 1) ids.push(first + offset);
   }
   return ids;
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
 
 interface PiecePlace {

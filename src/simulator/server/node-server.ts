@@ -84,7 +84,9 @@ async function serve(
   try {
     const request = toRequest(incoming, leaving.signal);
     if (request === null) {
-      outgoing.writeHead(400, { connection: "close" }).end();
+      outgoing
+        .writeHead(400, { connection: "close", "content-type": "application/json" })
+        .end(JSON.stringify({ error: { type: "invalid_request_error", message: unreadable } }));
       return;
     }
     await send(await handler(request), outgoing);
@@ -95,6 +97,8 @@ async function serve(
   // The unread rest of this request must not be parsed as the next one.
   incoming.removeAllListeners("data").resume();
 }
+
+const unreadable = "the path or the host of the request cannot be read; send a path and a host";
 
 /** Null for an invalid request, such as a URL with a broken host. */
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | null {

@@ -58,10 +58,25 @@ export async function openMemorySession(
   store: MemoryStore,
   options: MemorySessionOptions = {},
 ): Promise<MemorySession> {
-  const { mode = "snapshot-delta", scope = "main", globalFolder } = options;
-  const { onUnread, lastGood = new Map<MemorySource, string>() } = options;
+  const { mode = "snapshot-delta" } = options;
   if (mode === "live-system") requireSystemTail(options.layout);
-  /** The text as it is now, or the last good one. */
+  const look = createReader(store, options);
+  const first = await look();
+  const snapshot = options.snapshot ?? first.texts;
+  const start = viewMemory(mode, snapshot, first.texts);
+  const show = ({ texts, whole }: Shown): readonly Section[] => {
+    const view = viewMemory(mode, snapshot, texts);
+    if (view.isWhole) for (const { file, hash } of whole) store.markSeen(file, hash);
+    return view.volatile;
+  };
+  show(first);
+  return { snapshot, sections: start.session, forNextCall: async () => show(await look()) };
+}
+
+/** Reads the files as they are now. A file that cannot be read has its last good text. */
+function createReader(store: MemoryStore, options: MemorySessionOptions): () => Promise<Shown> {
+  const { scope = "main", globalFolder, snapshot, onUnread } = options;
+  const { lastGood = new Map<MemorySource, string>() } = options;
   const readOrKeep = async (
     file: MemorySource,
     read: () => Promise<string>,
@@ -80,48 +95,26 @@ export async function openMemorySession(
       return kept;
     }
   };
-  const look = async (): Promise<Shown> => {
+  const readGlobal = async (): Promise<string> =>
+    globalFolder === undefined ? "" : readGlobalUser(globalFolder);
+  return async () => {
     const contents: MemoryContent[] = [];
-    const readFile = (file: MemoryFile, inSnapshot?: string): Promise<string> =>
-      readOrKeep(
-        file,
-        async () => {
-          const content = await store.peek(file);
-          contents.push(content);
-          return content.text;
-        },
-        inSnapshot,
-      );
-    const { snapshot: known } = options;
+    const peek = async (file: MemoryFile): Promise<string> => {
+      const content = await store.peek(file);
+      contents.push(content);
+      return content.text;
+    };
     const sources = {
-      globalUser:
-        globalFolder === undefined
+      globalUser: await readOrKeep("global USER.md", readGlobal, snapshot?.globalUser),
+      user: await readOrKeep("USER.md", () => peek("USER.md"), snapshot?.user),
+      workspace:
+        scope === "shared"
           ? ""
-          : await readOrKeep(
-              "global USER.md",
-              () => readGlobalUser(globalFolder),
-              known?.globalUser,
-            ),
-      user: await readFile("USER.md", known?.user),
-      workspace: scope === "shared" ? "" : await readFile("MEMORY.md", known?.workspace),
+          : await readOrKeep("MEMORY.md", () => peek("MEMORY.md"), snapshot?.workspace),
     };
     const { texts, cut } = toMemoryTexts(sources, scope);
     // A file that was not shown completely may not be replaced as a whole.
     return { texts, whole: contents.filter(({ file }) => !cut.includes(file)) };
-  };
-  const first = await look();
-  const snapshot = options.snapshot ?? first.texts;
-  const start = viewMemory(mode, snapshot, first.texts);
-  const show = ({ texts, whole }: Shown): readonly Section[] => {
-    const view = viewMemory(mode, snapshot, texts);
-    if (view.isWhole) for (const { file, hash } of whole) store.markSeen(file, hash);
-    return view.volatile;
-  };
-  show(first);
-  return {
-    snapshot,
-    sections: start.session,
-    forNextCall: async () => show(await look()),
   };
 }
 

@@ -63,12 +63,6 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
     onChange: invalidate,
   });
 
-  const isTooOld = ({ startedMs }: Entry): boolean => {
-    const isTrusted = settings.maxAgeMs > 0 || watch.isWatched();
-    const maxAgeMs = isTrusted ? settings.maxAgeMs : settings.unwatchedMaxAgeMs;
-    return maxAgeMs > 0 && nowMs() - startedMs >= maxAgeMs;
-  };
-
   const read = async (request: RootRequest, entry: Entry): Promise<WorkspaceBundle> => {
     counts.loads += 1;
     const files = await settings.openFiles(path).catch((error: unknown) => {
@@ -98,7 +92,7 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
     load: (request) => {
       const key = JSON.stringify([request.scope, request.extras]);
       const entry = entries.get(key);
-      if (entry?.isLoaded === true && !isTooOld(entry)) {
+      if (entry?.isLoaded === true && !isTooOld(entry, settings, watch.isWatched())) {
         counts.hits += 1;
         keep(entries, key, entry, settings.keptMax);
         return entry.bundle;
@@ -115,6 +109,12 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
       watch.close();
     },
   };
+}
+
+function isTooOld({ startedMs }: Entry, settings: RootSettings, isWatched: boolean): boolean {
+  const isTrusted = settings.maxAgeMs > 0 || isWatched;
+  const maxAgeMs = isTrusted ? settings.maxAgeMs : settings.unwatchedMaxAgeMs;
+  return maxAgeMs > 0 && settings.nowMs() - startedMs >= maxAgeMs;
 }
 
 /** Marks it as most recently used. Removes and returns the least recently used beyond the limit. */
