@@ -1,4 +1,11 @@
 // docs/requirements.md → what in it is not true: rows of another shape, files and tests that are not there.
+import {
+  findMissing,
+  readNamedTests,
+  withoutNamedTests,
+  type Look,
+  type NamedTest,
+} from "./named-tests.ts";
 
 export const requirementsPath = "docs/requirements.md";
 
@@ -14,12 +21,6 @@ export interface Requirement {
   readonly tests: readonly NamedTest[];
 }
 
-export interface NamedTest {
-  readonly file: string;
-  /** As it is spelled in the file, with `%s` and `${name}`. */
-  readonly title: string;
-}
-
 /** What the last column of a row begins with; a row that begins with a test is done. */
 const statedWith = [
   "in part",
@@ -30,9 +31,6 @@ const statedWith = [
 ] as const;
 
 export type RequirementState = "done" | (typeof statedWith)[number];
-
-/** The text of a file, empty text for a folder, null for nothing. */
-export type Look = (path: string) => string | null;
 
 /** Everything that does not hold, a sentence each. */
 export function checkRequirements(text: string, look: Look): readonly string[] {
@@ -72,7 +70,7 @@ function readRow(line: string): Requirement | null {
   const cells = /^\|(.*)\|$/.exec(line.trim())?.[1]?.split("|") ?? [];
   const [id, asks, where, proof] = cells.map((cell) => cell.trim());
   if (cells.length !== 4 || !id || asks === undefined || where === undefined || !proof) return null;
-  const said = proof.replaceAll(testPattern, "").replaceAll(/^[\s;]+|[\s;]+$/g, "");
+  const said = withoutNamedTests(proof);
   const state = statedWith.find((each) => said.startsWith(`${each}:`)) ?? "done";
   return {
     id,
@@ -80,12 +78,9 @@ function readRow(line: string): Requirement | null {
     where: [...where.matchAll(/`([^`]+)`/g)].map(([, path = ""]) => path),
     state,
     reason: state === "done" ? said : said.slice(state.length + 1).trim(),
-    tests: [...proof.matchAll(testPattern)].map(([, file = "", title = ""]) => ({ file, title })),
+    tests: readNamedTests(proof),
   };
 }
-
-/** `FILE` "TITLE" */
-const testPattern = /`([^`]+\.ts)` "([^"]+)"/g;
 
 function checkShape({ id, asks, where, state, reason, tests }: Requirement): readonly string[] {
   const problems: string[] = [];
@@ -122,29 +117,9 @@ function isBefore(left: string, right: string): boolean {
 }
 
 function checkFiles(rows: readonly Requirement[], look: Look): readonly string[] {
-  const texts = new Map<string, string | null>();
-  const read = (path: string): string | null => {
-    const text = texts.has(path) ? (texts.get(path) ?? null) : look(path);
-    texts.set(path, text);
-    return text;
-  };
-  return rows.flatMap(({ id, where, tests }) => {
-    const paths = new Set([...where, ...tests.map(({ file }) => file)]);
-    const missing = [...paths].filter((path) => read(path) === null);
-    const untrue = tests.filter(
-      ({ file, title }) => read(file) !== null && !hasTitle(read(file) ?? "", title),
-    );
-    return [
-      ...missing.map((path) => toProblem(id, `names ${path} which does not exist`)),
-      ...untrue.map(({ file, title }) =>
-        toProblem(id, `names test "${title}" which is not in ${file}`),
-      ),
-    ];
-  });
-}
-
-function hasTitle(source: string, title: string): boolean {
-  return ['"', "'", "`"].some((quote) => source.includes(quote + title + quote));
+  return rows.flatMap(({ id, where, tests }) =>
+    findMissing({ files: where, tests }, look).map((what) => toProblem(id, what)),
+  );
 }
 
 function toProblem(id: string, what: string): string {

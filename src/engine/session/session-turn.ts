@@ -3,6 +3,7 @@ import type { AgentEvent } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { Session } from "../../core/session/session.ts";
 import { StrataError, toStrataError } from "../../core/strata-error.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { findModelSetup, needRecord } from "./recorded-setup.ts";
 import { resumeSession } from "./stored-session.ts";
 import type { EngineContext, EngineDeps, Reached } from "./engine-deps.ts";
@@ -67,7 +68,8 @@ export async function recover(
   what = "the turn",
 ): Promise<StrataError> {
   const { session } = open;
-  const record = await deps.ledger.findSession(session.id).catch(() => undefined);
+  const find = async (): Promise<SessionRecord | null> => deps.ledger.findSession(session.id);
+  const record = await find().catch(() => undefined);
   const isUnchanged = record?.openTurnId === null && record.headTurnId === session.headTurnId;
   if (record === null || isUnchanged) Object.assign(open, withRecord(before, session));
   else open.isStale = true;

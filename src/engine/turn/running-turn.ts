@@ -74,9 +74,11 @@ export function takeInputs(running: RunningTurn, { takeSteered, signal }: StepDe
 export async function release(running: RunningTurn): Promise<void> {
   if (running.isReleased) return;
   running.isReleased = true;
-  await running.lease?.release().catch(() => {
+  try {
+    await running.lease?.release();
+  } catch {
     running.isReleased = false;
-  });
+  }
 }
 
 /** The one way out of a step that throws: the turn is released, and the error has a code and a hint. */

@@ -1,6 +1,5 @@
 // Files inside a scope that no tool may touch: what the live configuration reads, and the ledger. Found by inode, so that
 // hard links count, and by place where the file does not exist yet.
-import type { BigIntStats } from "node:fs";
 import { lstat, readlink, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { ToolError } from "../../../core/tools/tool.ts";
@@ -13,7 +12,11 @@ export interface GuardedFiles {
   refuseNew(folder: Identity, name: string, path: string): Promise<void>;
 }
 
-type Identity = Pick<BigIntStats, "dev" | "ino">;
+/** What makes two names the same file. */
+export interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
 
 /** `paths` are absolute; links in them are followed, and they need not exist. */
 export function createGuardedFiles(

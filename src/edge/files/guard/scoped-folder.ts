@@ -2,7 +2,7 @@
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, mkdir, open, readlink, type FileHandle } from "node:fs/promises";
 import { join, sep } from "node:path";
-import type { GuardedFiles } from "./guarded-files.ts";
+import type { GuardedFiles, Identity } from "./guarded-files.ts";
 import { hasCode, isMissing, refusedChange, refusedSymlink } from "./scoped-failure.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
@@ -48,7 +48,11 @@ export function openFolder(root: ScopeRoot, folder: FolderToOpen): Promise<Scope
   return root.hasDescriptorPaths ? openByDescriptor(root, folder) : openByPath(root, folder);
 }
 
-export async function hasDescriptorPaths(handle: FileHandle): Promise<boolean> {
+/** Takes a `FileHandle`; Node's types stay out of what users import. */
+export async function hasDescriptorPaths(handle: {
+  readonly fd: number;
+  stat(options: { readonly bigint: true }): Promise<Identity>;
+}): Promise<boolean> {
   try {
     const direct = await handle.stat({ bigint: true });
     // The dot must stay: without it, the path names the link of the descriptor itself.
@@ -61,10 +65,7 @@ export async function hasDescriptorPaths(handle: FileHandle): Promise<boolean> {
   }
 }
 
-export function isSame(
-  left: Pick<BigIntStats, "dev" | "ino">,
-  right: Pick<BigIntStats, "dev" | "ino">,
-): boolean {
+export function isSame(left: Identity, right: Identity): boolean {
   return left.dev === right.dev && left.ino === right.ino;
 }
 
@@ -148,7 +149,7 @@ function toFolder(root: ScopeRoot, handle: FileHandle, path: string): ScopedFold
   };
 }
 
-function descriptorPath(handle: FileHandle): string {
+function descriptorPath(handle: { readonly fd: number }): string {
   return `/proc/self/fd/${handle.fd}`;
 }
 
