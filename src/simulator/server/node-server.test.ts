@@ -135,6 +135,7 @@ test.each([
   ["another form of target", "GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n"],
   ["a broken host", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n"],
   ["no host", "GET / HTTP/1.0\r\n\r\n"],
+  ["no host where one is needed", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n"],
   ["no HTTP", "hello\r\n\r\n"],
 ])("%s is refused or dropped, and the server lives", async (_name, text) => {
   const { url, port, close } = await serve((request) =>

@@ -32,7 +32,8 @@ export async function openNodeServer(
     );
   }
   const closing = new AbortController();
-  const server = createServer((incoming, outgoing) => {
+  // A request without a host is refused by our own words, not by an empty answer of Node.
+  const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
     void serve(incoming, outgoing, handler, closing.signal);
   });
   server.on("clientError", (_error, socket) => socket.destroy());
