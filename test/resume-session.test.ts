@@ -79,6 +79,9 @@ interface World extends Deps {
 
 class Crash extends Error {}
 
+/** What a turn throws that meets a crash: our error, with the crash as its cause. */
+const crashed = { code: "environment-unfit", cause: expect.any(Crash) };
+
 /** A world whose clock goes on by a second with every call, and which can end at any point. */
 function worldOf(start: { readonly calls: number } = { calls: 0 }): World {
   let { calls } = start;
@@ -225,7 +228,7 @@ function textsOf({ role, content }: Message): string {
 
 /** A process that dies cannot give its turn back: the lease just ends. */
 async function crash(session: Session, world: World): Promise<void> {
-  await expect(runTurn(session, turnOf(2), world)).rejects.toThrow(Crash);
+  await expect(runTurn(session, turnOf(2), world)).rejects.toMatchObject(crashed);
 }
 
 async function problems(): Promise<readonly string[]> {
@@ -270,7 +273,7 @@ test("a turn is resumed only on the session it was begun on", async () => {
   const { session: stale } = await runTurn(openSession(setup), turnOf(1), world);
   const { session } = await runTurn(stale, turnOf(2), world);
   world.crashAt = "answer";
-  await expect(runTurn(session, turnOf(3), world)).rejects.toThrow(Crash);
+  await expect(runTurn(session, turnOf(3), world)).rejects.toMatchObject(crashed);
   await expect(resumeTurn(stale, {}, worldOf())).rejects.toMatchObject({
     code: "conflict",
     message: "session demo has moved on: turn turn 3 follows turn 2, not turn 1",
@@ -295,7 +298,7 @@ test("a reply that was cut off inside a tool use ends its turn, also when it is 
     },
   };
   world.crashAt = "close";
-  await expect(runTurn(openSession(setup), turnOf(1), cut)).rejects.toThrow(Crash);
+  await expect(runTurn(openSession(setup), turnOf(1), cut)).rejects.toMatchObject(crashed);
   world.crashAt = "nowhere";
   const run = await resumeTurn(await resume(setup), {}, world);
   expect([run.end, run.session.headTurnId]).toEqual(["cut off", null]);
@@ -310,9 +313,9 @@ test("a session whose first turn could not be opened is not lost", async () => {
     messages: [{ role: "user", content: [{ type: "text", text: "Earlier." }] }],
   });
   const failing = { ...ledger, openTurn: () => Promise.reject(new Crash()) };
-  await expect(runTurn(session, turnOf(1), { ...worldOf(), ledger: failing })).rejects.toThrow(
-    Crash,
-  );
+  await expect(
+    runTurn(session, turnOf(1), { ...worldOf(), ledger: failing }),
+  ).rejects.toMatchObject(crashed);
   const run = await runTurn(session, turnOf(1), worldOf());
   expect(run.end).toBe("done");
   expect((await resume(setup)).thread.end).toEqual(run.session.thread.end);
@@ -323,7 +326,7 @@ test("a turn that is resumed says how far it had come", async () => {
   const setup = setupOf("claude-sonnet-4-6", anthropicMessages, "adaptive");
   const world = worldOf();
   world.crashAt = "answer";
-  await expect(runTurn(openSession(setup), turnOf(1), world)).rejects.toThrow(Crash);
+  await expect(runTurn(openSession(setup), turnOf(1), world)).rejects.toMatchObject(crashed);
   const bus = createEventBus({ strictness: "strict", onProblem: () => {} });
   const told: StrataEvent[] = [];
   bus.subscribe((event) => told.push(event));
