@@ -5,6 +5,7 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
+  existsSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -148,6 +149,13 @@ test.each<[string, string, string, boolean]>([
 
 test("a folder without a place in the list is an error", () => {
   expect(() => rank("src/core/utils/x.ts")).toThrow("has no place in the architecture");
+});
+
+test("ARCHITECTURE.md names only files that exist", () => {
+  const document = readFileSync("ARCHITECTURE.md", "utf8");
+  const files = [...document.matchAll(/`([\w./-]+\/[\w.-]+\.ts)`/g)].map((match) => match[1] ?? "");
+  expect(files.length).toBeGreaterThan(10);
+  expect(files.filter((file) => !existsSync(file) && !existsSync(`src/${file}`))).toEqual([]);
 });
 
 test("ARCHITECTURE.md prints the same list", () => {

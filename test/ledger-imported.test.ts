@@ -1,8 +1,9 @@
 // Goal: an imported session chooses neither its folder nor its system text. Method: an export that names a folder and
 // brings a system text is imported by the command and resumed by an engine.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { afterAll, expect, test } from "vitest";
 import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
 import { openEngine, openLedger, type OpenEngineOptions } from "../src/index.ts";
@@ -65,6 +66,16 @@ test("an imported session has no folder of its own, says so, and runs only after
   expect((await session.run("Go on.").result).end).toBe("done");
   const { headTurnId } = (await engine.ledger.findSession("gift")) ?? {};
   expect((await engine.ledger.findTurn(headTurnId ?? ""))?.workspacePath).toBe(folder);
+});
+
+test("a program that imports a file does not trust it unless it says so", async () => {
+  const lines = createInterface({ input: createReadStream(await exportForeign()) });
+  const ledger = await openLedger(":memory:");
+  expect(await ledger.importSession(lines)).toMatchObject({
+    workspacePath: null,
+    status: "archived",
+  });
+  await ledger.close();
 });
 
 test("an export of one's own is imported byte for byte where the command is told so", async () => {

@@ -19,11 +19,11 @@ describe("between databases", () => {
     const first = await createLedger(openSqlite({ file: ":memory:" }));
     await writeRichSession(first);
     const written = await lines(first, "rich");
-    await ledger.importSession(each(written));
+    await ledger.importSession(each(written), { isTrusted: true });
     const onServer = await lines(ledger, "rich");
     expect(onServer).toEqual(written);
     const last = await createLedger(openSqlite({ file: ":memory:" }));
-    await last.importSession(each(onServer));
+    await last.importSession(each(onServer), { isTrusted: true });
     expect(await lines(last, "rich")).toEqual(written);
     await first.close();
     await last.close();
@@ -35,7 +35,7 @@ describe("between databases", () => {
     await openSession(local, "a");
     await runAll(local, "a", "b B _a a A é z Z 10 9");
     const written = await lines(local, "a");
-    await ledger.importSession(each(written));
+    await ledger.importSession(each(written), { isTrusted: true });
     expect(await lines(ledger, "a")).toEqual(written);
     await local.close();
     await ledger.close();

@@ -11,12 +11,16 @@ export const run: CommandBody = async (input, io) => {
   const [file = ""] = input.operands;
   const lines = await openLines(file);
   return useMadeLedger(input, io, async ({ ledger }, place) => {
-    const isForeign = !input.switches.has("trust");
-    const session = await ledger.importSession(lines, input.values.get("as"), { isForeign });
+    const isTrusted = input.switches.has("trust");
+    const as = input.values.get("as");
+    const session = await ledger.importSession(lines, {
+      ...(as !== undefined && { as }),
+      isTrusted,
+    });
     io.out(
       input.switches.has("json")
         ? toJsonLine(session)
-        : `${place.name} has session ${session.id} now, with ${formatCount(session.turnCount, "turn")} made in it.\n${isForeign ? explain(session) : ""}`,
+        : `${place.name} has session ${session.id} now, with ${formatCount(session.turnCount, "turn")} made in it.\n${isTrusted ? "" : explain(session)}`,
     );
     return 0;
   });

@@ -1,4 +1,4 @@
-// Every policy by name: ours, those of Strata's founding documents, and those of other clients.
+// Every policy by name: ours, layouts that other agents use (metis, nexo, hermes, nexus), and what clients and providers commonly do.
 import { nearestNames } from "../nearest-names.ts";
 import type { Layout } from "../assembly/layout.ts";
 import type { Lifetime } from "../message/usage.ts";

@@ -97,11 +97,7 @@ export interface Ledger {
   /** A session with everything it depends on, one JSON value per line. */
   exportSession(id: string): AsyncIterable<string>;
   /** Stores an export, under its own name or another one. */
-  importSession(
-    lines: AsyncIterable<string>,
-    as?: string,
-    options?: ImportOptions,
-  ): Promise<SessionRecord>;
+  importSession(lines: AsyncIterable<string>, options?: ImportOptions): Promise<SessionRecord>;
   /** Removes older events, except audit events, and returns how many. */
   sweepEvents(beforeMs: number): Promise<number>;
   /** Every broken invariant, in words. Empty if there are none. */
@@ -183,11 +179,13 @@ export interface DeleteOptions {
 }
 
 export interface ImportOptions {
+  /** Default: the name in the file. */
+  readonly as?: string;
   /**
-   * The file comes from others. The session gets no folder, and is archived until `setStatus` makes it active: its
-   * tools and system text are those of the file. Default: false, and it is stored byte for byte.
+   * The file is one's own: the session is stored byte for byte. Default: false. The session then gets no folder, and is
+   * archived until `setStatus` makes it active, because its tools and system text are those of the file.
    */
-  readonly isForeign?: boolean;
+  readonly isTrusted?: boolean;
 }
 
 export interface Deletion {

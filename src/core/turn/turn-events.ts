@@ -45,7 +45,7 @@ export function callStarted({ id, before }: Turn, number: number, tokens: number
   };
 }
 
-/** `turn` is the turn as it was when the call was sent. */
+/** Takes the turn as it was when the call was sent. */
 export function eventsOfCall(
   { before, session }: Pick<Turn, "before" | "session">,
   entry: CallEntry,

@@ -79,7 +79,7 @@ export interface Abort {
   readonly reason: unknown;
 }
 
-/** The last step that was done. The next step follows from it. */
+/** Where the turn stands: after a step, or before its end. The next step follows from it. */
 export type Stage =
   | { readonly after: "begin" }
   | { readonly after: "refresh"; readonly moment: CallMoment }

@@ -1,4 +1,4 @@
-// The effects of the steps that are more than one line in the interpreter.
+// What the steps of a turn do to the world: refresh, record, count, compact, encode. src/engine.ts calls them in their order.
 import { keepFoundation } from "../../core/assembly/kept-foundation.ts";
 import { countedMessages } from "../../core/assembly/thread.ts";
 import { assert } from "../../core/assert.ts";

@@ -121,7 +121,7 @@ export function goingOnContract(open: OpenLedger): void {
     await world.talk(9);
     const written = await lines(world.store.ledger, sessionId);
     const elsewhere = await createLedger(openSqlite({ file: ":memory:" }));
-    await elsewhere.importSession(eachOf(written));
+    await elsewhere.importSession(eachOf(written), { isTrusted: true });
     const copy = await resumeSession(elsewhere, sessionId, world.setup);
     expect(copy.thread.end).toEqual(world.session.thread.end);
     expect(await elsewhere.readCompactions(sessionId)).toEqual(await world.folds());

@@ -32,7 +32,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     await writeRichSession(ledger);
     const written = await lines(ledger, "rich");
     const other = await createLedger(await connect(await blank()));
-    await other.importSession(each(written));
+    await other.importSession(each(written), { isTrusted: true });
     expect(await lines(other, "rich")).toEqual(written);
     expect(await all(other.check())).toEqual([]);
 
@@ -55,7 +55,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
   test("an imported session goes on: its open turn is resumed, new turns follow, forks are made", async () => {
     const { ledger } = await open();
     const written = await takeOut(ledger);
-    await ledger.importSession(each(written));
+    await ledger.importSession(each(written), { isTrusted: true });
     const turn = await ledger.resumeTurn("rich");
     expect(turn).toMatchObject({ id: "r4", parentTurnId: "f3" });
     await turn.answer([counted(answers("u9", "ok"))]);
@@ -82,7 +82,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
   test("a session is imported under another name", async () => {
     const { ledger } = await open();
     const written = await takeOut(ledger);
-    const made = await ledger.importSession(each(written), "renamed");
+    const made = await ledger.importSession(each(written), { as: "renamed", isTrusted: true });
     expect(made).toMatchObject({ id: "renamed", openTurnId: "r4" });
     expect(await ledger.findSession("rich")).toBeNull();
     const events = await all(ledger.readEvents({ sessionId: "renamed" }));
@@ -99,7 +99,9 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     const { ledger } = await open();
     const written = await takeOut(ledger);
     for (const name of ["", "a\u0000b", "x".repeat(300)]) {
-      expect(await refusal(ledger.importSession(each(written), name))).toMatchObject({
+      expect(
+        await refusal(ledger.importSession(each(written), { as: name, isTrusted: true })),
+      ).toMatchObject({
         code: "input-invalid",
       });
     }
@@ -110,7 +112,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     await writeRichSession(ledger);
     const written = await lines(ledger, "rich");
     const before = (await ledger.stats()).rows;
-    expect(await refusal(ledger.importSession(each(written)))).toEqual({
+    expect(await refusal(ledger.importSession(each(written), { isTrusted: true }))).toEqual({
       code: "conflict",
       message: "session rich already exists",
       hint: "import it under another name with --as NAME",
@@ -123,7 +125,9 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     await writeRichSession(ledger);
     const written = await lines(ledger, "rich");
     const before = (await ledger.stats()).rows;
-    expect(await refusal(ledger.importSession(each(written), "copy"))).toMatchObject({
+    expect(
+      await refusal(ledger.importSession(each(written), { as: "copy", isTrusted: true })),
+    ).toMatchObject({
       code: "conflict",
       hint: "fork that session instead; nothing was imported",
     });
@@ -239,7 +243,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
         .map((line, index) => (index === at ? change(line) : line))
         .flatMap((line) => line.split("\n"));
       expect(broken).not.toEqual(written);
-      const said = await refusal(ledger.importSession(each(broken)));
+      const said = await refusal(ledger.importSession(each(broken), { isTrusted: true }));
       expect(said.code).toBe("input-invalid");
       expect(said.message).toMatch(message);
       expect(said.hint).toContain("nothing was imported");
@@ -249,13 +253,17 @@ export function transferContract({ open, blank, connect }: TestStore): void {
 
   test("an empty file is refused", async () => {
     const { ledger } = await open();
-    expect(await refusal(ledger.importSession(each([])))).toMatchObject({ code: "input-invalid" });
+    expect(await refusal(ledger.importSession(each([]), { isTrusted: true }))).toMatchObject({
+      code: "input-invalid",
+    });
   });
 
   test("blank lines do no harm", async () => {
     const { ledger } = await open();
     const written = await takeOut(ledger);
-    await ledger.importSession(each(written.flatMap((line) => [line, "", "  "])));
+    await ledger.importSession(each(written.flatMap((line) => [line, "", "  "])), {
+      isTrusted: true,
+    });
     expect(await lines(ledger, "rich")).toEqual(written);
   });
 }

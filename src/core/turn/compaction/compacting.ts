@@ -47,7 +47,7 @@ export interface Compacting {
   readonly news: readonly EventBody[];
 }
 
-/** The last step that was done. */
+/** Where the compaction stands. The next step follows from it. */
 export type CompactionStage =
   | { readonly after: "begin"; readonly bySize: DecidedBySize }
   | { readonly after: "read history"; readonly due: DueCompaction }

@@ -14,11 +14,10 @@ import { checkName } from "../sessions/write-session.ts";
 export async function importSession(
   store: Store,
   lines: AsyncIterable<string>,
-  as?: string,
-  { isForeign = false }: ImportOptions = {},
+  { as, isTrusted = false }: ImportOptions = {},
 ): Promise<SessionRecord> {
   const exported = await readExport(lines);
-  const read = isForeign ? withoutTrust(exported, store.now()) : exported;
+  const read = isTrusted ? exported : withoutTrust(exported, store.now());
   const id = as ?? read.session;
   checkName(id);
   if ((await findKnown(store, id)) !== null) {
