@@ -51,6 +51,11 @@ export function checkContract(open: OpenLedger): void {
       (ledger) => ledger.readState("a"),
       "session a",
     ],
+    ...["context_json", "setup_json"].map((column): (typeof unreadable)[number] => [
+      `UPDATE sessions SET ${column} = '{' WHERE id = 'a'`,
+      (ledger) => ledger.findSession("a"),
+      "session a",
+    ]),
     [
       "UPDATE turns SET permissions_used = 'x' WHERE id = 't1'",
       (ledger) => ledger.findTurn("t1"),

@@ -7,7 +7,7 @@ import {
   type ThreadMessage,
 } from "../../../core/ledger/turn-record.ts";
 import type { ResultRow, Write } from "../sql/database.ts";
-import { integer, oneOf, readAs, text, textOrNull } from "../sql/read-row.ts";
+import { integer, jsonOrNull, oneOf, readAs, text, textOrNull } from "../sql/read-row.ts";
 import { storable, storableJson } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
 import type { TurnPlace } from "./turns/turn-rows.ts";
@@ -73,7 +73,7 @@ export function toThreadMessage(row: ResultRow): ThreadMessage {
     message: readAs(row, "content", (content) => fromMessageText({ role, content, wire })),
     tokens: integer(row, "tokens"),
     source: row["source"] === null ? null : oneOf(row, "source", messageSources),
-    contextJson: textOrNull(row, "context_json"),
+    contextJson: jsonOrNull(row, "context_json"),
     hash: text(row, "hash"),
     isReplayed: integer(row, "is_replayed") === 1,
     wholeHash: textOrNull(row, "whole_hash"),

@@ -53,6 +53,13 @@ export function readAs<T>(row: ResultRow, column: string, read: (text: string) =
   }
 }
 
+/** JSON that is kept as text: it can be parsed. */
+export function jsonOrNull(row: ResultRow, column: string): string | null {
+  if (row[column] === null) return null;
+  readAs(row, column, JSON.parse);
+  return text(row, column);
+}
+
 export const repairHint =
   "run `strata ledger check --repair`: it says what is damaged and repairs what it can; the rest is in the last good backup";
 

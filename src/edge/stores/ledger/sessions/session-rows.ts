@@ -8,7 +8,7 @@ import type {
 import { hashContent } from "../../../../core/hash.ts";
 import { agentRoles } from "../../../../core/message/assembled-context.ts";
 import type { Guard, ResultRow } from "../../sql/database.ts";
-import { integer, money, oneOf, text, textOrNull } from "../../sql/read-row.ts";
+import { integer, jsonOrNull, money, oneOf, text, textOrNull } from "../../sql/read-row.ts";
 import { storable, storableJson, storableOrNull } from "../../sql/storable.ts";
 import type { Row } from "../../sql/tables.ts";
 import { isHolderGone } from "../lease-holder.ts";
@@ -98,8 +98,8 @@ function toRecord(row: ResultRow): SessionRecord {
     workspacePath: textOrNull(row, "workspace_path"),
     personaId: textOrNull(row, "persona_id"),
     foundationHash: textOrNull(row, "foundation_hash"),
-    contextJson: textOrNull(row, "context_json"),
-    setupJson: textOrNull(row, "setup_json"),
+    contextJson: jsonOrNull(row, "context_json"),
+    setupJson: jsonOrNull(row, "setup_json"),
     status: oneOf(row, "status", statuses),
     headTurnId: textOrNull(row, "head_turn_id"),
     openTurnId: textOrNull(row, "open_turn_id"),

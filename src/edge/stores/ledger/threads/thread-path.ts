@@ -2,7 +2,7 @@
 import type { CompactionRecord } from "../../../../core/ledger/compaction-record.ts";
 import type { ModelName, ThreadOf } from "../../../../core/ledger/ledger.ts";
 import type { TurnFoundation } from "../../../../core/ledger/turn-record.ts";
-import { integer, text, textOrNull } from "../../sql/read-row.ts";
+import { integer, jsonOrNull, text, textOrNull } from "../../sql/read-row.ts";
 import { compactionColumns, toCompaction } from "../compactions/compaction-rows.ts";
 import { needSession } from "../sessions/session-rows.ts";
 import { notFound, seqStep, type Store } from "../store.ts";
@@ -109,7 +109,7 @@ export async function findFoundation(
   );
   const foundationHash = row === undefined ? null : textOrNull(row, "foundation_hash");
   if (row === undefined || foundationHash === null) return null;
-  return { turnId: text(row, "id"), foundationHash, setupJson: textOrNull(row, "setup_json") };
+  return { turnId: text(row, "id"), foundationHash, setupJson: jsonOrNull(row, "setup_json") };
 }
 
 export interface KeptPath {
