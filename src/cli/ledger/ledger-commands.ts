@@ -40,6 +40,7 @@ const sessionCommands: readonly Command[] = [
       all: { meaning: "show every turn, not only the latest 20" },
       messages: { meaning: "show the messages as the model gets them now; one line per tool call" },
       whole: { meaning: "with --messages: also show what compactions hide" },
+      system: { meaning: "show the tools and the system text as they are sent, a block per line" },
       compaction: {
         value: "TURN",
         meaning: "show one compaction with its summary and index; latest for the last one",
@@ -50,6 +51,8 @@ const sessionCommands: readonly Command[] = [
     examples: {
       "strata sessions show build-42": "its turns, and whether a process runs it",
       "strata sessions show build-42 --messages --whole": "all messages from the first turn on",
+      "strata sessions show gift --system":
+        "what an imported session would send, before it is activated",
       "strata sessions show build-42 --compaction latest":
         "what the model reads instead of the compacted turns",
     },

@@ -31,6 +31,8 @@ function explain(session: SessionRecord): string {
   const place = folder === null ? "" : `, not in ${folder}, which the file names`;
   return (
     `It works in the folder it is resumed in${place}.\n` +
-    `It is archived until you accept its tools and system text, which come from the file: strata sessions activate ${session.id}\n`
+    `It is archived until you accept its tools and system text, which come from the file: look at them with\n` +
+    `  strata sessions show ${session.id} --system\n` +
+    `and then: strata sessions activate ${session.id}\n`
   );
 }

@@ -1,4 +1,5 @@
 // strata sessions show: one session with its turns, what is open, and what was said or compacted where that is asked for.
+import { readSpelled } from "../../core/assembly/kept-foundation.ts";
 import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts";
@@ -20,6 +21,10 @@ export const run: CommandBody = (input, io) => {
   checkOptions(input);
   return useLedger(input, io, async (store, place) => {
     const session = await needSession(store.ledger, id, place);
+    if (switches.has("system")) {
+      io.out(await renderSystem(store, session, switches.has("json")));
+      return 0;
+    }
     const compactionId = input.values.get("compaction");
     if (compactionId !== undefined) {
       const compaction = await needCompaction(store, id, compactionId);
@@ -52,8 +57,26 @@ export const run: CommandBody = (input, io) => {
   });
 };
 
+/** What every call of the session sends first. For an imported session it comes from the file. */
+async function renderSystem(
+  { ledger }: OpenStore,
+  { id, foundationHash }: SessionRecord,
+  asJson: boolean,
+): Promise<string> {
+  const kept = foundationHash === null ? null : await ledger.readContent(foundationHash);
+  if (kept === null) {
+    throw new StrataError(
+      "not-found",
+      `session ${id} has no stored tools and system text`,
+      "it was opened by a program that does not record them",
+    );
+  }
+  const blocks = readSpelled(kept);
+  return asJson ? toJsonLine({ id, system: blocks }) : blocks.map((block) => `${block}\n`).join("");
+}
+
 function checkOptions({ switches, values }: CommandInput): void {
-  const other = ["messages", "whole", "all"].find((name) => switches.has(name));
+  const other = ["messages", "whole", "all", "system"].find((name) => switches.has(name));
   if (values.has("compaction") && other !== undefined) {
     throw new StrataError(
       "usage",

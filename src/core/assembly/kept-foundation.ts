@@ -24,21 +24,28 @@ export function keepFoundation(foundation: Foundation): string {
   return JSON.stringify(kept);
 }
 
+/** The tools and the system text as they are sent, one block per line of JSON, for people who look at them. */
+export function readSpelled(text: string): readonly string[] {
+  return parseKept(text).spelled.map(({ json }) => json.replace(/^,/, ""));
+}
+
 /** Nothing is spelled or counted again, so another version of this program sends the same bytes. */
 export function restoreFoundation(
   text: string,
   { spelling, counter }: { readonly spelling: Spelling; readonly counter: TokenCounter },
 ): Foundation {
-  const kept: unknown = JSON.parse(text);
-  if (!isKept(kept)) {
-    throw new StrataError(
-      "input-invalid",
-      "this program does not know the format of the session's stored tools and system text",
-      "continue with the version of strata that opened the session, or open a new session",
-    );
-  }
-  const { tools, system, spelled, counts } = kept;
+  const { tools, system, spelled, counts } = parseKept(text);
   return sealFoundation({ tools, system, spelled, counts, spelling, counter });
+}
+
+function parseKept(text: string): KeptFoundation {
+  const kept: unknown = JSON.parse(text);
+  if (isKept(kept)) return kept;
+  throw new StrataError(
+    "input-invalid",
+    "this program does not know the format of the session's stored tools and system text",
+    "continue with the version of strata that opened the session, or open a new session",
+  );
 }
 
 function isKept(value: unknown): value is KeptFoundation {
