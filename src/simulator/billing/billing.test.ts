@@ -248,6 +248,16 @@ describe("when an entry can be read", () => {
     expect(send(billing, sonnet, { ...cold, atMs: 500_000 }).readTokens).toBe(3000);
   });
 
+  test("a prefix of a response that runs for days is there when it ends", () => {
+    const billing = createBilling({ clock: "response end" });
+    const long = billing.open(toRequest(sonnet, cold));
+    long.begin();
+    const twoDaysMs = 48 * 3_600_000;
+    send(billing, sonnet, { blocks: texts(30, 50), markers: { 29: "5m" }, atMs: twoDaysMs });
+    long.end(twoDaysMs);
+    expect(send(billing, sonnet, { ...cold, atMs: twoDaysMs + 1 }).readTokens).toBe(3000);
+  });
+
   test("nor does a rewrite take it from the end of a response that still uses it", () => {
     const billing = createBilling({ clock: "response end" });
     const long = billing.open(toRequest(sonnet, cold));
