@@ -1,9 +1,9 @@
-// The role of a session: always there for its tools, told to the model only where somebody asked for it.
+// The role of a session: it always decides the tools; the prompt names it only if the caller asked for a role.
 import { roleRulesName } from "../layers/to-sections.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { Session } from "./session.ts";
 
-/** Of a session for which no role was asked: it has the tools of every role but a worker's limits. */
+/** The role of a session without one: it has the tools of every role but a worker's limits. */
 export const usualRole: AgentRole = "unified";
 
 /** The role whose rules are in the prompt; undefined for none. A session keeps what it was opened with. */

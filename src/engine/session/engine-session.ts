@@ -220,7 +220,7 @@ function toWish(event: AgentEvent | null, { model }: RunOptions): TurnWish {
   return { event, model: model ?? null };
 }
 
-/** Of a run, before anything is recorded. */
+/** Checks a run before anything is recorded. */
 function checkRun(options: RunOptions): RunOptions {
   checkOptions(options, ["id", "model"]);
   return options;
