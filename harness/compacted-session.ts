@@ -22,7 +22,7 @@ import { anthropicEndpoint } from "../src/core/wire/anthropic-messages/access.ts
 import { openaiEndpoint } from "../src/core/wire/openai/access.ts";
 import { createProvider, type Provider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
-import { runTurn, type TurnRun } from "../src/engine.ts";
+import { runTurn, type TurnResult } from "../src/engine.ts";
 import {
   createScripted,
   createSimulator,
@@ -140,7 +140,7 @@ export function setupOf({ protocol, model, options, more }: Kind): SessionSetup 
   };
 }
 
-export async function say(session: Session, world: World, number: number): Promise<TurnRun> {
+export async function say(session: Session, world: World, number: number): Promise<TurnResult> {
   const { simulator, provider, ledger } = world;
   await simulator.clock.advance(30_000);
   const text = `Turn ${number}: look at module ${number} and say what depends on it. ${"Take your time. ".repeat(40)}`;

@@ -55,7 +55,7 @@ function toTemplate(sample: SampleTurn): Template {
     { message: answer, tokens: 500 },
   ];
   const messages = kept.map((message, index) =>
-    messageRow(message, {
+    messageRow({ newMessageId: () => "01KA0000000000000000000000" }, message, {
       branchId: 0,
       seq: 0,
       index,
@@ -65,7 +65,17 @@ function toTemplate(sample: SampleTurn): Template {
   const calls = prepareTurn("", sample).calls.map(({ entry }) =>
     callRow(entry, { sessionId: "", provider: "anthropic", replyHash: "" }),
   );
-  const used = { tool_use_id: "toolu_01", call_number: 1, name: "Edit", status: "succeeded" };
+  const used = {
+    tool_use_id: "toolu_01",
+    call_number: 1,
+    name: "Edit",
+    status: "succeeded",
+    position: 0,
+    message_idx: 1,
+    result_idx: 2,
+    started_ms: 1_760_000_000_000,
+    completed_ms: 1_760_000_000_500,
+  };
   return { messages, calls, tools: tool === null ? [] : [used] };
 }
 

@@ -36,15 +36,15 @@ export interface Settings {
 }
 
 export function atMost(name: string, value: number | null, limit: number): Check {
-  return { name, value: known(value), limit: `<= ${limit}`, ok: value !== null && value <= limit };
+  return { name, value: known(value), limit: `<= ${limit}`, ok: (known(value) ?? NaN) <= limit };
 }
 
 export function atLeast(name: string, value: number | null, limit: number): Check {
-  return { name, value: known(value), limit: `>= ${limit}`, ok: value !== null && value >= limit };
+  return { name, value: known(value), limit: `>= ${limit}`, ok: (known(value) ?? NaN) >= limit };
 }
 
 export function below(name: string, value: number | null, limit: number): Check {
-  return { name, value: known(value), limit: `< ${limit}`, ok: value !== null && value < limit };
+  return { name, value: known(value), limit: `< ${limit}`, ok: (known(value) ?? NaN) < limit };
 }
 
 export function exactly(name: string, value: number | null, expected: number): Check {

@@ -4,7 +4,7 @@ import { anthropicEndpoint } from "../src/core/wire/anthropic-messages/access.ts
 import { openaiEndpoint } from "../src/core/wire/openai/access.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
-import { runTurn, type TurnRun } from "../src/engine.ts";
+import { runTurn, type TurnResult } from "../src/engine.ts";
 import { openSession } from "../src/engine/session/open-session.ts";
 import type { Session, SessionSetup } from "../src/core/session/session.ts";
 import type { AgentEvent } from "../src/core/layers/event.ts";
@@ -50,7 +50,7 @@ export interface SimulatedRun {
   /** The simulator's record. */
   readonly simulated: readonly Call[];
   /** The calls of each turn and its end. */
-  readonly turns: readonly TurnRun[];
+  readonly turns: readonly TurnResult[];
   readonly session: Session;
 }
 
@@ -73,7 +73,7 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
   });
   const ledger = run.ledger ?? (await openLedger(":memory:"));
   let session = openSession(setup);
-  const runs: TurnRun[] = [];
+  const runs: TurnResult[] = [];
   try {
     for (const [index, { afterMs, text, volatile = [] }] of turns.entries()) {
       await clock.advance(afterMs);

@@ -46,6 +46,7 @@ export type * from "./core/models/marker-rules.ts";
 export type * from "./core/models/model-facts.ts";
 export type * from "./core/models/moment.ts";
 export type * from "./core/models/prices.ts";
+export type * from "./core/models/wire-rules.ts";
 export { formatUsd, formatUsdRounded } from "./core/models/pico-usd.ts";
 export { findModel, nearestIds, resolveModel } from "./core/models/resolve-model.ts";
 export type * from "./core/models/resolve-model.ts";

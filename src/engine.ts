@@ -6,7 +6,6 @@ import type { Session } from "./core/session/session.ts";
 import { nextStep } from "./core/turn/next-step.ts";
 import { toAssemble, toPlan } from "./core/turn/prepare-call.ts";
 import type { Result, Step, StepOf } from "./core/turn/step.ts";
-import { answerTools } from "./engine/turn/answer-tools.ts";
 import {
   countPrompt,
   noteBill,
@@ -14,8 +13,10 @@ import {
   encodeCall,
   recordSent,
   refresh,
+  runTools,
 } from "./engine/turn/steps.ts";
-import type { Deps, StepDeps, TurnRun, TurnToResume, TurnToRun } from "./engine/turn/deps.ts";
+import type { TurnResult } from "./core/turn/turn-result.ts";
+import type { Deps, StepDeps, TurnToResume, TurnToRun } from "./engine/turn/deps.ts";
 import { beginTurn, loadTurn } from "./engine/turn/begin-turn.ts";
 import {
   closeTurn,
@@ -25,18 +26,12 @@ import {
   type RunningTurn,
 } from "./engine/turn/running-turn.ts";
 
-export type {
-  Deps,
-  StepDeps,
-  TurnPhase,
-  TurnRun,
-  TurnToResume,
-  TurnToRun,
-} from "./engine/turn/deps.ts";
+export type { Deps, StepDeps, TurnPhase, TurnToResume, TurnToRun } from "./engine/turn/deps.ts";
+export type { TurnResult } from "./core/turn/turn-result.ts";
 export type { TurnEnding } from "./core/turn/turn.ts";
 
 /** One turn, from what happened to what it cost. */
-export async function runTurn(session: Session, turn: TurnToRun, deps: Deps): Promise<TurnRun> {
+export async function runTurn(session: Session, turn: TurnToRun, deps: Deps): Promise<TurnResult> {
   return finish(await beginTurn(session, turn, deps), deps);
 }
 
@@ -45,12 +40,12 @@ export async function resumeTurn(
   session: Session,
   turn: TurnToResume,
   deps: Deps,
-): Promise<TurnRun> {
+): Promise<TurnResult> {
   return finish(await loadTurn(session, turn, deps), deps);
 }
 
 /** Carries a turn to its end. */
-export async function finish(running: RunningTurn, deps: StepDeps): Promise<TurnRun> {
+export async function finish(running: RunningTurn, deps: StepDeps): Promise<TurnResult> {
   for (;;) {
     const step = await advance(running, deps);
     if (step.do === "close") return closeTurn(running, step.how, deps);
@@ -103,7 +98,7 @@ async function carryOut(
     case "count":
       return { did: "count", tokens: await countPrompt(session, step.prepared, deps) };
     case "compact":
-      return { did: "compact", ...(await compactInTurn(step, running, deps)) };
+      return { did: "compact", outcome: await compactInTurn(step, running, deps) };
     case "send": {
       const call = encodeCall(step, running, deps);
       const { signal, onPart } = deps;
@@ -117,11 +112,6 @@ async function carryOut(
       noteBill(running.turn, step.entry, deps);
       return { did: "record reply" };
     case "run tools":
-      // A resumed turn says what it does from its first call on.
-      if (running.turn.isAnnounced) deps.onPhase?.("running tools");
-      return {
-        did: "run tools",
-        answers: await answerTools(step.uses, deps.runTools, running.tools),
-      };
+      return runTools(step, running, deps);
   }
 }

@@ -71,7 +71,7 @@ export {
   runTurn,
   type Deps,
   type TurnEnding,
-  type TurnRun,
+  type TurnResult,
   type TurnToResume,
   type TurnToRun,
 } from "./engine.ts";
@@ -85,9 +85,10 @@ export {
 export type { EngineDeps, Reached } from "./engine/session/engine-deps.ts";
 export { openEngine, type OpenedEngine, type OpenEngineOptions } from "./host/open-engine.ts";
 export type { EngineConfig } from "./engine/session/engine-config.ts";
-export type { EngineSession, Unfinished } from "./engine/session/engine-session.ts";
+export type { EngineSession } from "./engine/session/engine-session.ts";
+export type { Unfinished } from "./engine/session/live-session.ts";
 export type { RunOptions, TurnHandle, TurnPart } from "./engine/turn/turn-handle.ts";
-export type { World, WorldContext, WorldOwner } from "./engine/world/world.ts";
+export type { MemoryProvider, World, WorldContext, WorldOwner } from "./engine/world/world.ts";
 export type {
   NextStep,
   OwnLoop,

@@ -4,13 +4,19 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { findTraces, traceFolder } from "../harness/traces.ts";
+import { atLeast, atMost, below, exactly } from "../harness/report.ts";
+import { findTraces, splitByRepository, traceFolder } from "../harness/traces.ts";
 
 const root = mkdtempSync(join(tmpdir(), "strata-traces-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const session = '{"kind":"session","format":"ctx-trace/1","id":"s"}\n';
-const kvTrace = '{"kind":"kvtrace","format":"ctx-kv/1","id":"k"}\n';
+const header = '{"kind":"session","format":"ctx-trace/1","id":"s"}\n';
+const session = `${header}{"kind":"request"}\n`;
+const kvTrace = '{"kind":"kvtrace","format":"ctx-kv/1","id":"k"}\n{"kind":"request"}\n';
+
+function sessionOf(repo: string, bytes: number): string {
+  return `{"kind":"session","repo":"${repo}"}\n`.padEnd(bytes, "x");
+}
 
 function folderOf(name: string, files: Readonly<Record<string, string>>): string {
   const folder = join(root, name);
@@ -36,13 +42,45 @@ test("a folder that is missing, empty, or of other things is refused with what t
   for (const folder of [folderOf("empty", {}), other, swapped]) {
     expect(() => findTraces(folder)).toThrow(/holds no recordings: give the folder with sessions/);
   }
+  const headers = folderOf("headers", { "sessions/a.jsonl": header, "sessions/b.jsonl": header });
+  expect(() => findTraces(headers)).toThrow(/the recordings in .*sessions hold no request/);
   const kv = folderOf("only-kv", { "kv/a.jsonl": kvTrace });
   expect(() => traceFolder(kv, "sessions")).toThrow(/holds no sessions\//);
   expect(() => traceFolder(undefined, "kv")).toThrow(/give --traces DIR with kv\/ in it/);
 });
 
+test("halves are of about the same size, and sessions of one repository are in one half", () => {
+  const folder = folderOf("repositories", {
+    "a1.jsonl": sessionOf("a", 600),
+    "a2.jsonl": sessionOf("a", 600),
+    "b.jsonl": sessionOf("b", 900),
+    "c.jsonl": sessionOf("c", 200),
+    "unnamed.jsonl": session,
+  });
+  const halves = splitByRepository(folder).map(({ repositories, files }) => ({
+    repositories,
+    files: files.map((file) => file.slice(folder.length + 1)),
+  }));
+  expect(halves).toEqual([
+    { repositories: ["a"], files: ["a1.jsonl", "a2.jsonl"] },
+    {
+      repositories: ["b", "c", join(folder, "unnamed.jsonl")],
+      files: ["b.jsonl", "c.jsonl", "unnamed.jsonl"],
+    },
+  ]);
+  expect(splitByRepository(folderOf("one", { "a.jsonl": sessionOf("a", 100) }))).toHaveLength(1);
+});
+
+test("a check of nothing fails: a number that is none is no measurement", () => {
+  for (const value of [null, NaN, Infinity, -Infinity]) {
+    for (const check of [atMost, atLeast, below, exactly]) {
+      expect(check("x", value, 1)).toMatchObject({ value: null, ok: false });
+    }
+  }
+});
+
 test("a command with a wrong folder ends with one line and 2, also where the benchmark needs none", () => {
-  for (const name of ["replay", "plan"]) {
+  for (const name of ["replay", "plan", "tokens"]) {
     const words = ["harness/run.ts", "bench", name, "--traces", join(root, "missing")];
     const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: "utf8" });
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

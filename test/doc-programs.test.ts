@@ -22,6 +22,9 @@ const says: Readonly<Record<string, readonly RegExp[]>> = {
     /llm_calls_total/,
   ],
   "docs/analytics.md": [/cost_usd: '0\.100000'[\s\S]*invalid_group_by/],
+  "docs/configuration.md": [
+    /^ana claude-sonnet-5-5 system prompt, soul, environment, model guidance, peers, language, [^\n]*\nbob claude-haiku-4-5 system prompt, model guidance, peers, /m,
+  ],
   "docs/engine.md": [/agent_turns_total\{agent="ana",outcome="completed"\} 1/],
 };
 
@@ -47,6 +50,7 @@ test.each(programs)("$document, program $index", ({ document, code, index, print
       HOME: folder,
       STRATA_STORE: document.endsWith("analytics.md") ? join(folder, "ledger.db") : `${file}.db`,
       METRICS_PORT: "0",
+      TWO_AGENTS: resolve("examples/two-agents/strata.yaml"),
     },
   });
   expect({ status, stderr }).toMatchObject({ status: 0 });

@@ -25,6 +25,7 @@ async function* recordings(): AsyncGenerator<Recorded> {
         agent: "tester",
         wire: "anthropic-messages",
         blocks: "as sent",
+        isWhole: true,
         workspace: id,
       },
     };

@@ -56,6 +56,7 @@ async function* recording(...requests: readonly RecordedRequest[]): AsyncGenerat
       agent: "tester",
       wire: "anthropic-messages",
       blocks: "as sent",
+      isWhole: false,
       workspace: "a.jsonl",
     },
   };

@@ -12,11 +12,13 @@ import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { createDispatcher } from "../src/edge/tools/dispatch/dispatcher.ts";
 import { toolOf } from "../src/edge/tools/test-kit.ts";
-import type { TurnRun } from "../src/engine.ts";
+import type { TurnResult } from "../src/engine.ts";
 import { createEngine, type Engine } from "../src/engine/session/create-engine.ts";
 import type { EngineSession } from "../src/engine/session/engine-session.ts";
 import type { Emitter } from "../src/engine/events/turn-emitter.ts";
 import type { DelegationOptions } from "../src/engine/sub-agents/delegation.ts";
+import { createWorldProfile, type WorldProfile } from "../src/engine/world/world-profile.ts";
+import type { WorldOwner } from "../src/engine/world/world.ts";
 import { withDelegation } from "../src/engine/sub-agents/sub-agent.ts";
 import {
   createSimulator,
@@ -47,6 +49,17 @@ interface SceneOptions {
   readonly simulator?: Partial<SimulatorOptions>;
   readonly stream?: boolean;
   readonly events?: Emitter;
+  /** Whether the world has an environment that can be scoped. */
+  readonly environment?: boolean;
+}
+
+function profileOf(owner: WorldOwner): WorldProfile {
+  const capabilities = [
+    { category: "Mail", name: "mail-send", status: "ready" },
+    { category: "Social", name: "news", status: "setup" },
+  ] as const;
+  const profile = { environment: { capabilities } };
+  return createWorldProfile({ profile: () => profile, owner, onNotice: () => {} });
 }
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -99,8 +112,11 @@ export async function openScene(answer: Answer, options: SceneOptions = {}): Pro
       counter: cheapCounter,
       now: () => clock.now(),
       ...(options.events === undefined ? {} : { events: options.events }),
-      world: () =>
+      world: (owner) =>
         Promise.resolve({
+          ...(options.environment === true && {
+            environmentFor: (scope) => profileOf(owner).environmentFor(scope),
+          }),
           context: () =>
             Promise.resolve({
               parts: {
@@ -161,7 +177,7 @@ export function resultsOf({ turns }: Prompt): readonly string[] {
   );
 }
 
-export async function runDone(session: EngineSession, text: string): Promise<TurnRun> {
+export async function runDone(session: EngineSession, text: string): Promise<TurnResult> {
   const run = await session.run(text).result;
   expect(run.end).toBe("done");
   return run;
@@ -175,7 +191,7 @@ export async function runSlowly(
   scene: Scene,
   session: EngineSession,
   text: string,
-): Promise<TurnRun> {
+): Promise<TurnResult> {
   const run = runDone(session, text);
   for (;;) {
     const done = await Promise.race([run, setTimeout(2, null)]);

@@ -81,6 +81,31 @@ describe("workers", () => {
     expect(prompt?.system).not.toContain("mail ready");
   });
 
+  test("learn only of the part of the environment that the task's scope names; an unknown name is refused with those there are (X-20)", async () => {
+    const seen: string[] = [];
+    const results: string[] = [];
+    const scene = await openScene(
+      (prompt) => {
+        if (isWorker(prompt)) {
+          seen.push(prompt.turns[0]?.text ?? "");
+          return say("Sent.");
+        }
+        results.push(...resultsOf(prompt));
+        if (results.length === 0) return use(delegate({ task: "Write.", scope: ["mial"] }));
+        if (results.length === 1) return use(delegate({ task: "Write.", scope: ["mail"] }));
+        return say("Done.");
+      },
+      { environment: true },
+    );
+    await runDone(await scene.engine.open(), "Write to Kim.");
+    expect(results[0]).toContain(
+      "names mial, which is no capability here; there are Mail, mail-send, Social, news",
+    );
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toContain("Mail: mail-send ✅");
+    expect(seen[0]).not.toContain("news");
+  });
+
   test("can use only what is in their toolset, also where they were not told of it", async () => {
     const scene = await openScene((prompt) => {
       if (isWorker(prompt)) {

@@ -18,7 +18,7 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import { runTurn, type TurnRun } from "../../src/engine.ts";
+import { runTurn, type TurnResult } from "../../src/engine.ts";
 import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session } from "../../src/core/session/session.ts";
 import { resumeSession, type ResumeSetup } from "../../src/engine/session/stored-session.ts";
@@ -144,7 +144,7 @@ function toResult({ id, name }: ToolUseBlock, text: string | undefined): Message
   return { role: "tool", content: [result] };
 }
 
-function checkTurn({ end, calls }: TurnRun, callsExpected: number): void {
+function checkTurn({ end, calls }: TurnResult, callsExpected: number): void {
   if (end === "done" && calls.length === callsExpected) return;
   const failure = calls.at(-1)?.failure ?? { kind: end, detail: `of ${callsExpected} calls` };
   throw new Error(`${placeOf(calls.at(-1))}: ${failure.kind}, ${failure.detail}`);

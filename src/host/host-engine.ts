@@ -1,8 +1,10 @@
 // The engine of a host: one agent on the opened parts, with sub-agents, in its workspace.
 import { modelOf } from "../core/config/resolve-agent.ts";
+import { resolveProfile } from "../core/config/resolve-profile.ts";
 import type { Redact } from "../core/events/redact-secrets.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
+import type { PaceKind } from "../core/cache/pace.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { Catalogue } from "../core/models/catalogue.ts";
 import type { TextCounter } from "../core/tokens/o200k/counter.ts";
@@ -19,6 +21,7 @@ import { toDelegationOptions, toEngineConfig, toSummariserName } from "./config/
 import { withDelegation } from "../engine/sub-agents/sub-agent.ts";
 import { unlessRefused } from "../engine/events/turn-emitter.ts";
 import { openWorkspaceWorld } from "../engine/world/workspace-world.ts";
+import { loadTools } from "./parts/load-tools.ts";
 import { createFindSummariser } from "./parts/find-summariser.ts";
 import { perConfig, type FollowedConfig } from "./config/follow-config.ts";
 import type { Counters } from "./parts/open-counters.ts";
@@ -48,6 +51,10 @@ export interface EngineParts {
 export interface AgentOptions {
   /** In place of the agent's configured one; its rules are part of the prompt. */
   readonly role?: AgentRole;
+  /** Which of the agent's bindings holds; its default by default. */
+  readonly binding?: string;
+  /** In place of the agent's configured one: what usually causes the next call. */
+  readonly pace?: PaceKind;
   /** Where the user's own configuration and skills are; the home folder by default. */
   readonly homeFolder?: string;
   /** Call options, such as the longest reply. */
@@ -68,14 +75,18 @@ export interface EngineOwner extends AgentOptions {
 }
 
 export function openHostEngine(parts: EngineParts, owner: EngineOwner): Engine {
-  const { agent, role, usualModel, callOptions } = owner;
+  const { agent, binding, role, pace, usualModel, callOptions: options } = owner;
   const { config, workspace } = parts;
-  const asked = role === undefined ? {} : { role };
-  const around = { ...asked, workspacePath: workspace.path, model: usualModel };
-  const readConfig = async (): Promise<EngineConfig> => {
-    const read = toEngineConfig(await config.current(), agent, around);
-    return callOptions === undefined ? read : { ...read, options: callOptions };
+  const around = {
+    binding,
+    ...(role === undefined ? {} : { role }),
+    ...(pace === undefined ? {} : { pace }),
+    ...(options === undefined ? {} : { options }),
+    workspacePath: workspace.path,
+    model: usualModel,
   };
+  const readConfig = async (): Promise<EngineConfig> =>
+    toEngineConfig(await config.current(), agent, around);
   const deps = toDeps(parts, owner, readConfig);
   const delegation = perConfig(config, toDelegationOptions);
   const engine = createEngine(readConfig, withDelegation(readConfig, deps, delegation));
@@ -117,7 +128,7 @@ function toDeps(
 /** A world in the workspace. In a temporary folder the agent may only read. */
 function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<EngineDeps["world"]> {
   const { config, ledger, events, providers, workspace, guardedFiles, redact } = parts;
-  const { agent, homeFolder, confirm, onSettled, onNotice } = owner;
+  const { agent, binding, homeFolder, confirm, onSettled, onNotice } = owner;
   const { isSimulated } = providers;
   const { path, documents, isTemporary } = workspace;
   const open = openWorkspaceWorld({
@@ -125,7 +136,11 @@ function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<Engi
     ledger,
     events,
     documents,
-    settings: followWorldSettings(config, { agent, isSimulated, homeFolder }),
+    settings: followWorldSettings(config, { agent, binding, isSimulated, homeFolder }),
+    tools: async () => {
+      const { toolModule } = resolveProfile(config.now(), agent, binding ?? null);
+      return toolModule === null ? [] : loadTools(toolModule, path);
+    },
     readOnly: isTemporary,
     guardedFiles,
     redact,

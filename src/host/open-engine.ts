@@ -3,23 +3,19 @@ import type { Environment } from "../core/config/environment.ts";
 import { readConfig, type ConfigOption } from "../core/config/read-config.ts";
 import { toConfigError } from "../core/config/config-problem.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
-import type { Redact } from "../core/events/redact-secrets.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import { isCount, isObject } from "../core/message/fields.ts";
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import { StrataError, messageOf } from "../core/strata-error.ts";
 import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
+import { createWorkspaceCache } from "../edge/files/workspace/workspace-cache.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
-import type { Confirm } from "../edge/tools/dispatch/confirmation.ts";
-import { createDispatcher } from "../edge/tools/dispatch/dispatcher.ts";
-import type { ScopedTool } from "../edge/tools/scoped-tool.ts";
 import { createEngine, type Engine } from "../engine/session/create-engine.ts";
 import type { EngineDeps } from "../engine/session/engine-deps.ts";
 import { checkConfig, checkFields, type Check } from "../engine/session/check-input.ts";
 import type { EngineConfig } from "../engine/session/engine-config.ts";
-import type { Unfinished } from "../engine/session/engine-session.ts";
-import type { World } from "../engine/world/world.ts";
+import type { Unfinished } from "../engine/session/live-session.ts";
 import type { SimulatorOptions } from "../simulator/index.ts";
 import { isSimulatedModel } from "./config/choose-model.ts";
 import { openAll, type Keep } from "./open-all.ts";
@@ -27,24 +23,21 @@ import { providerVariableNames } from "./config/environment.ts";
 import { continuing } from "./host-engine.ts";
 import { openCounters } from "./parts/open-counters.ts";
 import { followSecrets } from "./tool-secrets.ts";
+import { openEngineWorld, type EngineWorldOptions } from "./parts/engine-world.ts";
 import { openEvents } from "./ledger/open-events.ts";
 import { openProviders } from "./parts/open-providers.ts";
 import { markSimulated } from "./ledger/simulated-session.ts";
 
 /** Besides these, everything an engine's configuration has: `policy`, `options`, `compaction` … */
-export interface OpenEngineOptions extends EngineConfig {
+export interface OpenEngineOptions extends EngineConfig, EngineWorldOptions {
   /** The system prompt. Nothing is added to it unless another option asks for it. */
   readonly system?: string;
-  /** Made with `defineTool`. */
-  readonly tools?: readonly ScopedTool[];
   /** A file, a PostgreSQL address, or a ledger, which the caller closes. By default nothing outlives the process. */
   readonly store?: string | Ledger;
   /** Lets the built-in simulator answer: no key, no network, no bill. */
   readonly simulate?: boolean | SimulatorOptions;
   /** What the first run of a session does with a turn that a process left open; `finish` by default. */
   readonly unfinished?: Unfinished;
-  /** Called before tools with strong side effects; without it they run. */
-  readonly confirm?: Confirm;
   /** Called with each notice for a person. Notices hold no keys. */
   readonly onNotice?: (notice: string) => void;
   /** Where keys and addresses of providers are; the process's variables by default. */
@@ -75,6 +68,10 @@ export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngi
 const isText = (value: unknown): boolean => typeof value === "string";
 const isCall = (value: unknown): boolean => typeof value === "function";
 
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isTextMap = (value: unknown): boolean =>
+  isObject(value) && Object.values(value).every(isText);
+
 function hasCall(value: unknown, name: string): boolean {
   return isObject(value) && isCall(value[name]);
 }
@@ -94,6 +91,24 @@ const doorChecks: Readonly<Record<string, Check>> = {
   unfinished: [(value) => value === "finish" || value === "abandon", "finish or abandon"],
   callsMax: [(value) => isCount(value) && value > 0, "a whole number from 1"],
   confirm: [isCall, "a function"],
+  workspace: [isText, "a folder"],
+  toolset: [(value) => isText(value) || isObject(value), "the name of a toolset, or a toolset"],
+  skills: [isTexts, "a list of names"],
+  documents: [isTexts, "a list of paths from the workspace"],
+  permissions: [isTexts, "a list of names"],
+  peers: [isTextMap, "an object with a text for each name"],
+  guidance: [isTextMap, "an object with a text for each model"],
+  persona: [isObject, "{ identity, soul }"],
+  environment: [
+    (value) => isCall(value) || (isObject(value) && Array.isArray(value["capabilities"])),
+    "{ capabilities: [{ category, name, status }] }, or a function that returns it",
+  ],
+  memoryProvider: [(value) => hasCall(value, "recall"), "{ name, recall }"],
+  ...Object.fromEntries(
+    ["systemFile", "personaFile", "userIdentity", "dailyNotes", "bindingPrompt", "language"].map(
+      (name): [string, Check] => [name, [isText, "text"]],
+    ),
+  ),
   onNotice: [isCall, "a function"],
   env: [isObject, "an object of variables"],
   catalogue: [
@@ -123,7 +138,9 @@ async function openParts(
   const { env = process.env } = options;
   const address = typeof store === "string" ? store : undefined;
   const redact = followSecrets({ now: followed.now, env, store: address, onNotice });
-  const world = toWorld(options, events, redact, providers.isSimulated);
+  const documents = createWorkspaceCache();
+  keep({ close: () => Promise.resolve(documents.close()) });
+  const open = openEngineWorld(options, { ledger, events, redact, documents, onNotice });
   const deps: EngineDeps = {
     ledger,
     events,
@@ -135,9 +152,14 @@ async function openParts(
       return { ...reached, counter: counters.of(reached) };
     },
     canReach: (facts) => providers.canReach(facts),
-    world: () => Promise.resolve(world),
+    world: async (owner) => {
+      const world = await open(owner);
+      return providers.isSimulated ? markSimulated(world, { isTemporary: false }) : world;
+    },
   };
-  const engine = continuing(keep(createEngine(options, deps)), { events, ledger, providers });
+  const { workspace } = options;
+  const configured = workspace === undefined ? options : { workspacePath: workspace, ...options };
+  const engine = continuing(keep(createEngine(configured, deps)), { events, ledger, providers });
   const usual = unfinished === undefined ? {} : { unfinished };
   return {
     ...engine,
@@ -146,21 +168,6 @@ async function openParts(
     events,
     isSimulated: providers.isSimulated,
   };
-}
-
-/** The system prompt as it is given, and the tools. */
-function toWorld(
-  { system, tools = [], confirm }: OpenEngineOptions,
-  events: EventBus,
-  redact: Redact,
-  isSimulated: boolean,
-): World {
-  const asking = confirm === undefined ? {} : { confirm };
-  const world: World = {
-    context: () => Promise.resolve({ parts: system === undefined ? {} : { system } }),
-    tools: createDispatcher({ tools, events, redact, ...asking }),
-  };
-  return isSimulated ? markSimulated(world, { isTemporary: false }) : world;
 }
 
 function openStore(where: string | undefined, onNotice: (notice: string) => void): Promise<Ledger> {

@@ -83,7 +83,7 @@ describe("a session whose replies begin to think", () => {
     const lost = [...toolTurn(), question(usageOf(10_000, 4000))];
     const silent = { ...thoughtful(), append: thoughtful().append.slice(1) };
     for (const requests of [lost, [...lost, silent]]) {
-      expect((await explain(requests))[2]?.explanation.cause).toBe("provider lost it");
+      expect((await explain(requests))[2]?.explanation.cause).toBe("changed after the head");
     }
   });
 
@@ -93,7 +93,76 @@ describe("a session whose replies begin to think", () => {
     const before = { ...opening(), ...second, append };
     const lost = { ...question(usageOf(10_000, 4000)), keep: 6 };
     const calls = await explain([first ?? opening(), before, lost, { ...thoughtful(), keep: 8 }]);
-    expect(calls[2]?.explanation.cause).toBe("provider lost it");
+    expect(calls[2]?.explanation.cause).toBe("changed after the head");
+  });
+});
+
+describe("a read that stops short although everything recorded was as before", () => {
+  const headRead = { ...opening(), usage: usageOf(10_000, 2000) };
+  const [, turn = opening()] = toolTurn();
+  const next = { ...reply(60_000, usageOf(10_000, 4000)), keep: 5 };
+
+  test("changed after the head, where the recording lacks parts of the request", async () => {
+    const call = (await explain([headRead, turn, next]))[2];
+    expect(call).toMatchObject({
+      evidence: "inferred",
+      explanation: {
+        cause: "changed after the head",
+        detail:
+          "in blocks 3 to 5, tokens 10000 to 13000; 10000 tokens were read, as much as by call 1",
+        lostTokens: 3000,
+        block: { path: "block 3" },
+      },
+    });
+    expect(call?.explanation.advice).toContain("The provider still had the head");
+  });
+
+  test("was lost by the provider, where requests are recorded whole", async () => {
+    const call = (await explain([headRead, turn, next], { isWhole: true }))[2];
+    expect(call).toMatchObject({
+      evidence: "recorded",
+      explanation: { cause: "provider lost it", lostTokens: 3000 },
+    });
+  });
+
+  test("was lost by the provider, where not even the recorded head was read", async () => {
+    const nothing = { ...next, usage: usageOf(0, 14_000) };
+    const calls = await explain([headRead, turn, nothing]);
+    expect(calls.map(causeOf)).toEqual(["first call", "no miss", "provider lost it"]);
+  });
+
+  test("came from another host, where each host keeps what it saw and the read ends with an earlier call", async () => {
+    const ends = [0, 12_288, 16_384, 12_288].map((read, index) => ({
+      ...(index === 0 ? opening() : reply(index * 20_000, noUsage)),
+      model: "gpt-5.5",
+      keep: index === 0 ? 0 : 1 + 2 * index,
+      usage: { ...noUsage, cacheReadTokens: read, uncachedTokens: 14_000 + index * 4000 - read },
+    }));
+    const calls = await explain(ends, { wire: "openai-responses" });
+    expect(calls[3]).toMatchObject({
+      evidence: "inferred",
+      explanation: {
+        cause: "another host",
+        detail: "12288 of 20480 tokens were read, as much as by call 2",
+      },
+    });
+  });
+
+  test("was not marked before, where the bill shows neither a read nor a write", async () => {
+    const plain = { ...turn, usage: { ...noUsage, uncachedTokens: 13_000 } };
+    const calls = await explain([opening(), plain, { ...next, usage: usageOf(0, 14_000) }]);
+    expect(calls[2]).toMatchObject({
+      evidence: "inferred",
+      explanation: { cause: "nothing was marked" },
+    });
+  });
+
+  test("names only the span where no recorded call left what was read", async () => {
+    const calls = await explain([opening(), turn, { ...next, usage: usageOf(9000, 5000) }]);
+    expect(calls[2]?.explanation).toMatchObject({
+      cause: "changed after the head",
+      detail: "in blocks 2 to 5, tokens 9000 to 13000",
+    });
   });
 });
 
@@ -208,16 +277,24 @@ const session: RecordedSession = {
   agent: null,
   wire: "anthropic-messages",
   blocks: "as sent",
+  isWhole: false,
   workspace: "one.jsonl",
 };
 
-function explain(requests: readonly RecordedRequest[]): Promise<ExplainedCall[]> {
+function explain(
+  requests: readonly RecordedRequest[],
+  facts: Partial<RecordedSession> = {},
+): Promise<ExplainedCall[]> {
   const recorded = requests.map((request): Recorded => ({
     type: "request",
     sessionId: "one",
     request,
   }));
-  return collect(explainRecordings(streamOf([{ type: "session", session }, ...recorded])));
+  return collect(
+    explainRecordings(
+      streamOf([{ type: "session", session: { ...session, ...facts } }, ...recorded]),
+    ),
+  );
 }
 
 async function* streamOf(recorded: readonly Recorded[]): AsyncGenerator<Recorded> {

@@ -7,6 +7,7 @@ import { rememberCall } from "../core/diagnosis/remember-call.ts";
 import { promptTokens, writtenTokens, type Lifetime, type Usage } from "../core/message/usage.ts";
 import type { CacheRules } from "../core/models/cache-rules.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
+import { prefixEnds, type PrefixEnd } from "./cut-read.ts";
 import { findUnreadBlock, type UnreadBlock } from "./first-unread.ts";
 import { holdsThinking, judgeCall, type ThreadWalk, type Verdict } from "./judge-call.ts";
 import type { Recorded, RecordedBlock, RecordedRequest, RecordedSession } from "./recording.ts";
@@ -50,7 +51,13 @@ export async function* explainRecordings(
         yield* takeCalls(workspace, "all");
         workspace = openWorkspace(session.workspace);
       }
-      workspace.sessions.set(session.id, { session, workspace, threads: new Map(), calls: 0 });
+      workspace.sessions.set(session.id, {
+        session,
+        workspace,
+        threads: new Map(),
+        ends: [],
+        calls: 0,
+      });
     } else {
       const session = workspace.sessions.get(recorded.sessionId);
       if (session === undefined) continue;
@@ -100,6 +107,7 @@ interface SessionWalk {
   readonly session: RecordedSession;
   readonly workspace: Workspace;
   readonly threads: Map<string, ThreadWalk>;
+  readonly ends: PrefixEnd[];
   calls: number;
 }
 
@@ -121,7 +129,9 @@ function explainNext(walk: SessionWalk, request: RecordedRequest, facts: ModelFa
   const startMs = request.startMs ?? thread?.startMs ?? 0;
   const own = keepsEveryPrefix(facts.cache);
   const entries = own ? (thread?.last.entries ?? []) : workspace.entries;
-  const verdict = judgeCall({ thread, request, blocks, view, facts, entries, startMs });
+  const { ends } = walk;
+  const asked = { session, thread, request, blocks, view, facts, entries, ends, startMs };
+  const verdict = judgeCall(asked);
   const readableMs = request.endMs ?? startMs;
   const last = rememberCall({ view, rules: facts, usage, entries, startMs, readableMs });
   const { settings } = request;
@@ -129,6 +139,7 @@ function explainNext(walk: SessionWalk, request: RecordedRequest, facts: ModelFa
   walk.threads.set(request.thread, { blocks, last, usage, settings, startMs, hasThought });
   workspace.entries = last.entries;
   if (usage === null) return;
+  ends.push(...prefixEnds(usage, walk.calls, facts));
   const before = thread?.usage ?? null;
   const isTimed = thread !== null && request.startMs !== null;
   const firstUnread = isMiss(verdict.explanation)

@@ -1,4 +1,6 @@
 // Why one recorded call read less than it could have: from its blocks, otherwise from bills and replies.
+import { isLive } from "../core/cache/cache-state.ts";
+import { keepsEveryPrefix, wholeSteps } from "../core/cache/expect-bill.ts";
 import { explainCall } from "../core/diagnosis/explain-call.ts";
 import { adviseOn, type Explanation, type MissCause } from "../core/diagnosis/explanation.ts";
 import { describePlace } from "../core/diagnosis/find-divergence.ts";
@@ -8,7 +10,8 @@ import { scaledRuler, type RememberedCall } from "../core/diagnosis/remember-cal
 import type { Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { withExcerpts } from "./first-unread.ts";
-import type { RecordedBlock, RecordedRequest } from "./recording.ts";
+import { findCutRead, type PrefixEnd } from "./cut-read.ts";
+import type { RecordedBlock, RecordedRequest, RecordedSession } from "./recording.ts";
 import { findUnseenChange } from "./unseen-change.ts";
 
 export interface Verdict {
@@ -31,18 +34,21 @@ export interface ThreadWalk {
 }
 
 export interface CallToExplain {
+  readonly session: RecordedSession;
   readonly thread: ThreadWalk | null;
   readonly request: RecordedRequest;
   readonly blocks: readonly RecordedBlock[];
   readonly view: PromptView;
   readonly facts: ModelFacts;
   readonly entries: readonly TrackedEntry[];
+  /** Of the session's earlier calls. */
+  readonly ends: readonly PrefixEnd[];
   readonly startMs: number;
 }
 
 /** Explains from the recorded blocks, otherwise from the bills. */
 export function judgeCall(call: CallToExplain): Verdict {
-  const { thread, request, blocks, view, facts, entries, startMs } = call;
+  const { session, thread, request, blocks, view, facts, entries, startMs } = call;
   const { usage } = request;
   const before = thread === null ? null : { ...thread.last, entries };
   const found = explainCall({ before, view, rules: facts, usage, startMs, textBefore: noText });
@@ -60,12 +66,45 @@ export function judgeCall(call: CallToExplain): Verdict {
     now: { usage, settings: request.settings },
     blocks,
     appended: request.append,
+    isWhole: session.isWhole,
     tokenizer: facts.tokenizer,
   });
   if (unseen !== null) return { explanation: withCause(found, call, unseen), evidence: "inferred" };
-  const unknown = { ...recorded, explanation: { ...found, advice: unknownAdvice } };
-  if (!mayHaveSwitchedThinking(call, thread)) return unknown;
-  return { ...unknown, ifReplyThinks: withCause(found, call, thinkingSwitched) };
+  // A marked prefix above the minimum is read or written, so the markers we assumed were not there.
+  const isUnmarked = thread.last.kept === null && request.markers === null;
+  if (isUnmarked) return { explanation: withCause(found, call, notMarked), evidence: "inferred" };
+  const left = nameRest(found, call, thread);
+  if (!mayHaveSwitchedThinking(call, thread)) return left;
+  return { ...left, ifReplyThinks: withCause(found, call, thinkingSwitched) };
+}
+
+const notMarked: { readonly cause: MissCause; readonly detail: string } = {
+  cause: "nothing was marked",
+  detail: "the call before neither read nor wrote",
+};
+
+/** What is left to say if everything recorded was as before and in time. */
+function nameRest(found: Explanation, call: CallToExplain, thread: ThreadWalk): Verdict {
+  const { session, facts, ends, view } = call;
+  // Nothing is missing from the recording, so only the provider can have lost it.
+  if (session.isWhole) return { explanation: found, evidence: "recorded" };
+  const blocks = { first: firstUnread(found, call) + 1, last: (thread.last.kept?.block ?? 0) + 1 };
+  const last = Math.min(blocks.last, view.blocks.length);
+  const isHeadKept = hasKeptHead(call);
+  const cut = findCutRead({ found, facts, ends, isHeadKept, blocks: { ...blocks, last } });
+  if (cut !== null) return { explanation: withCause(found, call, cut), evidence: "inferred" };
+  return { explanation: { ...found, advice: unknownAdvice }, evidence: "recorded" };
+}
+
+function hasKeptHead({ view, facts, request, entries, startMs }: CallToExplain): boolean {
+  const head = view.blocks.findIndex(({ tier }) => tier === "T3") - 1;
+  if (keepsEveryPrefix(facts.cache)) {
+    return wholeSteps(scaledRuler(view, request.usage)(head), facts.cache) > 0;
+  }
+  return entries.some(
+    (entry) =>
+      entry.block <= head && view.blocks[entry.block]?.key === entry.key && isLive(entry, startMs),
+  );
 }
 
 /** Transcripts lack the setting, but replies show it. */
@@ -108,9 +147,7 @@ function withCause(
   { view, facts, thread, request, startMs }: CallToExplain,
   { cause, detail }: { readonly cause: MissCause; readonly detail: string | null },
 ): Explanation {
-  const ruler = scaledRuler(view, request.usage);
-  const at = view.blocks.findIndex((_, index) => ruler(index) > found.reportedReadTokens);
-  const block = describePlace(view.blocks, at);
+  const block = describePlace(view.blocks, firstUnread(found, { view, request }));
   const about = {
     gapMs: startMs - (thread?.startMs ?? startMs),
     minimumTokens: facts.cache.minimumTokens,
@@ -119,4 +156,13 @@ function withCause(
     detail,
   };
   return { ...found, cause, detail, block, advice: adviseOn(cause, about) };
+}
+
+/** By our own count, so it can be one block off. */
+function firstUnread(
+  { reportedReadTokens }: Explanation,
+  { view, request }: Pick<CallToExplain, "view" | "request">,
+): number {
+  const ruler = scaledRuler(view, request.usage);
+  return view.blocks.findIndex((_, index) => ruler(index) > reportedReadTokens);
 }

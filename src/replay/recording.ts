@@ -27,6 +27,8 @@ export interface RecordedSession {
   readonly wire: string | null;
   /** Whether blocks are what the provider saw, or pieces of one size without content. */
   readonly blocks: "as sent" | "hashed pieces";
+  /** Whether requests are recorded whole, as sent; otherwise settings, tools or injected text may be missing. */
+  readonly isWhole: boolean;
   /** Every session of one workspace may read what another wrote; each file is its own by default. */
   readonly workspace: string;
 }

@@ -23,6 +23,12 @@ test("a prompt that grew less than what was appended left something out", () => 
   });
 });
 
+test("requests recorded whole hide nothing, whatever the bill says", () => {
+  for (const now of [usageOf(0, 10_100), usageOf(2000, 7400)]) {
+    expect(findUnseenChange(question({ now, isWhole: true }))).toBeNull();
+  }
+});
+
 test("a difference within the error of counting is no evidence", () => {
   expect(findUnseenChange(question({ now: usageOf(2000, 8050) }))).toBeNull();
 });
@@ -46,7 +52,9 @@ test("a setting that changed at this call is named, whatever the rules say about
 
 /** A call of 10,000 tokens, and a user turn of 100 more; every test changes one thing. */
 function question(
-  change: Partial<Pick<UnseenQuestion, "blocks" | "appended">> & { readonly now?: Usage },
+  change: Partial<Pick<UnseenQuestion, "blocks" | "appended" | "isWhole">> & {
+    readonly now?: Usage;
+  },
 ): UnseenQuestion {
   const turn = blockOf("user", "text");
   return {
@@ -55,6 +63,7 @@ function question(
     blocks: change.blocks ?? [turn],
     appended: change.appended ?? [turn],
     tokenizer: "o200k",
+    isWhole: change.isWhole ?? false,
   };
 }
 

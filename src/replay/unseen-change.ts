@@ -18,6 +18,8 @@ export interface UnseenQuestion {
   /** The blocks that the first call did not have. */
   readonly appended: readonly RecordedBlock[];
   readonly tokenizer: Tokenizer;
+  /** Whether requests are recorded whole: then only a setting that no rule knows can matter. */
+  readonly isWhole: boolean;
 }
 
 export interface CallFacts {
@@ -32,7 +34,19 @@ export function countErrorOf(tokenizer: Tokenizer, counted: number): number {
 
 /** Null without evidence of a change. */
 export function findUnseenChange(question: UnseenQuestion): UnseenChange | null {
-  const { blocks, appended, before, now } = question;
+  const { before, now } = question;
+  const left = question.isWhole ? null : findLeftOut(question);
+  if (left !== null) return left;
+  // No rule of the provider makes this setting matter, but it changed at exactly this call.
+  const changed = changedName(before.settings, now.settings);
+  if (changed === null) return null;
+  const value = ({ settings }: CallFacts): string => settings[changed] ?? "none";
+  return { cause: "parameter changed", detail: `${changed}: ${value(before)} → ${value(now)}` };
+}
+
+/** What the bill says about parts that are not recorded. */
+function findLeftOut(question: UnseenQuestion): UnseenChange | null {
+  const { blocks, appended, now } = question;
   const last = appended.at(-1);
   // Every agent's prompt has tools: if none are recorded, the recording lacks everything before the messages.
   const isHidden = !blocks.some(({ tier }) => tier === "T0");
@@ -46,11 +60,7 @@ export function findUnseenChange(question: UnseenQuestion): UnseenChange | null 
     const detail = `${missing} tokens of the history were not sent again, such as earlier thinking or cleared results`;
     return { cause: "history rewritten", detail };
   }
-  // No rule of the provider makes this setting matter, but it changed at exactly this call.
-  const changed = changedName(before.settings, now.settings);
-  if (changed === null) return null;
-  const value = ({ settings }: CallFacts): string => settings[changed] ?? "none";
-  return { cause: "parameter changed", detail: `${changed}: ${value(before)} → ${value(now)}` };
+  return null;
 }
 
 /** How much less the prompt grew than was appended. Within a turn only a shorter prompt is evidence, as counts have errors. */

@@ -38,9 +38,9 @@ test("a reply that breaks off is shown as far as it arrived, and the next turn i
     colours: false,
     showsStatus: true,
   } as const;
-  const wish = { prompt: null, isJson: false, isAllowed: false, model: null };
+  const options = { prompt: null, isJson: false, isAllowed: false, model: null };
   try {
-    expect(await runChat(wish, deps, io)).toBe(0);
+    expect(await runChat(options, deps, io)).toBe(0);
     expect(said.out).toMatch(
       /^> first\n\nSome words[\s\S]*\nThe reply broke off \(unreachable\): .*\n {2}check the network .* send it again\n/,
     );

@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from "node:util";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { chatCommand } from "../../src/cli/chat/chat-command.ts";
 import { openChat } from "../../src/cli/chat/open-chat.ts";
-import { runChat, type ChatDeps, type ChatWish } from "../../src/cli/chat/run-chat.ts";
+import { runChat, type ChatDeps, type ChatOptions } from "../../src/cli/chat/run-chat.ts";
 import { parseInput } from "../../src/cli/command.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { createTestIo, type Ran } from "../../src/cli/test-kit.ts";
@@ -72,7 +72,7 @@ async function runTyped(
 ): Promise<Ran> {
   const { io, said } = createTestIo(env);
   const input = parseInput(chatCommand, words);
-  const wish: ChatWish = {
+  const asked: ChatOptions = {
     prompt: prompt ?? null,
     isJson: input.switches.has("json"),
     model: input.values.get("model") ?? null,
@@ -89,7 +89,7 @@ async function runTyped(
     colours: false,
     showsStatus,
   };
-  const status = await runChat(wish, deps, io);
+  const status = await runChat(asked, deps, io);
   return { status, ...said };
 }
 

@@ -24,7 +24,13 @@ import { openaiEndpoint } from "../../src/core/wire/openai/access.ts";
 import { createProvider, type Provider } from "../../src/edge/providers/provider.ts";
 import type { Timeouts } from "../../src/edge/providers/timeouts.ts";
 import { createDispatcher } from "../../src/edge/tools/dispatch/dispatcher.ts";
-import { resumeTurn, runTurn, type Deps, type TurnRun, type TurnToRun } from "../../src/engine.ts";
+import {
+  resumeTurn,
+  runTurn,
+  type Deps,
+  type TurnResult,
+  type TurnToRun,
+} from "../../src/engine.ts";
 import { compactSession } from "../../src/engine/compaction/compact-session.ts";
 import type { Compaction } from "../../src/engine/turn/deps.ts";
 import type { CompactionOutcome } from "../../src/core/turn/compaction/compacting.ts";
@@ -68,15 +74,15 @@ export interface World {
   /** What subscribers were told. */
   readonly told: StrataEvent[];
   /** One turn; throws nothing for what the model does. */
-  say(text: string, more?: Partial<TurnToRun>): Promise<TurnRun>;
+  say(text: string, more?: Partial<TurnToRun>): Promise<TurnResult>;
   /** The same in a world where something is otherwise. */
-  sayTo(deps: Deps, text: string, more?: Partial<TurnToRun>): Promise<TurnRun>;
+  sayTo(deps: Deps, text: string, more?: Partial<TurnToRun>): Promise<TurnResult>;
   /** Turns of about so many tokens each, numbered from `from`. */
-  talk(count: number, options?: TalkOptions): Promise<readonly TurnRun[]>;
+  talk(count: number, options?: TalkOptions): Promise<readonly TurnResult[]>;
   compact(focus?: string): Promise<CompactionOutcome>;
   /** Another process takes the session over. */
   restart(): Promise<Session>;
-  resumeTurn(deps?: Partial<Deps>): Promise<TurnRun>;
+  resumeTurn(deps?: Partial<Deps>): Promise<TurnResult>;
   /** Lets time pass, for the provider and for the ledger. */
   pass(ms: number): Promise<void>;
   folds(): Promise<readonly CompactionRecord[]>;
@@ -196,7 +202,7 @@ export async function openWorld(open: OpenLedger, options: WorldOptions = {}): P
       return run;
     },
     talk: async (count, { from = 1, tokens = turnTokens } = {}) => {
-      const runs: TurnRun[] = [];
+      const runs: TurnResult[] = [];
       for (let number = from; number < from + count; number += 1) {
         runs.push(await world.say(ask(number, tokens), { id: `turn-${number}` }));
       }

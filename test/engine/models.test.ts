@@ -2,7 +2,7 @@
 // in three protocols, compared with what it received and billed, and with the same session read from the ledger.
 import { describe, expect, test } from "vitest";
 import type { CallEntry } from "../../src/core/ledger/call-entry.ts";
-import type { TurnRun } from "../../src/engine.ts";
+import type { TurnResult } from "../../src/engine.ts";
 import type { RunOptions } from "../../src/engine/turn/turn-handle.ts";
 import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import type { TurnPart } from "../../src/engine/turn/turn-handle.ts";
@@ -388,7 +388,11 @@ async function goAnyWay(any: (below: number) => number): Promise<number> {
 }
 
 /** Lets a turn go before its first call is sent, and takes it up again. */
-async function letGo(session: EngineSession, text: string, options: RunOptions): Promise<TurnRun> {
+async function letGo(
+  session: EngineSession,
+  text: string,
+  options: RunOptions,
+): Promise<TurnResult> {
   await session.prepare(text, options);
   await session.release();
   return session.resume().result;

@@ -41,7 +41,7 @@ export {
   type Tool,
   type TurnHandle,
   type TurnPart,
-  type TurnRun,
+  type TurnResult,
   type World,
 } from "../../src/index.ts";
 export { createTokenCounter, eventCatalogue } from "../../src/core-index.ts";

@@ -42,7 +42,13 @@ export function createNames(ours: Readonly<Record<string, string>> = {}): Names 
 }
 
 /** Stored keys that the records are older than. */
-const newerKeys: ReadonlySet<string> = new Set(["strataTools"]);
+const newerKeys: ReadonlySet<string> = new Set([
+  "strataTools",
+  "messageId",
+  "createdMs",
+  "resultMessageId",
+  "sizes",
+]);
 
 /** UUIDs and ULIDs. Ids of the simulator are the same in every run. */
 const ids =

@@ -21,7 +21,7 @@ import {
   type RunOptions,
   type Tool,
   type TurnHandle,
-  type TurnRun,
+  type TurnResult,
   type World,
 } from "./kit.ts";
 import { sides, type Side } from "./sides.ts";
@@ -54,9 +54,9 @@ export interface Process extends Made {
     session: EngineSession,
     text: string,
     options?: RunOptions & WatchOptions,
-  ) => Promise<TurnRun>;
+  ) => Promise<TurnResult>;
   /** The same of a turn that somebody else began. */
-  readonly watch: (handle: TurnHandle, options?: WatchOptions) => Promise<TurnRun | null>;
+  readonly watch: (handle: TurnHandle, options?: WatchOptions) => Promise<TurnResult | null>;
   /** As a program that ends. */
   readonly end: () => Promise<void>;
   /** Whatever still runs in it is cut off. */

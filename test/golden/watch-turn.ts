@@ -1,5 +1,5 @@
 // What whoever asked for a turn sees of it: parts in order, with words joined, and the result.
-import type { CallEntry, TurnHandle, TurnPart, TurnRun } from "./kit.ts";
+import type { CallEntry, TurnHandle, TurnPart, TurnResult } from "./kit.ts";
 import type { Stage } from "./stage.ts";
 
 export interface WatchOptions {
@@ -12,7 +12,7 @@ export async function watchTurn(
   stage: Pick<Stage, "parts" | "results">,
   handle: TurnHandle,
   { onPart = () => {} }: WatchOptions = {},
-): Promise<TurnRun | null> {
+): Promise<TurnResult | null> {
   const seen: unknown[] = [];
   for await (const part of handle) {
     addPart(seen, part);
@@ -29,13 +29,13 @@ export async function watchTurn(
   }
 }
 
-export function expectRun(run: TurnRun | null): TurnRun {
+export function expectRun(run: TurnResult | null): TurnResult {
   if (run === null) throw new Error("the turn threw");
   return run;
 }
 
 /** Without the session, which is the engine's own, and without what the ledger's rows say. */
-export function toResult({ end, calls, unsaid }: TurnRun): object {
+export function toResult({ end, calls, unsaid }: TurnResult): object {
   return { end, calls: calls.map(toCall), ...(unsaid === undefined ? {} : { unsaid }) };
 }
 

@@ -13,8 +13,10 @@ import { compactionsContract } from "./contract/compactions.ts";
 import { forksContract } from "./contract/forks.ts";
 import { historyContract } from "./contract/history.ts";
 import { leasesContract } from "./contract/leases.ts";
+import { loneCallsContract } from "./contract/lone-calls.ts";
 import { messagesContract } from "./contract/messages.ts";
 import { migrationsContract } from "./contract/migrations.ts";
+import { queueContract } from "./contract/queue.ts";
 import { randomProgramsContract } from "./contract/random-programs.ts";
 import { sessionsContract } from "./contract/sessions.ts";
 import { tablesContract } from "./contract/tables.ts";
@@ -31,6 +33,7 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
   contents: contentsContract,
   foundations: foundationsContract,
   leases: leasesContract,
+  queue: queueContract,
   forks: forksContract,
   compactions: compactionsContract,
   compactionState: compactionContract,
@@ -43,6 +46,7 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
 };
 
 const partsOfStore: Readonly<Record<string, (store: TestStore) => void>> = {
+  "calls without a turn": loneCallsContract,
   deletion: deletionContract,
   transfer: transferContract,
   migrations: migrationsContract,

@@ -147,6 +147,7 @@ function openNodes(
 /** Those that others refer to, last. */
 const tablesToEmpty = [
   "events",
+  "queue_items",
   "compaction_locks_v1",
   "compactions_v1",
   "tool_calls",

@@ -1,7 +1,7 @@
 // What every test of the ledger writes: sessions, messages, calls and whole turns, in a few words.
 import type { CachePlan } from "../../src/core/cache/cache-plan.ts";
 import type { CompactionDetails, NewCompaction } from "../../src/core/ledger/compaction-record.ts";
-import type { CallEntry } from "../../src/core/ledger/call-entry.ts";
+import type { CallEntry, LoneCall } from "../../src/core/ledger/call-entry.ts";
 import type { Ledger, OpenTurn, ThreadOf } from "../../src/core/ledger/ledger.ts";
 import type { NewSession, SessionRecord } from "../../src/core/ledger/session-record.ts";
 import type { NewMessage, NewTurn } from "../../src/core/ledger/turn-record.ts";
@@ -95,6 +95,13 @@ export function call(turnId: string, number: number, more: Partial<CallEntry> = 
     reply: assistant(`answer of ${turnId}`),
     ...more,
   };
+}
+
+/** A call without a turn that went well. */
+export function loneCall(sessionId: string, id: string, more: Partial<LoneCall> = {}): LoneCall {
+  const { turnId: _turnId, number: _number, sent: _sent, reply: _reply, ...rest } = call("", 1);
+  const shape = { ...rest, startMs: startMs + 10, costPicoUsd: 500n };
+  return { id, sessionId, kind: "warm", provider: "anthropic", ...shape, ...more };
 }
 
 export const noPlan: CachePlan = {

@@ -6,6 +6,7 @@ import type { StrataEvent } from "../../src/core/events/event.ts";
 import { defaultCompactionSettings } from "../../src/core/compaction/plan/settings.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { bodyText } from "../../src/core/wire/encoded-request.ts";
+import type { Message } from "../../src/core/message/message.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
 import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import type { ToolAnswer } from "../../src/engine/own-loop/tool-answers.ts";
@@ -79,7 +80,7 @@ test("X-07: a prepared call tells everything the turn is run with", async () => 
     role: "unified",
     systemPrompt: expect.stringContaining(manual.trim()),
     tools: [{ name: "look" }],
-    toolsetName: "unified",
+    toolsetName: "own",
     permissionsGranted: [],
     model: "claude-sonnet-4-6",
     provider: "anthropic",
@@ -88,15 +89,42 @@ test("X-07: a prepared call tells everything the turn is run with", async () => 
     parentTurnId: null,
     workspacePath: "",
   });
-  expect([...context.history, context.currentMessage]).toContainEqual({
-    role: "user",
-    content: [{ type: "text", text: "Why is CI red?" }],
-  });
   expect(context.tokenBudget.remainingTokens).toBeGreaterThan(100_000);
   expect(context.abortSignal?.aborted).toBe(false);
   await session.abandon();
   expect(context.abortSignal?.aborted).toBe(true);
 });
+
+/** Where thinking is bound to its prefix, the time of earlier calls stays in the conversation, as a system message. */
+const rolesOf = (messages: readonly Message[]): readonly string[] =>
+  messages.flatMap(({ role }) => (role === "system" ? [] : [role]));
+
+const asking = (text: string) => ({ role: "user", content: [{ type: "text", text }] });
+
+test.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
+  "X-07: on %s the current message is the event with its words, history is what was said before, and the time stands apart",
+  async (model) => {
+    const { engine, post } = await openWorld({ config: { model } });
+    const session = await engine.open({ id: "own" });
+    const first = await session.prepare("Why is CI red?");
+    expect(first.toContext()).toMatchObject({
+      history: [],
+      currentMessage: asking("Why is CI red?"),
+      sinceEvent: [],
+      volatileText: expect.stringContaining("Current time: "),
+    });
+    const { toolUses } = await session.record(first, await post(first));
+    const answers = toolUses.map(({ id }) => ({ toolUseId: id, content: "red" }));
+    const second = await session.prepare(answers);
+    const later = second.toContext();
+    expect([later.history, later.currentMessage]).toEqual([[], asking("Why is CI red?")]);
+    expect(rolesOf(later.sinceEvent)).toEqual(["assistant", "tool"]);
+    await session.record(second, await post(second));
+    const { history, currentMessage } = (await session.prepare("Thanks.")).toContext();
+    expect(rolesOf(history)).toEqual(["user", "assistant", "tool", "assistant"]);
+    expect(currentMessage).toEqual(asking("Thanks."));
+  },
+);
 
 test("X-07: the time limit is the provider's", async () => {
   const provider = { ...sendsNothing, timeoutMs: 12_345 };

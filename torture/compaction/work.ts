@@ -13,7 +13,7 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import { bodyText } from "../../src/core/wire/encoded-request.ts";
 import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider, type Provider } from "../../src/edge/providers/provider.ts";
-import { resumeTurn, runTurn, type Deps, type TurnRun } from "../../src/engine.ts";
+import { resumeTurn, runTurn, type Deps, type TurnResult } from "../../src/engine.ts";
 import { compactSession } from "../../src/engine/compaction/compact-session.ts";
 import { openSession } from "../../src/engine/session/open-session.ts";
 import type { SessionSetup } from "../../src/core/session/session.ts";
@@ -99,7 +99,7 @@ async function step(sessionId: string, stage: Stage): Promise<void> {
 
 /** Checks that the ledger returns the session as this process left it. */
 async function finish(
-  { end, calls, session }: TurnRun,
+  { end, calls, session }: TurnResult,
   ledger: Ledger,
   count: Stage["count"],
 ): Promise<void> {

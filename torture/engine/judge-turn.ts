@@ -8,7 +8,7 @@ import type { ProviderFailure } from "../../src/core/wire/failure.ts";
 export interface PlayedTurn {
   readonly id: string;
   readonly sessionId: string;
-  /** The end in `TurnRun`, or the thrown error. */
+  /** The end in `TurnResult`, or the thrown error. */
   readonly end: string;
   /** The failure of its last call. */
   readonly failure: ProviderFailure | null;

@@ -27,7 +27,7 @@ export interface Arrivals {
   /** How often each turn is refused before it is answered. */
   readonly refusals: Map<number, number>;
   wanted: Wanted;
-  /** Called once, when the next request arrives. */
+  /** Called once, when the next request for a reply arrives. */
   onNext: (() => void) | null;
 }
 
@@ -35,9 +35,10 @@ export function receive(arrivals: Arrivals): OnRequest {
   return (request) => {
     const shown = readShown(request);
     arrivals.shown.push([shown, arrivals.wanted]);
-    const { onNext } = arrivals;
-    arrivals.onNext = null;
-    onNext?.();
+    if (!shown.isCount) {
+      arrivals.onNext?.();
+      arrivals.onNext = null;
+    }
     const left = arrivals.refusals.get(shown.turn) ?? 0;
     arrivals.refusals.set(shown.turn, left - 1);
     return left > 0 ? unavailable() : undefined;

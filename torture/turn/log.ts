@@ -194,7 +194,8 @@ export function openLog(
       const turn = need(turnId);
       const { messages, calls } = turn;
       const { compaction } = showThread(state.turns, turnId, turnId);
-      return { turn, messages, calls, compaction, toolCalls: 0, stateJson: state.stateJson };
+      const { stateJson } = state;
+      return { turn, messages, calls, compaction, compactions: [], toolCalls: 0, stateJson };
     },
     copy: () => {
       const turns = state.turns.map((turn) => ({ ...turn }));
@@ -220,6 +221,8 @@ function toRows(
     hash: "",
     isReplayed,
     wholeHash: null,
+    messageId: null,
+    createdMs: null,
   }));
 }
 

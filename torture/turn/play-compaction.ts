@@ -6,23 +6,23 @@ import {
 import type {
   Compacting,
   CompactionOutcome,
-  CompactionResult as StepResult,
+  CompactionResult,
   CompactionStep,
 } from "../../src/core/turn/compaction/compacting.ts";
 import { toCompactionInput } from "../../src/core/turn/compaction/compaction-input.ts";
 import { nextCompactionStep } from "../../src/core/turn/compaction/next-compaction-step.ts";
-import type { CompactionResult, Step } from "../../src/core/turn/step.ts";
+import type { Step } from "../../src/core/turn/step.ts";
 import type { Turn } from "../../src/core/turn/turn.ts";
 import type { Place } from "./course.ts";
 import { commitLoss, isLockFree, providerNotesOf, summaryOf } from "./outcomes.ts";
 import type { Process } from "./play.ts";
 
 export function playCompaction(
-  { trigger, prepared, nowMs }: Extract<Step, { readonly do: "compact" }>,
+  { bySize, prepared, nowMs }: Extract<Step, { readonly do: "compact" }>,
   { id, session, current }: Turn,
   place: Place,
   life: Process,
-): CompactionResult {
+): CompactionOutcome {
   const { log, now, rules } = life;
   const openTurn = { id, parentTurnId: log.parentOf(id) };
   const request = {
@@ -31,12 +31,13 @@ export function playCompaction(
     stagedCount: current.length,
     prepared,
     nowMs: nowMs ?? now(),
-    ...(trigger === "overflow" ? { asked: "overflow_recovery" as const } : {}),
+    compaction: rules,
+    ...(bySize === null ? { asked: "overflow_recovery" as const } : { bySize }),
   };
-  let work = beginCompaction(request, rules);
+  let work = beginCompaction(request);
   for (;;) {
     const step = nextCompactionStep(work);
-    if (step.do === "end") return toResult(step.outcome, life);
+    if (step.do === "end") return countOutcome(step.outcome, life);
     if (step.do === "keep state")
       throw new Error("inside a turn the state is kept with the next call");
     life.reach(`compaction: ${step.do}`, place);
@@ -58,7 +59,7 @@ function carryOut(
   place: Place,
   // oxlint-disable-next-line typescript/unbound-method
   { course, log, now, isAborted, count }: Process,
-): Untimed<StepResult> {
+): Untimed<CompactionResult> {
   if (openTurn === null) throw new Error("courses compact within turns");
   switch (step.do) {
     case "read history": {
@@ -96,15 +97,13 @@ function carryOut(
 }
 
 // oxlint-disable-next-line typescript/unbound-method
-function toResult(outcome: CompactionOutcome, { count }: Process): CompactionResult {
+function countOutcome(outcome: CompactionOutcome, { count }: Process): CompactionOutcome {
   if (outcome.kind === "unchanged") {
     count(
       outcome.isTight
         ? "compaction came to nothing, and nothing fits"
         : "compaction came to nothing",
     );
-    return { isCompacted: false, session: outcome.session, isTight: outcome.isTight };
   }
-  const { session, before, current } = outcome;
-  return { isCompacted: true, session, before, current };
+  return outcome;
 }

@@ -223,11 +223,14 @@ export function restoreSession(first: Session, log: Log): Session {
 }
 
 function toBegun(before: Session, id: string, { now, course }: Process): Turn {
-  const startIso = new Date(now()).toISOString();
+  const startMs = now();
+  const startIso = new Date(startMs).toISOString();
   const text = `Ask ${id}.`;
   return openTurn({
     id,
+    startMs,
     event: {
+      message: null,
       moment,
       context: { source: "human", platform: "terminal", hookCount: 0, injectedAt: startIso },
       startIso,
@@ -297,7 +300,7 @@ function carryOut(
       return { did: "count", tokens: countOf(course, place, step.prepared.promptTokens) };
     case "compact":
       life.count(`compaction for ${step.trigger}`);
-      return { did: "compact", ...playCompaction(step, turn, place, life) };
+      return { did: "compact", outcome: playCompaction(step, turn, place, life) };
     case "send": {
       life.count("calls");
       const hasThinking = session.model.capabilities.thinkingBoundToPrefix;

@@ -22,6 +22,10 @@ export const chatCommand: Command = {
       value: "NAME",
       meaning: "use the settings of this agent in strata.yaml; default: agent",
     },
+    binding: {
+      value: "NAME",
+      meaning: "use this binding of the agent; default: the one its settings name",
+    },
     config: {
       value: "FILE",
       meaning: "use this file instead of the strata.yaml files Strata finds",

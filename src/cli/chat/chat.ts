@@ -4,11 +4,11 @@ import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { openChat } from "./open-chat.ts";
 import { isPiped, readPiped } from "./piped-input.ts";
-import { runChat, type ChatDeps, type ChatWish } from "./run-chat.ts";
+import { runChat, type ChatDeps, type ChatOptions } from "./run-chat.ts";
 
 export const run: CommandBody = async (input, io) => {
-  const wish = await withPiped(readWish(input), io);
-  const isDrawn = wish.prompt === null && !wish.isJson && canDraw(io);
+  const options = await withPiped(readOptions(input), io);
+  const isDrawn = options.prompt === null && !options.isJson && canDraw(io);
   const terminal = isDrawn ? { input: process.stdin, output: process.stdout } : null;
   const asked = terminal === null ? "refuse" : "ask";
   const permission = input.switches.has("yes") ? "allow" : asked;
@@ -20,14 +20,14 @@ export const run: CommandBody = async (input, io) => {
     colours: process.stdout.isTTY && process.stdout.hasColors(16, { ...io.env }),
   };
   try {
-    return await runChat(wish, deps, io);
+    return await runChat(options, deps, io);
   } finally {
     // A pending read would keep the process alive.
     process.stdin.destroy();
   }
 };
 
-function readWish({ values, switches }: CommandInput): ChatWish {
+function readOptions({ values, switches }: CommandInput): ChatOptions {
   const prompt = values.get("prompt") ?? null;
   if (prompt !== null && prompt.trim() === "") {
     throw new StrataError("usage", "the prompt is empty", "give one: strata chat -p PROMPT");
@@ -36,10 +36,10 @@ function readWish({ values, switches }: CommandInput): ChatWish {
 }
 
 /** Piped input is part of the prompt. */
-async function withPiped(wish: ChatWish, io: Io): Promise<ChatWish> {
-  if (wish.prompt === null || !isPiped(0)) return wish;
+async function withPiped(asked: ChatOptions, io: Io): Promise<ChatOptions> {
+  if (asked.prompt === null || !isPiped(0)) return asked;
   const piped = await readPiped(process.stdin, (text) => io.error(`${text}\n`));
-  return piped === null ? wish : { ...wish, prompt: `${wish.prompt}\n\n${piped}` };
+  return piped === null ? asked : { ...asked, prompt: `${asked.prompt}\n\n${piped}` };
 }
 
 function canDraw({ env }: Pick<Io, "env">): boolean {

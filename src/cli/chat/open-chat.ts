@@ -1,6 +1,7 @@
 // Opens the engine of a chat: as configured, in the session's folder; simulated sessions get a ledger of their own.
 import { resolve } from "node:path";
 import type { Environment } from "../../core/config/environment.ts";
+import { resolveAgent } from "../../core/config/resolve-agent.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
@@ -48,6 +49,8 @@ export async function openChat(
     ...optional("model", resumed?.model ?? model),
     ...optional("workspace", given ?? resumed?.folder ?? undefined),
     ...optional("agent", agent ?? resumed?.agent),
+    ...optional("binding", values.get("binding")),
+    ...(values.has("prompt") && resumed === null ? paceOfPrompt(config, agent) : {}),
     ...optional("configFile", values.get("config")),
   };
   const opened = await openHost(options);
@@ -80,6 +83,13 @@ function optional<Name extends string>(
   const filled: Partial<Record<Name, string>> = {};
   if (value !== undefined) filled[name] = value;
   return filled;
+}
+
+/** A single prompt is a one-shot; with tools it is a loop, since each tool causes another call. The agent's own pace wins. */
+export function paceOfPrompt(config: StrataConfig, agent = "agent"): Pick<HostOptions, "pace"> {
+  if ((config.agents.get(agent)?.pace ?? null) !== null) return {};
+  const { toolset } = resolveAgent(config, agent);
+  return { pace: toolset === "none" ? "one-shot" : "tool loop" };
 }
 
 /** If agents are configured, an unknown name is a mistake. */

@@ -45,7 +45,7 @@ export interface ChatDeps {
   readonly showsStatus?: boolean;
 }
 
-export interface ChatWish {
+export interface ChatOptions {
   /** Sent instead of typed input. */
   readonly prompt: string | null;
   readonly isJson: boolean;
@@ -54,11 +54,11 @@ export interface ChatWish {
 }
 
 /** Returns the exit status. */
-export async function runChat(wish: ChatWish, deps: ChatDeps, io: Io): Promise<number> {
+export async function runChat(asked: ChatOptions, deps: ChatDeps, io: Io): Promise<number> {
   const over = Promise.withResolvers<void>();
   const outside = watchOutside(io, over.promise);
   try {
-    const ending = await openAndTalk(wish, deps, io, outside);
+    const ending = await openAndTalk(asked, deps, io, outside);
     return outside.status() ?? statuses[ending];
   } finally {
     outside.close();
@@ -75,14 +75,14 @@ const statuses: Readonly<Record<TurnEnding, number>> = {
 };
 
 async function openAndTalk(
-  wish: ChatWish,
+  asked: ChatOptions,
   deps: ChatDeps,
   io: Io,
   outside: Outside,
 ): Promise<TurnEnding> {
-  const terminal = wish.prompt === null && !wish.isJson ? deps.terminal : null;
+  const terminal = asked.prompt === null && !asked.isJson ? deps.terminal : null;
   const screen = terminal === null ? null : createScreen(terminal.output, deps.colours);
-  const view = chooseView(wish, screen, deps, io);
+  const view = chooseView(asked, screen, deps, io);
   let state = openState(nowhere, noTotals);
   const emit = (event: ChatEvent): void => {
     state = update(state, event);
@@ -94,7 +94,7 @@ async function openAndTalk(
     onNotice: (text) => emit(noticeOf("info", text)),
   });
   try {
-    const found = await openSession(opened, wish, io, outside);
+    const found = await openSession(opened, asked, io, outside);
     if (found === null) return "cancelled";
     const chat = await openChatSession({ ...opened, emit }, found.session);
     const context: SlashContext = {
@@ -105,19 +105,19 @@ async function openAndTalk(
       outside,
       env: io.env,
     };
-    if (opened.resumed !== null && wish.model !== null) {
-      emit(noticeOf("info", describeChange(await chat.useModel(wish.model))));
+    if (opened.resumed !== null && asked.model !== null) {
+      emit(noticeOf("info", describeChange(await chat.useModel(asked.model))));
     }
     const resume = found.isLeftOpen ? () => chat.goOn() : null;
     let ending: TurnEnding;
     if (terminal === null || screen === null) {
-      ending = await talkInLines(wish.prompt ?? deps.lines, context, resume);
+      ending = await talkInLines(asked.prompt ?? deps.lines, context, resume);
     } else {
       const text = renderGreeting(state, chat.session.session, io.env["HOME"]);
       emit({ type: "reported", text });
       ending = await runTerminal({ ...context, ...terminal, confirmations, screen }, resume);
     }
-    if (!wish.isJson && chat.session.session.isRecorded) {
+    if (!asked.isJson && chat.session.session.isRecorded) {
       io.error(renderFarewell(state, opened.typed));
     }
     return ending;
@@ -134,11 +134,11 @@ const nowhere: ChatState["about"] = {
   workspace: null,
 };
 
-function chooseView(wish: ChatWish, screen: Screen | null, deps: ChatDeps, io: Io): View {
-  if (wish.isJson) return createJsonView(io);
+function chooseView(asked: ChatOptions, screen: Screen | null, deps: ChatDeps, io: Io): View {
+  if (asked.isJson) return createJsonView(io);
   const { colours, width = Number.POSITIVE_INFINITY, showsStatus = false } = deps;
   const options = { width, colours };
-  if (wish.prompt !== null) return createAnswerView(io, options);
+  if (asked.prompt !== null) return createAnswerView(io, options);
   // Before a session is open there is no screen to draw notices on.
   if (screen !== null) return (_, state) => state.about !== nowhere && screen.show(state);
   return createTextView(io, options, showsStatus);
@@ -147,7 +147,7 @@ function chooseView(wish: ChatWish, screen: Screen | null, deps: ChatDeps, io: I
 /** Null if the user gave up waiting for it. */
 async function openSession(
   { engine, ledger, resumed }: OpenedChat,
-  { model }: ChatWish,
+  { model }: ChatOptions,
   { error }: Io,
   outside: Outside,
 ): Promise<{ readonly session: EngineSession; readonly isLeftOpen: boolean } | null> {

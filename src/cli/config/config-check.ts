@@ -14,12 +14,14 @@ import { loadConfig } from "../../edge/config/load-config.ts";
 import type { ConfigFile } from "../../edge/config/read-config-file.ts";
 import { findConfigPlaces } from "../../host/config/read-config-once.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
-import { describePlace, readConfigPlaces, type PlaceState } from "./config-places.ts";
+import { describePlace, readConfigPlaces, withIncluded, type PlaceState } from "./config-places.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 
 export const run: CommandBody = async (input, io) => {
   const { files, env, places } = whatToCheck(input, io);
-  const states = (await Promise.all(places.map(describePlace))).filter(isThere);
+  const states = (await Promise.all((await withIncluded(places)).map(describePlace))).filter(
+    isThere,
+  );
   const { problems: own, filesThere } = await loadConfig({ files, env });
   const problems = distinctProblems([...own, ...(await ifFound(files, io))]);
   const errors = problems.filter(({ severity }) => severity === "error").length;

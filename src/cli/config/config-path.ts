@@ -1,11 +1,13 @@
 // strata config path: the files a configuration is read from, and what each may set.
 import type { CommandBody } from "../command.ts";
-import { describePlace, readConfigPlaces, type PlaceState } from "./config-places.ts";
+import { describePlace, readConfigPlaces, withIncluded, type PlaceState } from "./config-places.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 import { renderTable, type Column } from "../table.ts";
 
 export const run: CommandBody = async (input, io) => {
-  const places = await Promise.all(readConfigPlaces(input, io).map(describePlace));
+  const places = await Promise.all(
+    (await withIncluded(readConfigPlaces(input, io))).map(describePlace),
+  );
   io.out(
     input.switches.has("json")
       ? toJsonLine(places.map((place) => ({ ...place, isThere: place.state !== "missing" })))

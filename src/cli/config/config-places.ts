@@ -1,7 +1,8 @@
 // Finds the configuration files of a command from --workspace and --config.
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { ConfigPlace } from "../../edge/config/find-config-files.ts";
 import { readConfigFile } from "../../edge/config/read-config-file.ts";
+import { watchFile } from "../../edge/config/watch-file.ts";
 import { findConfigPlaces } from "../../host/config/read-config-once.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { checkFolder } from "../check-folder.ts";
@@ -20,6 +21,20 @@ export interface PlaceState extends Pick<ConfigPlace, "path" | "reason"> {
   readonly state: "read" | "missing" | "refused";
   /** What the file may set. */
   readonly rights: string;
+}
+
+/** Each place after the files that it includes. */
+export async function withIncluded(
+  places: readonly ConfigPlace[],
+): Promise<readonly ConfigPlace[]> {
+  const all = await Promise.all(
+    places.map(async (place) => {
+      const files = (await watchFile({ ...place, isNamed: false })).files().slice(0, -1);
+      const reason = `included by ${basename(place.path)}`;
+      return [...files.map(({ file }) => ({ ...file, reason })), place];
+    }),
+  );
+  return all.flat();
 }
 
 /** Looks at each file: whether it exists, and what it may set. */

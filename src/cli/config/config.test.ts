@@ -276,6 +276,19 @@ describe("a named file that lies in the workspace", () => {
   });
 });
 
+test("included files are listed by config path, and each setting says its file", async () => {
+  const file = join(folder, "main.yaml");
+  writeFileSync(file, "include: part.yaml\n");
+  writeFileSync(join(folder, "part.yaml"), "agents: { ana: { langage: English } }\n");
+  const { out: wrong } = await run("config check", [file]);
+  expect(wrong).toContain("agents.ana.langage is not a setting; did you mean language?");
+  writeFileSync(join(folder, "part.yaml"), "agents: { ana: { language: English } }\n");
+  const { out: paths } = await run("config path", ["--config", file]);
+  expect(paths).toContain("included by main.yaml");
+  const { out } = await run("config show", ["agents.ana.language", "--config", file]);
+  expect(out).toMatch(/English +\S*part\.yaml:1/);
+});
+
 describe("docs/configuration.md", () => {
   const document = readFileSync("docs/configuration.md", "utf8");
 
@@ -286,11 +299,14 @@ describe("docs/configuration.md", () => {
   test("its examples are configurations without a mistake", async () => {
     const examples = [...document.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = ""]) => yaml);
     expect(examples.length).toBeGreaterThan(3);
+    // One of them includes these.
+    for (const name of ["llm.yaml", "agents.yaml"]) writeFileSync(join(folder, name), "");
     for (const [index, yaml] of examples.entries()) {
       const file = join(folder, `example-${index}.yaml`);
       writeFileSync(file, yaml);
       const { out } = await run("config check", [file]);
-      expect(out).toBe(`ok: ${file}\n`);
+      expect(out).toMatch(/^ok: /);
+      expect(out).toContain(file);
     }
   });
 });

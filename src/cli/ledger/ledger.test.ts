@@ -14,9 +14,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
+import { migrations } from "../../edge/stores/sql/migrations.ts";
 import { parseAge } from "./ledger-sweep.ts";
 import { readStore } from "../../host/config/environment.ts";
 import { addTurn, makeExample, sqlExamples, strata as run, type Ran } from "../test-kit.ts";
+
+const current = migrations.length;
 
 let folder = "";
 let ledgerFile = "";
@@ -274,7 +277,7 @@ describe("strata ledger backup and restore", () => {
       () => '{"strata":{"format":"strata-session/1"}}',
       "does not say strata-ledger/1",
     ],
-    ["of a later schema", (text) => text.replace('"schema":1', '"schema":9'), "has schema 9"],
+    ["of a later schema", (text) => text.replace(/"schema":\d+/, '"schema":99'), "has schema 99"],
     [
       "with a strange field",
       (text) => text.replace('{"contents":{', '{"contents":{"x":1,'),
@@ -292,22 +295,44 @@ describe("strata ledger backup and restore", () => {
   });
 });
 
+test("a backup that an earlier schema wrote is restored", async () => {
+  const [lines, other] = [join(folder, "all.jsonl"), join(folder, "other.db")];
+  await strata("ledger", "backup", lines);
+  const backup = readFileSync(lines, "utf8");
+  const earlier = backup
+    .replace(/"schema":\d+/, '"schema":1')
+    .replaceAll(/,"kind":"turn","id":null\}/g, "}");
+  expect(earlier).not.toContain('"kind"');
+  writeFileSync(lines, earlier);
+  expect((await strata("ledger", "restore", lines, "--store", other)).status).toBe(0);
+  const again = join(folder, "again.jsonl");
+  await strata("ledger", "backup", again, "--store", other);
+  expect(readFileSync(again, "utf8")).toBe(backup);
+});
+
 describe("strata ledger migrate, stats, sweep", () => {
   test("says what is to come without making anything, then makes it", async () => {
     const file = join(folder, "new", "ledger.db");
-    const steps = "  1  sessions, turns, messages, calls, folds, events\n";
+    const steps = migrations.map(({ number, name }) => `  ${number}  ${name}\n`).join("");
+    expect(steps).toContain("  1  sessions, turns, messages, calls, folds, events\n");
     const dry = await strata("ledger", "migrate", "--dry-run", "--store", file);
     expect(dry.out).toBe(
-      `${file} holds no ledger yet; opening it makes schema 1, in one step. Nothing was changed.\n${steps}`,
+      `${file} holds no ledger yet; opening it makes schema ${current}, in ${current} steps. Nothing was changed.\n${steps}`,
     );
     expect(existsSync(join(folder, "new"))).toBe(false);
     const real = await strata("ledger", "migrate", "--store", file);
-    expect(real.out).toBe(`${file}: schema 0 → 1\n${steps}`);
+    expect(real.out).toBe(`${file}: schema 0 → ${current}\n${steps}`);
     expect((await strata("ledger", "migrate", "--store", file)).out).toBe(
-      `${file} has schema 1, which is the latest.\n`,
+      `${file} has schema ${current}, which is the latest.\n`,
     );
     const { out } = await strata("ledger", "migrate", "--dry-run", "--json", "--store", file);
-    expect(JSON.parse(out)).toEqual({ store: file, from: 1, to: 1, steps: [], changed: false });
+    expect(JSON.parse(out)).toEqual({
+      store: file,
+      from: current,
+      to: current,
+      steps: [],
+      changed: false,
+    });
   });
 
   test("refuses a ledger that a later program wrote, whatever is asked of it", async () => {
@@ -316,7 +341,9 @@ describe("strata ledger migrate, stats, sweep", () => {
     database.close();
     for (const words of [["sessions"], ["ledger", "migrate"], ["ledger", "migrate", "--dry-run"]]) {
       const { error, status } = await strata(...words);
-      expect(error).toContain("the ledger has schema 99, and this program knows schemas up to 1");
+      expect(error).toContain(
+        `the ledger has schema 99, and this program knows schemas up to ${current}`,
+      );
       expect(status).toBe(10);
     }
     const doctor = await strata("doctor", "--json");
@@ -326,7 +353,7 @@ describe("strata ledger migrate, stats, sweep", () => {
 
   test("counts what there is", async () => {
     const { out } = await strata("ledger", "stats");
-    expect(out).toContain(`${ledgerFile} (sqlite, schema 1, from STRATA_STORE)\n`);
+    expect(out).toContain(`${ledgerFile} (sqlite, schema ${current}, from STRATA_STORE)\n`);
     expect(out).toContain("calls from 2026-11-16 09:00 to 2026-11-16 09:00 UTC, $0.1000\n");
     expect(out).toMatch(/^turns +6$/m);
     expect(JSON.parse((await strata("ledger", "stats", "--json")).out)).toMatchObject({
@@ -375,7 +402,7 @@ describe("strata doctor", () => {
     expect(await ledgerOf({ STRATA_STORE: ledgerFile })).toEqual({
       name: "ledger",
       state: "ok",
-      detail: `${ledgerFile} (from STRATA_STORE), schema 1, can be written`,
+      detail: `${ledgerFile} (from STRATA_STORE), schema ${current}, can be written`,
     });
     expect(await ledgerOf({ STRATA_DATA_DIR: join(folder, "data") })).toMatchObject({
       state: "ok",
@@ -395,7 +422,7 @@ describe("strata doctor", () => {
     expect(await ledgerOf({ STRATA_CONFIG: config })).toEqual({
       name: "ledger",
       state: "ok",
-      detail: `${ledgerFile} (from ledger.store in the configuration), schema 1, can be written`,
+      detail: `${ledgerFile} (from ledger.store in the configuration), schema ${current}, can be written`,
     });
     writeFileSync(config, "ledgr: {}\n");
     expect(await ledgerOf({ STRATA_CONFIG: config })).toMatchObject({

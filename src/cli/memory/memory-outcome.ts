@@ -5,16 +5,22 @@ import { describeWrite, metadataOf } from "../../core/memory/memory-write.ts";
 import { StrataError, type StrataErrorCode } from "../../core/strata-error.ts";
 import type { MemoryOutcome } from "../../edge/files/memory/memory-store.ts";
 import type { CommandInput, Io } from "../command.ts";
+import { emitWrite } from "./memory-events.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 
-/** Returns the exit status; a refusal is an error. */
-export function showOutcome(outcome: MemoryOutcome, input: CommandInput, io: Io): number {
+/** Emits what was written, and returns the exit status; a refusal is an error. */
+export async function showOutcome(
+  outcome: MemoryOutcome,
+  input: CommandInput,
+  io: Io,
+): Promise<number> {
   if (outcome.kind === "refused") {
     const { file, refusal } = outcome;
     const { code, hint } = adviceOn(refusal);
     throw new StrataError(code, describeRefusal(file, refusal), hint);
   }
   const { kind, write, path, notes } = outcome;
+  if (kind === "written") await emitWrite(write, io);
   if (input.switches.has("json")) {
     io.out(toJsonLine({ outcome: kind, path, ...metadataOf(write), notes }));
     return 0;

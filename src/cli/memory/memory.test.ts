@@ -1,19 +1,29 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashContent } from "../../core/hash.ts";
 import { exitStatusOf, StrataError } from "../../core/strata-error.ts";
+import { openLedger } from "../../edge/stores/open-ledger.ts";
 import { parseInput } from "../command.ts";
 import { memoryCommands } from "./memory-commands.ts";
 import { showDeclined } from "./memory-outcome.ts";
+import type { StrataEvent as StoredEvent } from "../../core/events/event.ts";
 import type { Ran } from "../test-kit.ts";
 
 let workspace = "";
 
 beforeEach(() => {
-  env = {};
   workspace = mkdtempSync(join(tmpdir(), "strata-memory-"));
+  env = { STRATA_STORE: join(workspace, "ledger.db") };
 });
 afterEach(() => rmSync(workspace, { recursive: true, force: true }));
 
@@ -237,4 +247,24 @@ test("what is configured holds here, too: versions that are kept, and what is kn
   expect(JSON.parse((await memory("show", "--json")).out)).toMatchObject({
     everywhere: { path: `${workspace}/USER.md`, text: expect.stringContaining("Likes tea.") },
   });
+});
+
+test("a write emits its events into a ledger that is there, and makes none where there is none", async () => {
+  await memory("add", "MEMORY.md", "Uses npm.");
+  const where = join(workspace, "ledger.db");
+  expect(existsSync(where)).toBe(false);
+  await (await openLedger(where)).close();
+  await memory("add", "MEMORY.md", "The port is 4177.");
+  await memory("consolidate", "MEMORY.md", "npm, 4177", "--yes");
+  const ledger = await openLedger(where);
+  const events: StoredEvent[] = [];
+  for await (const event of ledger.readEvents({ sessionId: "strata memory" })) events.push(event);
+  await ledger.close();
+  expect(events.map(({ type }) => type)).toEqual([
+    "memory.updated",
+    "memory.updated",
+    "memory.eviction",
+  ]);
+  expect(events[0]?.payload).toMatchObject({ file: "MEMORY.md", operation: "add" });
+  expect(events[2]?.parentEventId).toBe(events[1]?.id);
 });

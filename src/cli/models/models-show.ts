@@ -5,6 +5,7 @@ import {
   type ModelDescription,
   type RatesDescription,
 } from "../../core/models/describe-model.ts";
+import type { WireRules } from "../../core/models/wire-rules.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import type { CommandBody } from "../command.ts";
 import { readCatalogue } from "../../host/config/read-catalogue.ts";
@@ -38,6 +39,7 @@ function renderModel(model: ModelDescription, asked: string, matched: string): s
       model.minimumTokens === null ? "not known" : `${count(model.minimumTokens)} tokens`,
     ],
     ["tokenizer", model.tokenizer],
+    ["chat wire", describeWire(model.wire)],
     ["can", model.can.join(", ")],
     ["also called", model.aliases.join(", ") || "-"],
     ["source", `${model.source} (${model.checkedOn})`],
@@ -83,6 +85,12 @@ function describeLifetimes({ lifetimes, clock }: CacheRules): string[][] {
   );
   const since = clock === "unpublished" ? "" : `, from ${clock}`;
   return [["lifetimes", `${texts.join(", ")}${since}`]];
+}
+
+function describeWire(wire: WireRules): string {
+  return Object.entries(wire)
+    .map(([rule, value]) => `${rule} ${String(value)}`)
+    .join("; ");
 }
 
 function count(tokens: number | null): string {

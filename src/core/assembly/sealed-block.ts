@@ -13,6 +13,8 @@ export interface SealedBlock extends PromptBlock {
   readonly region: Region;
   /** Where a marker goes in its region. Null if the block cannot carry one. */
   readonly markerAt: number | null;
+  /** Where its bytes end in its region. They begin where those of the block before end. */
+  readonly endByte: number;
 }
 
 /** The end of the sealed part of a prompt. */
@@ -62,6 +64,7 @@ export function sealBlocks(
       ...(labelOf === undefined ? {} : { label: labelOf(index) }),
       region,
       markerAt: markerFromEnd === null ? null : bytes.length - markerFromEnd,
+      endByte: bytes.length,
     };
   });
   return { blocks, bytes, end: { key, tokens: endTokens } };

@@ -12,26 +12,39 @@ export interface SystemBlock {
 
 /** The blocks of a session, without volatile text. Drops empty sections; equal stability keeps the caller's order. */
 export function toSystemBlocks(sections: readonly Section[], layout: Layout): SystemBlock[] {
+  return groupsOf(sections, layout).flatMap(({ label, tier, sections: inside }) =>
+    inside.length === 0
+      ? []
+      : [{ label, tier, text: inside.map(({ text }) => text.trim()).join("\n\n") }],
+  );
+}
+
+/** The sections of a session in the order of its blocks. */
+export function inBlockOrder(sections: readonly Section[], layout: Layout): readonly Section[] {
+  return groupsOf(sections, layout).flatMap((group) => group.sections);
+}
+
+interface SectionGroup extends Pick<SystemBlock, "label" | "tier"> {
+  readonly sections: readonly Section[];
+}
+
+function groupsOf(sections: readonly Section[], layout: Layout): readonly SectionGroup[] {
   const stable = sections.filter((section) => hasText(section) && section.stability !== "turn");
+  const [fixed, session] = [withStability(stable, "static"), withStability(stable, "session")];
   switch (layout.systemBlocks) {
     case "by stability":
       return [
-        ...blockOf("static", "T1", withStability(stable, "static")),
-        ...blockOf("session", "T2", withStability(stable, "session")),
+        { label: "static", tier: "T1", sections: fixed },
+        { label: "session", tier: "T2", sections: session },
       ];
     case "one":
-      return blockOf("stable", "T1", [
-        ...withStability(stable, "static"),
-        ...withStability(stable, "session"),
-      ]);
+      return [{ label: "stable", tier: "T1", sections: [...fixed, ...session] }];
     case "labelled":
-      return labels.flatMap((label) =>
-        blockOf(
-          label,
-          "T1",
-          stable.filter((section) => labelOf(section) === label),
-        ),
-      );
+      return labels.map((label) => ({
+        label,
+        tier: "T1",
+        sections: stable.filter((section) => labelOf(section) === label),
+      }));
   }
 }
 
@@ -50,8 +63,10 @@ export function volatileLabel(layout: Layout): string {
 
 const labels = ["workspace", "skills", "binding_glue"] as const;
 
+/** Documents belong to the workspace, though a session keeps them as they were at its start. */
 function labelOf({ name, layer }: Section): (typeof labels)[number] {
   if (name === "skills") return "skills";
+  if (name.startsWith("file ")) return "workspace";
   return layer === "session" || layer === "event" ? "binding_glue" : "workspace";
 }
 
@@ -60,13 +75,4 @@ function withStability(
   stability: Section["stability"],
 ): readonly Section[] {
   return sections.filter((section) => section.stability === stability);
-}
-
-function blockOf(
-  label: string,
-  tier: SystemBlock["tier"],
-  sections: readonly Section[],
-): SystemBlock[] {
-  if (sections.length === 0) return [];
-  return [{ label, tier, text: sections.map(({ text }) => text.trim()).join("\n\n") }];
 }

@@ -72,7 +72,8 @@ export type DropReason =
   | "no carrier at or before it"
   | "the same place as another marker"
   | "the provider takes no markers"
-  | "the provider takes no marker for a whole request";
+  | "the provider takes no marker for a whole request"
+  | "a one-shot without tools sends no second call";
 
 /** Whether it pays to repeat the prefix before it expires. A recommendation; the planner sends nothing. */
 export interface KeepWarm {

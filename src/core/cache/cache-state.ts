@@ -112,6 +112,9 @@ export const toleranceShare = 0.05;
 /** A few odd blocks can be off by this much even in a short prompt. */
 const toleranceTokensMin = 200;
 
+/** An estimate that no reply has corrected may be off by this share of it. */
+export const countErrorMax = 0.35;
+
 /** How far our token count may differ from the provider's before the difference means something. */
 export function countTolerance(tokens: number): number {
   return Math.max(toleranceTokensMin, tokens * toleranceShare);

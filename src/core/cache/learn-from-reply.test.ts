@@ -28,6 +28,7 @@ interface Answered {
   readonly reportsCache?: boolean;
   readonly model?: ModelFacts;
   readonly policy?: string;
+  readonly isOwnFault?: boolean;
 }
 
 function learn({
@@ -37,6 +38,7 @@ function learn({
   reportsCache = true,
   model = sonnet,
   policy = "tail-5m",
+  isOwnFault = false,
 }: Answered): ReplyLesson {
   const blocks = blocksOf(...shorts);
   const { markers } = findPolicy(policy);
@@ -50,6 +52,7 @@ function learn({
     usage,
     reportsCache,
     startMs: nowMs,
+    isOwnFault,
   });
 }
 
@@ -87,8 +90,8 @@ describe("a reply as expected", () => {
     ]);
   });
 
-  test("may be a little off: counts are estimates", () => {
-    const state = stateWith(entryAt(1, "5m"));
+  test("may be a little off", () => {
+    const state = stateWith({ ...entryAt(1, "5m"), tokens: 3000 });
     expect(learn({ state, usage: usageOf(50, 2800, { "5m": 3000 }) }).verdict.kind).toBe(
       "as expected",
     );
@@ -102,6 +105,47 @@ describe("a reply as expected", () => {
       "read more",
     );
   });
+});
+
+describe("a size that was only estimated", () => {
+  const estimated = stateWith(entryAt(1, "5m"));
+
+  test("is learned from the bill, and counts against no promise", () => {
+    const lesson = learn({ state: estimated, usage: usageOf(50, 2500, { "5m": 3000 }) });
+    expect(lesson.verdict).toMatchObject({ kind: "as expected", promise: "writes are kept" });
+    expect(lesson.state.entries[0]).toMatchObject({ block: 1, tokens: 2500 });
+    const more = learn({ state: estimated, usage: usageOf(50, 3900, { "5m": 3000 }) });
+    expect(more.verdict.kind).toBe("as expected");
+    expect(more.state.entries[0]).toMatchObject({ block: 1, tokens: 3900 });
+  });
+
+  test("cannot be off by half: such a read ended elsewhere", () => {
+    const lesson = learn({ state: estimated, usage: usageOf(50, 1500, { "5m": 4500 }) });
+    expect(lesson.verdict).toMatchObject({ kind: "read less", promise: "writes are kept" });
+    const more = learn({ state: estimated, usage: usageOf(50, 4100, { "5m": 2000 }) });
+    expect(more.verdict.kind).toBe("read more");
+  });
+
+  test("is no excuse where the read ends at another entry", () => {
+    const state = stateWith({ ...entryAt(0, "1h"), tokens: 2500 }, entryAt(1, "5m"));
+    const lesson = learn({ state, usage: usageOf(50, 2500, { "5m": 3500 }) });
+    expect(lesson.verdict.kind).toBe("read less");
+    expect(namesOf(lesson)).toEqual(["0 1h", "3 5m"]);
+  });
+
+  test("may hide a prefix that is too short to keep: that refutes nothing", () => {
+    const shorts = ["static 1200", "user 100", "assistant 100", "user 100"];
+    const state = stateWith(entryAt(0, "5m"));
+    const lesson = learn({ shorts, state, usage: usageOf(1450, 0) });
+    expect(lesson.verdict).toMatchObject({ kind: "read less", promise: null });
+  });
+});
+
+test("a shortfall that our own request caused counts against no promise", () => {
+  const usage = usageOf(50, 0, { "5m": 6000 });
+  const lesson = learn({ state: stateWith(entryAt(1, "5m")), usage, isOwnFault: true });
+  expect(lesson.verdict).toMatchObject({ kind: "read less", promise: null });
+  expect(lesson.state.evidence).toEqual(stateWith().evidence);
 });
 
 describe("a reply that read less", () => {

@@ -1,5 +1,6 @@
 // Compares a reply with its plan: what is cached now, what the provider's counts show, and which promise failed.
 import {
+  countErrorMax,
   countTolerance,
   createRuler,
   isLive,
@@ -13,7 +14,7 @@ import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { CachePlan, ExpectedBill } from "./cache-plan.ts";
 import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
-import { entriesByBlock, expectBill, tailOf } from "./expect-bill.ts";
+import { entriesByBlock, expectBill, keepsEveryPrefix, tailOf } from "./expect-bill.ts";
 import type { Hit } from "./find-hit.ts";
 import { findReadable } from "./prompt-contents.ts";
 
@@ -43,14 +44,16 @@ export interface AnsweredCall {
   readonly reportsCache: boolean;
   /** The send time in milliseconds since 1970. */
   readonly startMs: number;
+  /** True if our own request caused a shortfall: it then says nothing about the provider. */
+  readonly isOwnFault?: boolean;
 }
 
 export function learnFromReply(call: AnsweredCall): ReplyLesson {
   const { state, plan, blocks, usage, reportsCache, startMs, rules } = call;
   const ruler = createRuler(blocks, state.measured);
-  const verdict = judge(call);
   const { entries, contents } = findReadable(state, blocks, rules);
-  const known = correctEntries(call, entries, verdict, ruler);
+  const { readEnd, ...verdict } = judge(call, entries, ruler);
+  const known = correctEntries(call, entries, { ...verdict, readEnd }, ruler);
   const bill = expectBill({
     blocks,
     rules,
@@ -93,19 +96,74 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   };
 }
 
-function judge({ plan, usage, reportsCache, rules, startMs }: AnsweredCall): Verdict {
-  const step = rules.automatic?.stepTokens ?? rules.automatic?.reportedInSteps ?? 0;
+interface Judged extends Verdict {
+  /** After a shortfall: the block where the read ended; -1 if nothing was read. */
+  readonly readEnd: number;
+}
+
+function judge(call: AnsweredCall, entries: readonly KnownEntry[], ruler: Ruler): Judged {
+  const { plan, usage, reportsCache, rules, startMs } = call;
   const { readTokens: expectedTokens, hit } = plan.expected;
   const reportedTokens = usage.cacheReadTokens;
   const promise = hit === null ? null : promiseOf(hit, rules, startMs);
-  const counts = { expectedTokens, reportedTokens };
+  const counts = { expectedTokens, reportedTokens, readEnd: hit?.block ?? -1 };
   if (!reportsCache) return { kind: "not told", ...counts, promise: null };
-  const tolerance = Math.max(step, countTolerance(expectedTokens));
-  if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...counts, promise };
+  const tolerance = Math.max(stepOf(rules), countTolerance(expectedTokens));
+  if (reportedTokens < expectedTokens - tolerance) {
+    // Where every prefix is kept, a read may end anywhere, and the last reply measured the prompt.
+    const readEnd = keepsEveryPrefix(rules) ? -1 : findReadEnd(call, entries, ruler);
+    if (readEnd === hit?.block) return { kind: "as expected", ...counts, promise };
+    const isCertain = call.isOwnFault !== true && !mayBeTooShort(call);
+    return { kind: "read less", ...counts, readEnd, promise: isCertain ? promise : null };
+  }
   // Reading more is harmless. Much more means that another client wrote it.
-  if (reportedTokens > expectedTokens + 2 * tolerance)
+  const isEstimate = hit !== null && !isExact(hit) && !keepsEveryPrefix(rules);
+  const slack = isEstimate ? expectedTokens * countErrorMax : 0;
+  if (reportedTokens > expectedTokens + Math.max(slack, 2 * tolerance))
     return { kind: "read more", ...counts, promise };
   return { kind: "as expected", ...counts, promise };
+}
+
+/** The provider's own counts of one prefix differ by no more than this. */
+const exactTolerance = 8;
+
+function stepOf({ automatic }: CacheRules): number {
+  return automatic?.stepTokens ?? automatic?.reportedInSteps ?? 0;
+}
+
+function isExact({ entries }: Hit): boolean {
+  return entries.some(({ tokens }) => tokens !== null);
+}
+
+/** Our count may have put a prefix above the minimum that the provider found too short to keep. */
+function mayBeTooShort({ plan, rules, usage }: AnsweredCall): boolean {
+  const { readTokens, hit } = plan.expected;
+  if (usage.cacheReadTokens > 0 || hit === null || isExact(hit)) return false;
+  return readTokens * (1 - countErrorMax) < (rules.minimumTokens ?? 0);
+}
+
+/**
+ * A read ends where an entry ends. Of the entries that this prompt could have read, it is the one with exactly this
+ * size, or else the one whose estimate is nearest; -1 if none can be it.
+ */
+function findReadEnd(
+  { blocks, plan, usage, rules, startMs }: AnsweredCall,
+  entries: readonly KnownEntry[],
+  ruler: Ruler,
+): number {
+  const read = usage.cacheReadTokens;
+  const last = plan.expected.hit?.block ?? -1;
+  let nearest = { block: -1, error: Math.log(1 / (1 - countErrorMax)) };
+  for (const entry of entries) {
+    const { block, key, tokens } = entry;
+    const isReadable = block <= last && blocks.at(block)?.key === key && isLive(entry, startMs);
+    if (read === 0 || !isReadable) continue;
+    if (tokens === null) {
+      const error = Math.abs(Math.log(read / Math.max(1, ruler(block))));
+      if (error < nearest.error) nearest = { block, error };
+    } else if (Math.abs(read - tokens) <= exactTolerance + stepOf(rules)) return block;
+  }
+  return nearest.block;
 }
 
 /** Finding an entry this far back tests the documented lookback. */
@@ -125,7 +183,7 @@ function promiseOf(hit: Hit, rules: CacheRules, nowMs: number): CachePromise {
 function correctEntries(
   { blocks, usage, startMs, rules }: AnsweredCall,
   entries: readonly KnownEntry[],
-  { kind, reportedTokens }: Verdict,
+  { kind, reportedTokens, readEnd }: Judged,
   ruler: Ruler,
 ): readonly KnownEntry[] {
   const tolerance = countTolerance(reportedTokens);
@@ -134,7 +192,8 @@ function correctEntries(
       (entry) =>
         !isLive(entry, startMs) ||
         blocks.at(entry.block)?.key !== entry.key ||
-        ruler(entry.block) <= reportedTokens + tolerance,
+        entry.block <= readEnd ||
+        (entry.tokens ?? ruler(entry.block)) <= reportedTokens + exactTolerance,
     );
   }
   if (kind !== "read more") return entries;

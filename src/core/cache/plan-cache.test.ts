@@ -28,6 +28,27 @@ function placesOf({ markers }: CachePlan): readonly string[] {
   return markers.map(({ slot, block, lifetime }) => `${slot} ${block} ${lifetime}`);
 }
 
+describe("by fixed rules", () => {
+  test("a worker writes nothing for an hour, and each marker says why (H-10, C-5)", () => {
+    const { markers } = plan({ policy: "nexo", pace: openPace("worker") });
+    expect(markers.map(({ lifetime }) => lifetime)).not.toContain("1h");
+    expect(markers[0]?.reason).toContain("5m because a worker comes back soon or never");
+    expect(plan({ policy: "nexo" }).markers.map(({ lifetime }) => lifetime)).toContain("1h");
+  });
+
+  test("a one-shot without tools is not marked, and every drop says why; with tools it is, for five minutes", () => {
+    for (const policy of ["metis", "nexo", "hermes", "nexus", "tail-1h", "automatic"]) {
+      const bare = plan({ policy, shorts: talk.slice(1), pace: openPace("one-shot") });
+      expect([placesOf(bare), bare.requestMarker]).toEqual([[], null]);
+      expect(new Set(bare.dropped.map(({ reason }) => reason))).toEqual(
+        new Set(["a one-shot without tools sends no second call"]),
+      );
+    }
+    const withTools = plan({ policy: "tail-1h", pace: openPace("one-shot") });
+    expect(placesOf(withTools)).toEqual(["tail 3 5m"]);
+  });
+});
+
 describe("a plan", () => {
   test("of a first call says what will be written and what that costs", () => {
     const cold = plan({});

@@ -18,6 +18,7 @@ import { carrierAt, fitMarkers, offeredLifetime } from "./fit-markers.ts";
 import { decideKeepWarm } from "./keep-warm.ts";
 import { cheapestMarkers } from "./least-cost.ts";
 import type { Pace } from "./pace.ts";
+import { limitByPace, onlyCall, sendsOnce } from "./limit-by-pace.ts";
 import type { MarkerPart } from "./policy.ts";
 import { findReadable } from "./prompt-contents.ts";
 import { ruleCandidates } from "./rule-candidates.ts";
@@ -47,9 +48,13 @@ export function planCache(question: PlanQuestion): CachePlan {
     markers.kind === "least-cost"
       ? cheapestMarkers({ blocks, rules: cache, state, known, pace, ruler, nowMs: now })
       : { candidates: ruleCandidates(markers.rules, blocks, state), mode: ownMode(markers) };
+  // The least expected cost knows the pace already.
+  const { candidates } = chosen;
+  const paced =
+    markers.kind === "rules" ? limitByPace(candidates, pace, blocks) : { candidates, dropped: [] };
   const request = requestMarkerOf(markers, question);
   const isOwn = cache.automatic?.takesMarkerSlot === true && chosen.mode === "implicit";
-  const fitted = fitMarkers(chosen.candidates, {
+  const fitted = fitMarkers(paced.candidates, {
     blocks,
     rules: cache,
     ruler,
@@ -73,7 +78,7 @@ export function planCache(question: PlanQuestion): CachePlan {
     mode: cache.markers !== null && cache.automatic?.takesMarkerSlot === true ? chosen.mode : null,
     cacheKey: cacheKeyOf(question),
     expected: toExpectation(bill, question),
-    dropped: [...request.dropped, ...fitted.dropped],
+    dropped: [...request.dropped, ...paced.dropped, ...fitted.dropped],
     keepWarm: decideKeepWarm({
       rules: cache,
       pace,
@@ -90,7 +95,7 @@ function ownMode(markers: Extract<MarkerPart, { kind: "rules" }>): "implicit" | 
 
 function requestMarkerOf(
   markers: MarkerPart,
-  { rules, blocks, present = [] }: PlanQuestion,
+  { rules, blocks, pace, present = [] }: PlanQuestion,
 ): { readonly marker: Lifetime | null; readonly dropped: readonly DroppedMarker[] } {
   const rule =
     markers.kind === "rules"
@@ -98,7 +103,8 @@ function requestMarkerOf(
       : undefined;
   if (rule === undefined) return { marker: null, dropped: [] };
   const { lifetime } = rule;
-  const reason = whyNoRequestMarker(rules.cache, blocks, present);
+  const isWasted = sendsOnce(pace, blocks);
+  const reason = isWasted ? onlyCall : whyNoRequestMarker(rules.cache, blocks, present);
   if (reason === null) return { marker: offeredLifetime(lifetime, rules.cache), dropped: [] };
   return {
     marker: null,

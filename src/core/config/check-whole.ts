@@ -9,6 +9,7 @@ import { findModel, nearestIds } from "../models/resolve-model.ts";
 import { StrataError } from "../strata-error.ts";
 import type { Origin } from "./config-node.ts";
 import type { ConfigProblem } from "./config-problem.ts";
+import { checkAgents, checkGuidance } from "./check-agents.ts";
 import { maskText } from "./mask-secrets.ts";
 import { namedModels } from "./resolve-agent.ts";
 import type { StrataConfig } from "./schema.ts";
@@ -28,6 +29,8 @@ export function checkWhole(
     ...checkAliases(config, originAt),
     ...checkNames(config, originAt, catalogue),
     ...checkLimits(config, originAt),
+    ...checkAgents(config, originAt),
+    ...(catalogue === null ? [] : checkGuidance(config, originAt, catalogue)),
     ...(own === null || catalogue === null
       ? []
       : checkFoundModels({ all: config, own, catalogue, originAt })),

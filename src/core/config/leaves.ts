@@ -60,6 +60,35 @@ export function whole({ usual, min, max }: WholeRange, meaning: string): Spec<nu
   return leaf({ meaning, allowed, usual, accept, shape: { usual, fromText: numberFromText } });
 }
 
+/** Null if it is not set. */
+export function optionalWhole(
+  { min, max = Number.MAX_SAFE_INTEGER }: Omit<WholeRange, "usual">,
+  meaning: string,
+): Spec<number | null> {
+  return optionalNumber(
+    max === Number.MAX_SAFE_INTEGER
+      ? `a whole number from ${min}`
+      : `a whole number from ${min} to ${max}`,
+    (value) => Number.isSafeInteger(value) && value >= min && value <= max,
+    meaning,
+  );
+}
+
+/** Null if it is not set. */
+export function optionalNumber(
+  allowed: string,
+  isFit: (value: number) => boolean,
+  meaning: string,
+): Spec<number | null> {
+  return leaf<number | null>({
+    meaning,
+    allowed,
+    usual: null,
+    accept: (value) => (typeof value === "number" && isFit(value) ? value : undefined),
+    shape: { usual: null, fromText: numberFromText },
+  });
+}
+
 /** More than 0, at most 1. */
 export function share(usual: number, meaning: string): Spec<number> {
   return leaf({
@@ -100,7 +129,7 @@ function oneOf<Choice extends string, Usual extends Choice | null>(
 
 /** Null if it is missing or empty. */
 export function text(meaning: string, limits: TextLimits = {}): Spec<string | null> {
-  const { allowed = "text", isFit = () => true, show } = limits;
+  const { allowed = "text", isFit = () => true, show, lengthMax = textLengthMax } = limits;
   return leaf<string | null>({
     meaning,
     allowed,
@@ -108,7 +137,7 @@ export function text(meaning: string, limits: TextLimits = {}): Spec<string | nu
     accept: (value) => {
       if (typeof value !== "string") return undefined;
       if (value === "") return null;
-      return value.length <= textLengthMax && isFit(value) ? value : undefined;
+      return value.length <= lengthMax && isFit(value) ? value : undefined;
     },
     shape: { usual: null, fromText: sameText, ...(show === undefined ? {} : { show }) },
   });
@@ -117,9 +146,32 @@ export function text(meaning: string, limits: TextLimits = {}): Spec<string | nu
 export interface TextLimits extends Pick<LeafShape, "show"> {
   readonly allowed?: string;
   readonly isFit?: (text: string) => boolean;
+  readonly lengthMax?: number;
 }
 
+/** A part of a prompt, in several lines where one does not do. */
+export function prose(meaning: string): Spec<string | null> {
+  return text(meaning, {
+    allowed: `text of at most ${proseLengthMax} characters`,
+    lengthMax: proseLengthMax,
+  });
+}
+
+const proseLengthMax = 100_000;
+
 export function texts(usual: readonly string[], meaning: string): Spec<readonly string[]> {
+  return textList(usual, meaning);
+}
+
+/** Null if it is not set, which differs from an empty list. */
+export function optionalTexts(meaning: string): Spec<readonly string[] | null> {
+  return textList(null, meaning);
+}
+
+function textList<Usual extends readonly string[] | null>(
+  usual: Usual,
+  meaning: string,
+): Spec<readonly string[] | Usual> {
   const allowed = "a list of texts";
   const item = text(meaning);
   return {
@@ -176,7 +228,7 @@ export function reportUnfit(
 function showNode(node: ConfigNode, path: string): string {
   if (node.kind === "map") return "a group of settings";
   if (node.kind === "list") return "a list";
-  const name = /[^.]*$/.exec(path)?.[0] ?? "";
+  const name = path.slice(path.lastIndexOf(".") + 1);
   if (isSecretName(name) && typeof node.value !== "boolean") return masked;
   const value = maskSecrets(node.value, name);
   if (typeof value !== "string") return String(value);

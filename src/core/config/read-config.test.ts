@@ -343,3 +343,11 @@ describe("paths", () => {
     ]);
   });
 });
+
+test("a name of sixty thousand characters is reported without a pause, and many guidances with few warnings", () => {
+  // Each problem below the name repeats its path: finding the last part of it must not try every place.
+  const name = "a".repeat(60_000);
+  expect(problemsOf(`agents: { ${name}: { model: [1], role: [1] } }`).length).toBeGreaterThan(1);
+  const many = Array.from({ length: 500 }, (_, at) => `    m${at}: x\n`).join("");
+  expect(problemsOf(`models:\n  guidance:\n${many}`)).toHaveLength(20);
+});

@@ -1,6 +1,7 @@
 // All settings of strata.yaml, and the form in which the program gets them.
 import { converted, group, section } from "./sections.ts";
 import { agents, type AgentConfig } from "./schema/agents.ts";
+import { include } from "./schema/include.ts";
 import { contextOptimization, type ContextOptimization } from "./schema/context-optimization.ts";
 import { models, routing, type ModelsConfig, type RoutingConfig } from "./schema/models.ts";
 import { ledger, type LedgerConfig } from "./schema/places.ts";
@@ -19,6 +20,8 @@ import type { Spec } from "./spec.ts";
 
 /** A configuration in its normal form. */
 export interface StrataConfig extends ContextOptimization {
+  /** The files that the strongest file includes; their settings are already in here. */
+  readonly include: readonly string[];
   readonly agents: ReadonlyMap<string, AgentConfig>;
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   readonly models: ModelsConfig;
@@ -39,7 +42,20 @@ const llm: Spec<ContextOptimization> = section(
 
 const parts: Spec<Omit<StrataConfig, keyof ContextOptimization> & Llm> = group(
   "the configuration",
-  { llm, agents, providers, models, routing, policies, ledger, memory, skills, tools, subAgents },
+  {
+    include,
+    llm,
+    agents,
+    providers,
+    models,
+    routing,
+    policies,
+    ledger,
+    memory,
+    skills,
+    tools,
+    subAgents,
+  },
 );
 
 interface Llm {

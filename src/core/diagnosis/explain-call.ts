@@ -1,6 +1,6 @@
 // The verdict: from the possible read down to the actual read, and the step that lost most.
 import type { Ruler } from "../cache/cache-state.ts";
-import type { Usage } from "../message/usage.ts";
+import { promptTokens, type Usage } from "../message/usage.ts";
 import { expectedRead } from "./expected-read.ts";
 import {
   contentCause,
@@ -178,7 +178,9 @@ function verdict(question: CallQuestion, ruler: Ruler, finding: Finding): Explan
   const { before, rules, usage, startMs } = question;
   const reported = finding.reported ?? usage?.cacheReadTokens ?? 0;
   const isMiss = finding.cause !== "no miss" && finding.cause !== "first call";
-  const expected = finding.expected ?? reported;
+  // No call can lose more than it sends.
+  const most = usage === null ? Infinity : promptTokens(usage);
+  const expected = Math.min(finding.expected ?? reported, most);
   const lostTokens = isMiss ? Math.max(0, expected - reported) : 0;
   const block = finding.block ?? null;
   const detail = finding.detail ?? null;

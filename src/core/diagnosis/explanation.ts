@@ -61,6 +61,10 @@ export function adviseOn(cause: MissCause, about: Circumstances): string {
         return "The model is not shown earlier thinking once the user speaks again: ask the provider to keep it, or mark the last block before it.";
       }
       return `Keep ${about.detail?.split(":")[0] ?? "the settings"} as it is over a session, or change it where the history is folded anyway.`;
+    case "beta header changed":
+      return "Send the same beta features from the first call of a session to its last.";
+    case "no slot for a marker":
+      return `The provider takes no more markers, so ${what} was not kept: give up a marker that keeps less.`;
     case "lifetime expired":
       return `The pause of ${formatGap(about.gapMs)} outlived the entry: use a longer lifetime for the part before it, or repeat the prefix in time.`;
     case "below the minimum":
@@ -73,6 +77,10 @@ export function adviseOn(cause: MissCause, about: Circumstances): string {
       return about.isBestEffort
         ? "The provider promises nothing about keeping prefixes; only its own choice lost this one."
         : "Everything was as before and in time: the provider dropped the entry, so nothing on your side caused it.";
+    case "changed after the head":
+      return "The provider still had the head, so what follows it was sent differently in a way that is not recorded: keep injected text, settings and headers as they are over a session.";
+    case "another host":
+      return "The host that answered had not seen the latest calls: give every call of a session the same cache key or route, and stay below the rate that spreads it over hosts.";
     case "nothing was marked":
       return "Put a marker on the last block that will be sent again: without one nothing is kept.";
   }

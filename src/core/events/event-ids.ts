@@ -63,6 +63,11 @@ function readHalf(bytes: Uint8Array, at: number): number {
   return value;
 }
 
+/** The milliseconds since 1970 that a ULID begins with. */
+export function timeOfUlid(text: string): number {
+  return parseUlid(text).ms;
+}
+
 const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 function spellUlid({ ms, high, low }: UlidParts): string {

@@ -88,7 +88,7 @@ export const memoryEvents = {
     sensitivity: "aggregatable",
     payload: {
       trigger: ["context_limit", "overflow_recovery", "manual", "periodic"],
-      outcome: ["lock_held", "no_boundary", "too_soon", "breaker_open"],
+      outcome: ["lock_held", "no_boundary", "memory_left_out", "too_soon", "breaker_open"],
     },
   },
 } as const;

@@ -6,7 +6,14 @@ export interface Capability {
   readonly status: CapabilityStatus;
 }
 
-export type CapabilityStatus = "ready" | "setup" | "unavailable";
+export const statuses = ["ready", "setup", "unavailable"] as const;
+
+export type CapabilityStatus = (typeof statuses)[number];
+
+/** What an agent can do where it works. */
+export interface AgentEnvironment extends Partial<EnvironmentNotes> {
+  readonly capabilities: readonly Capability[];
+}
 
 export interface EnvironmentNotes {
   readonly credentialCount: number;
@@ -29,13 +36,34 @@ export function describeEnvironment(
   return paragraphs.length === 0 ? null : ["## Environment", ...paragraphs].join("\n\n");
 }
 
+/** The text of an environment. Null if there is nothing to say. */
+export function environmentText({ capabilities, ...notes }: AgentEnvironment): string | null {
+  return describeEnvironment(capabilities, { credentialCount: 0, guideHint: "", ...notes });
+}
+
+/** The part that a task needs: capabilities by name or by category. `unknown`: names that are neither. */
+export function scopeEnvironment(
+  { capabilities, ...notes }: AgentEnvironment,
+  scope: readonly string[],
+): { readonly environment: AgentEnvironment; readonly unknown: readonly string[] } {
+  return {
+    environment: {
+      ...notes,
+      capabilities: capabilities.filter((each) => scope.some((wanted) => fits(each, wanted))),
+    },
+    unknown: scope.filter((wanted) => !capabilities.some((each) => fits(each, wanted))),
+  };
+}
+
+function fits({ name, category }: Capability, wanted: string): boolean {
+  return [name, category].some((each) => each.toLowerCase() === wanted.trim().toLowerCase());
+}
+
 const glyphs: Readonly<Record<CapabilityStatus, string>> = {
   ready: "✅",
   setup: "🔧",
   unavailable: "⛔",
 };
-
-const statuses = ["ready", "setup", "unavailable"] as const;
 
 const legend = `Capabilities (${glyphs.ready} ready, ${glyphs.setup} needs setup, ${glyphs.unavailable} unavailable):`;
 

@@ -12,6 +12,10 @@ export interface AgentEvent {
   readonly timezone?: string;
   readonly platform?: string;
   readonly platformActions?: readonly string[];
+  /** Where people write, such as a group or a thread. */
+  readonly channel?: string;
+  /** Who wrote it. */
+  readonly sender?: string;
   readonly hookData?: readonly HookData[];
 }
 
@@ -32,6 +36,8 @@ export interface EventContext {
   readonly source: string;
   readonly platform: string | null;
   readonly hookCount: number;
+  readonly channel?: string;
+  readonly sender?: string;
 }
 
 export function readEvent(
@@ -56,6 +62,8 @@ export function readEvent(
       source: event.source,
       platform: event.platform?.trim() || null,
       hookCount: hooks.length,
+      ...(event.channel === undefined ? {} : { channel: event.channel }),
+      ...(event.sender === undefined ? {} : { sender: event.sender }),
     },
   };
 }
@@ -63,7 +71,7 @@ export function readEvent(
 /** An event's circumstances besides its content. */
 export type EventMoment = Pick<
   AgentEvent,
-  "timezone" | "platform" | "platformActions" | "hookData"
+  "timezone" | "platform" | "platformActions" | "channel" | "sender" | "hookData"
 >;
 
 /** Text for one call only: the time, the platform, hook data that is not stored. */
@@ -88,16 +96,29 @@ export function describeMoment(
   return { name: "event", layer: "event", stability: "turn", text: lines.join("\n") };
 }
 
-/** A worker speaks only with its manager, so it does not learn about platforms. */
+/** A worker speaks only with its manager, so it does not learn about platforms and people. */
 function describePlatform(
-  { platform, platformActions = [] }: EventMoment,
+  { platform, platformActions = [], channel, sender }: EventMoment,
   role: AgentRole,
 ): string[] {
+  if (role === "worker") return [];
   const name = platform?.trim() ?? "";
-  if (role === "worker" || name === "") return [];
   const actions =
-    platformActions.length === 0 ? [] : [`Available actions: ${platformActions.join(", ")}`];
-  return [`Platform: ${name}`, ...actions];
+    name === "" || platformActions.length === 0
+      ? []
+      : [`Available actions: ${platformActions.join(", ")}`];
+  return [
+    ...(name === "" ? [] : [`Platform: ${name}`]),
+    ...actions,
+    ...inOneLine("Channel", channel),
+    ...inOneLine("Sender", sender),
+  ];
+}
+
+/** People choose these names: one with a line break must not look like another line of ours. */
+function inOneLine(label: string, value = ""): string[] {
+  const text = value.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+  return text === "" ? [] : [`${label}: ${text}`];
 }
 
 /** Providers refuse blank text, and a message of only blank text would leave a gap in the thread. */

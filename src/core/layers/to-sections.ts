@@ -1,13 +1,17 @@
 // Everything known at session start → sections, slowest-changing first.
 import type { AgentRole } from "../message/assembled-context.ts";
 import { StrataError } from "../strata-error.ts";
+import { describePeers, type AgentProfile } from "./agent-profile.ts";
 import { memorySections, type MemoryTexts } from "./memory-sections.ts";
 import { roleRules } from "./roles.ts";
 import { hasText, type Section } from "./section.ts";
 
 /** A missing or blank part has no section. */
-export interface ContextParts {
-  /** The role whose rules are part of the prompt. None by default. */
+export interface ContextParts extends Pick<
+  AgentProfile,
+  "roleRules" | "peers" | "bindingPrompt" | "language" | "guidance"
+> {
+  /** The role whose rules are part of the prompt, unless `roleRules` is false. None by default. */
   readonly role?: AgentRole;
   /** What the application says before everything else. */
   readonly system?: string | null;
@@ -15,16 +19,20 @@ export interface ContextParts {
   readonly workspaceRules?: string | null;
   readonly userIdentity?: string | null;
   /** A worker gets its manager's persona. */
-  readonly persona?: { readonly identity?: string | null; readonly soul?: string | null };
+  readonly persona?: AgentProfile["persona"];
   readonly permissions?: readonly string[];
   /** From describeEnvironment. A worker gets the part its task needs, with the task. */
   readonly environment?: string | null;
+  /** What `guidance` has for the model of this prompt. */
+  readonly modelGuidance?: string | null;
   readonly skillIndex?: string | null;
   readonly runtime?: { readonly host: string; readonly os: string; readonly arch: string };
   /** The session's first day, as 2026-11-15. */
   readonly date?: string | null;
   readonly contextFiles?: readonly ContextFile[];
   readonly memory?: MemoryTexts;
+  /** The text of a memory outside the workspace. */
+  readonly externalMemory?: string | null;
 }
 
 /** What the section is called, in notes about a session and in `/context`. */
@@ -43,6 +51,7 @@ export function toSections(parts: ContextParts): Section[] {
 /** The same in every session on any machine: no time, no ids, no host details. */
 function staticSections(parts: ContextParts): Section[] {
   const { role, persona = {} } = parts;
+  const hasRules = role !== undefined && parts.roleRules !== false;
   // Workers of different tasks share a prefix only if it contains nothing about the task.
   const environment = role === "worker" ? null : parts.environment;
   return [
@@ -53,19 +62,34 @@ function staticSections(parts: ContextParts): Section[] {
     toStatic("soul", "persona", persona.soul),
     toStatic("permissions", "persona", describePermissions(parts.permissions ?? [])),
     toStatic("environment", "workspace", environment),
+    toStatic("model guidance", "persona", parts.modelGuidance),
     toStatic("skills", "workspace", parts.skillIndex),
-    toStatic(roleRulesName, "persona", role === undefined ? null : roleRules(role)),
+    toStatic(roleRulesName, "persona", hasRules ? roleRules(role) : null),
   ];
 }
 
 function sessionSections(parts: ContextParts): Section[] {
   const { runtime, date, contextFiles = [], memory } = parts;
+  // A worker reports to its manager; it does not talk with people.
+  const { peers = {}, bindingPrompt = "" } = parts.role === "worker" ? {} : parts;
   return [
+    toSession("peers", underHeading("Peers", describePeers(peers))),
+    toSession("binding prompt", bindingPrompt.trim()),
+    toSession("language", describeLanguage(parts.language)),
     toSession("runtime", runtime === undefined ? null : describeRuntime(runtime)),
     toSession("date", describeDate(date ?? "")),
     ...contextFiles.map(({ path, text }) => toSession(`file ${path}`, underHeading(path, text))),
     ...(memory === undefined ? [] : memorySections(memory, "session")),
+    {
+      ...toSession("external memory", underHeading("External memory", parts.externalMemory)),
+      layer: "memory",
+    },
   ];
+}
+
+function describeLanguage(language = ""): string {
+  const name = language.trim();
+  return name === "" ? "" : `Answer in this language: ${name}.`;
 }
 
 function toStatic(name: string, layer: Section["layer"], text: string | null | undefined): Section {

@@ -24,6 +24,8 @@ export interface CallRecord {
   readonly plan: CachePlan;
   readonly status: "complete" | "partial" | "failed";
   readonly stopReason: ReplyStop | null;
+  /** The host that answered, if a router says which one. */
+  readonly servedBy?: string;
   /** Null if the provider reported none. */
   readonly usage: Usage | null;
   /** The usage of failed attempts that were billed anyway. */
@@ -38,6 +40,20 @@ export interface CallRecord {
   readonly refuted: readonly CachePromise[];
   /** What was left out, stripped or corrected. */
   readonly notes: readonly (EncodeNote | ReplyNote)[];
+}
+
+export const callKinds = ["turn", "warm"] as const;
+
+/** What a call was for: a turn, or without a turn to keep a session's cache warm. */
+export type CallKind = (typeof callKinds)[number];
+
+/** A call without a turn. It adds nothing to the conversation; its cost belongs to the session. */
+export interface LoneCall extends Omit<CallRecord, "turnId" | "number"> {
+  /** Unique within its session. */
+  readonly id: string;
+  readonly sessionId: string;
+  readonly kind: Exclude<CallKind, "turn">;
+  readonly provider: string;
 }
 
 export interface CallEntry extends CallRecord {

@@ -2,7 +2,7 @@
 import type { StrataEvent } from "../events/event.ts";
 import type { ContentHash } from "../hash.ts";
 import type { JsonText } from "../message/message.ts";
-import type { CallEntry, CallRecord } from "./call-entry.ts";
+import type { CallEntry, CallRecord, LoneCall } from "./call-entry.ts";
 import type { CompactionRecord, NewCompaction } from "./compaction-record.ts";
 import type {
   FoundHistory,
@@ -11,6 +11,7 @@ import type {
   HistoryRange,
   ToolResultPlace,
 } from "./history-record.ts";
+import type { NewQueueItem, QueueDrop, QueueItem } from "./queue-record.ts";
 import type { NewSession, PointerMove, SessionFilter, SessionRecord } from "./session-record.ts";
 import type {
   NewMessage,
@@ -72,6 +73,22 @@ export interface Ledger {
   readCalls(turnId: string): Promise<readonly CallRecord[]>;
   readToolCalls(turnId: string): Promise<readonly ToolCallRecord[]>;
 
+  /** Records a call without a turn, and adds its cost to the session. */
+  recordCall(call: LoneCall, more?: WithLoneCall): Promise<void>;
+  /** The calls of a session that belong to no turn, oldest first. */
+  readLoneCalls(sessionId: string): Promise<readonly LoneCall[]>;
+  /** What the calls of a kind cost since a time, over all sessions. */
+  sumLoneCalls(kind: LoneCall["kind"], sinceMs: number): Promise<bigint>;
+
+  /** Adds a message to the end of a session's queue. A taken id is a conflict. */
+  enqueue(item: NewQueueItem): Promise<QueueItem>;
+  /** What waits in a session, and what was dropped with a line that no turn has listed yet. Oldest first. */
+  readQueue(sessionId: string): Promise<readonly QueueItem[]>;
+  /** Waiting, taken or dropped. Null for none. */
+  findQueued(id: string): Promise<QueueItem | null>;
+  /** Returns those that still waited. */
+  dropQueued(ids: readonly string[], how: QueueDrop): Promise<readonly string[]>;
+
   /** Takes the lock for compacting a session. Null if another holder has it. */
   lockCompaction(sessionId: string): Promise<CompactionLock | null>;
   /** Removes locks that expired at least `olderThanMs` ago, and returns how many. */
@@ -115,8 +132,8 @@ export interface OpenTurn {
   readonly parentTurnId: string | null;
   /** Records a call with everything new in it. Durable once it resolves. */
   append(entry: CallEntry, more?: WithCall): Promise<void>;
-  /** Records the tool results for the last call before they are sent. */
-  answer(messages: readonly NewMessage[]): Promise<void>;
+  /** Records the tool results for the last call before they are sent. `takes`: queue items that are among the messages. */
+  answer(messages: readonly NewMessage[], takes?: readonly string[]): Promise<void>;
   /**
    * Compacts the thread before this turn while it runs. The compaction may keep this turn from one of its
    * messages on. If the turn then fails, the summary stays, and the next turn follows it.
@@ -140,6 +157,13 @@ export interface WithCall {
   readonly isReplayed?: boolean;
   /** The session's state: anchors, pace, refuted promises, calibration. */
   readonly stateJson?: JsonText;
+  readonly events?: readonly StrataEvent[];
+}
+
+/** Recorded in the same transaction as a call without a turn. */
+export interface WithLoneCall {
+  /** The state that the call taught, and the head it was learned at. Not stored if a turn runs or the head has moved. */
+  readonly state?: { readonly json: JsonText; readonly headTurnId: string | null };
   readonly events?: readonly StrataEvent[];
 }
 

@@ -18,6 +18,8 @@ export interface NewSession {
   readonly task?: string;
   readonly workspacePath?: string;
   readonly personaId?: string;
+  /** What an application finds the session by, such as `slack:channel:thread`. */
+  readonly routingKey?: string;
   /** T0 to T2 as sent. Stored once, even if many sessions share them. */
   readonly foundation?: string;
   /** The sources of the foundation: hashes and versions, no content. */
@@ -44,6 +46,7 @@ export interface SessionRecord {
   readonly task: string | null;
   readonly workspacePath: string | null;
   readonly personaId: string | null;
+  readonly routingKey: string | null;
   readonly foundationHash: ContentHash | null;
   readonly contextJson: JsonText | null;
   readonly setupJson: JsonText | null;
@@ -70,6 +73,7 @@ export interface SessionFilter {
   readonly status?: SessionRecord["status"] | "all";
   readonly agent?: string;
   readonly parentSessionId?: string;
+  readonly routingKey?: string;
   /** 50 by default. */
   readonly limit?: number;
   /** Only sessions changed before this one, for paging. */

@@ -27,6 +27,15 @@ export interface NewTurn {
   readonly setupJson?: JsonText;
   /** What the first call will send, recorded before it is sent. */
   readonly messages: readonly NewMessage[];
+  /** For a session with a queue. Without it the turn does not look at the queue. */
+  readonly queue?: TurnTakes;
+}
+
+export interface TurnTakes {
+  /** Queue items that the turn handles. If there are none, nothing may wait before it (`SessionBusy`). */
+  readonly takes: readonly string[];
+  /** Items for the turn itself: they may wait. */
+  readonly steered: readonly string[];
 }
 
 /** What the turn's agent could use. */
@@ -47,6 +56,8 @@ export interface NewMessage {
   readonly isReplayed?: boolean;
   /** The full text of a tool result if the message holds a part. NUL and half surrogate pairs become U+FFFD. */
   readonly whole?: string;
+  /** When the tool of a tool result ran. Default: until it was recorded. */
+  readonly ran?: { readonly startMs: number; readonly endMs: number };
 }
 
 export const messageSources = ["human", "trigger", "agent", "webhook", "cron", "event"] as const;
@@ -72,6 +83,10 @@ export interface ThreadMessage {
   readonly isReplayed: boolean;
   /** The hash of the full text if the message holds only a part. `readContent` reads it. */
   readonly wholeHash: ContentHash | null;
+  /** A ULID, increasing in a thread. Null for a message that an earlier version recorded. */
+  readonly messageId: string | null;
+  /** When it was recorded. Null as above. */
+  readonly createdMs: number | null;
 }
 
 export interface TurnRecord {
@@ -129,4 +144,16 @@ export interface ToolCallRecord {
   /** The call whose reply requested it. */
   readonly callNumber: number;
   readonly status: "pending" | "succeeded" | "failed" | "cancelled";
+  /** Its place among the blocks of the reply. This and the rest are null where an earlier version recorded it. */
+  readonly position: number | null;
+  /** The parameters as the model wrote them. */
+  readonly inputJson: JsonText | null;
+  /** The message that asked for it, and the one with its result. */
+  readonly messageId: string | null;
+  readonly resultMessageId: string | null;
+  /** Null if it did not run, or an application ran it. */
+  readonly startMs: number | null;
+  readonly endMs: number | null;
+  /** The session that it started. */
+  readonly spawnedSessionId: string | null;
 }

@@ -24,8 +24,14 @@ export interface AssembledContext<Budget> {
   readonly systemPrompt: string;
   /** Every tool, every section of the system prompt, and everything else that is not the user's. */
   readonly pieces: readonly ContextPiece[];
+  /** The conversation before the turn. */
   readonly history: readonly Message[];
+  /** The event that the turn handles, with its words. */
   readonly currentMessage: Message;
+  /** What the turn added since: replies, tool results, messages to the agent. */
+  readonly sinceEvent: readonly Message[];
+  /** Text that goes with this call only, such as the time; null for none. */
+  readonly volatileText: string | null;
   /** The tools the role may use, sorted. */
   readonly tools: readonly ToolDefinition[];
   readonly toolsetName: string;

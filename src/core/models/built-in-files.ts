@@ -10,6 +10,7 @@ import qwen from "./data/qwen.json" with { type: "json" };
 import routes from "./data/routes.json" with { type: "json" };
 import shared from "./data/shared.json" with { type: "json" };
 import unlisted from "./data/unlisted.json" with { type: "json" };
+import wires from "./data/wires.json" with { type: "json" };
 import xai from "./data/xai.json" with { type: "json" };
 import zai from "./data/zai.json" with { type: "json" };
 
@@ -29,3 +30,4 @@ export const builtInFiles: readonly (readonly [string, unknown])[] = [
 export const routesFile: unknown = routes;
 export const sharedFile: unknown = shared;
 export const unlistedFile: unknown = unlisted;
+export const wiresFile: unknown = wires;

@@ -60,7 +60,9 @@ export function createCatalogue(changes?: CatalogueChanges): Catalogue {
     const key = [route, choice.endpoint, choice.longWindow ?? false, id].join("\n");
     const before = parsed.get(key);
     if (before !== undefined) return before;
-    const facts = deepFreeze(parseModelOn(file, id, choice));
+    const facts = deepFreeze(
+      parseModelOn(file, id, choice, (name) => routes.get(name)?.wire ?? null),
+    );
     parsed.set(key, facts);
     return facts;
   };

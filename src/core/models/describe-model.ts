@@ -5,6 +5,7 @@ import { capabilityNames, type CapabilityName } from "./capabilities.ts";
 import type { Lifecycle, ModelFacts, Tokenizer } from "./model-facts.ts";
 import type { Moment } from "./moment.ts";
 import { toUsdPerMTok } from "./pico-usd.ts";
+import type { WireRules } from "./wire-rules.ts";
 import { rowAt, type PriceRow, type Rates } from "./prices.ts";
 
 export interface ModelDescription {
@@ -30,6 +31,7 @@ export interface ModelDescription {
   readonly priceRows: readonly PriceDescription[];
   readonly minimumTokens: number | null;
   readonly cache: CacheRules;
+  readonly wire: WireRules;
   readonly source: string;
   readonly checkedOn: string;
   readonly notes: readonly string[];
@@ -73,6 +75,7 @@ export function describeModel(
     priceRows: rows.map(describeRow),
     minimumTokens: facts.cache.minimumTokens,
     cache: facts.cache,
+    wire: facts.wire,
     source: facts.source,
     checkedOn: facts.checkedOn,
     notes: facts.notes,

@@ -13,6 +13,7 @@ import {
   readText,
   type Fields,
 } from "./read-fields.ts";
+import type { WireRules } from "./wire-rules.ts";
 
 export interface ModelFacts {
   readonly id: string;
@@ -32,6 +33,8 @@ export interface ModelFacts {
   readonly toolPromptTokens: { readonly auto: number; readonly forced: number } | null;
   readonly prices: Prices;
   readonly cache: CacheRules;
+  /** What servers of this route take. Only Chat Completions asks for it. */
+  readonly wire: WireRules;
   readonly source: string;
   readonly checkedOn: string;
   /** Doubts and conflicts between sources. */
@@ -65,6 +68,7 @@ export interface ModelOrigin {
   readonly cache: Fields;
   /** Multiplies the prices of models that cost more in a region. */
   readonly priceMultiplier: number;
+  readonly wire: WireRules;
   /** Whether the larger window was requested and the model has one. */
   readonly longWindow: boolean;
   /** Where a user changed our facts. */
@@ -116,6 +120,7 @@ export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
     toolPromptTokens: readOptional(model["toolPrompt"], `${place}.toolPrompt`, parseToolPrompt),
     prices: onlyWritesOf(prices, cache.lifetimes),
     cache,
+    wire: origin.wire,
     source: origin.changedIn === null ? source : `${source}; changed in ${origin.changedIn}`,
     checkedOn: readDay(model["checkedOn"], `${place}.checkedOn`),
     notes: [note, cache.note, origin.routeNote].filter((each) => each !== null),

@@ -26,6 +26,11 @@ export function timesDecimal(pico: bigint, factor: number | string): bigint | nu
   return product % 1_000_000n === 0n ? product / 1_000_000n : null;
 }
 
+/** An amount that a provider reports in dollars, to the nearest pico-dollar. */
+export function toPicoUsd(usd: number): bigint {
+  return BigInt(usd.toFixed(digitsPerUsd).replace(".", ""));
+}
+
 /** Dollars to the last digit, like "$0.0000125". */
 export function formatUsd(pico: bigint): string {
   return withSign(pico, decimal(magnitude(pico), digitsPerUsd));
@@ -80,12 +85,19 @@ function withSign(value: bigint, text: string): string {
 
 /**
  * The same value, which `JSON.stringify` takes: amounts in it are written as decimal text, except those in lists. A copy made by
- * spreading has to be marked again.
+ * spreading has to be marked again. `leftOut`: fields that are no JSON.
  */
-export function withMoneyAsText<Value extends object>(value: Value): Value {
+export function withMoneyAsText<Value extends object>(
+  value: Value,
+  leftOut: readonly (keyof Value & string)[] = [],
+): Value {
+  const isShown = ([name]: readonly [string, unknown]): boolean =>
+    !leftOut.some((each) => each === name);
   const toJSON = (): object =>
     Object.fromEntries(
-      Object.entries(value).map(([name, each]: [string, unknown]) => [name, spellMoney(each)]),
+      Object.entries(value)
+        .filter(isShown)
+        .map(([name, each]: [string, unknown]) => [name, spellMoney(each)]),
     );
   return Object.defineProperty(value, "toJSON", { value: toJSON, enumerable: false });
 }

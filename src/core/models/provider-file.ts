@@ -17,6 +17,7 @@ import {
   readText,
   type Fields,
 } from "./read-fields.ts";
+import { anyServer, wireNamed } from "./wire-rules.ts";
 
 export interface ProviderFile {
   /** Every error names it. */
@@ -127,7 +128,12 @@ export function routesOf(file: ProviderFile): readonly string[] {
 }
 
 /** Reads one model with its families, on one route. */
-export function parseModelOn(file: ProviderFile, id: string, choice: RouteChoice): ModelFacts {
+export function parseModelOn(
+  file: ProviderFile,
+  id: string,
+  choice: RouteChoice,
+  wireNameOf: (route: string) => string | null = () => null,
+): ModelFacts {
   const entry = file.models.get(id);
   const route = choice.route ?? routesOf(file)[0];
   assert(entry !== undefined, `${id} is not an id of ${file.file}`);
@@ -149,10 +155,15 @@ export function parseModelOn(file: ProviderFile, id: string, choice: RouteChoice
     routeNote: readOptional(onRoute["note"], `${routePlace}.note`, readText),
     cache: cacheOf(file, model, [onRoute, onRouteOwn], place),
     priceMultiplier: priceMultiplierOf(onRoute, choice, routePlace),
+    wire: wireOf(wireNameOf(route), route),
     longWindow: choice.longWindow ?? false,
     changedIn: entry.changedIn,
     place,
   });
+}
+
+function wireOf(name: string | null, route: string): ModelFacts["wire"] {
+  return name === null ? anyServer : wireNamed(name, `the route ${route}`).rules;
 }
 
 const routeFields = [

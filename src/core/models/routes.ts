@@ -5,6 +5,7 @@ import {
   readFields,
   readList,
   readOneOf,
+  readOptional,
   readRecord,
   readText,
 } from "./read-fields.ts";
@@ -23,6 +24,8 @@ export interface RouteSpelling {
   readonly publisherPath: boolean;
   /** `model@20250929`. */
   readonly dateAfterAt: boolean;
+  /** What its servers take, by name. Null if it is not an own rule of Chat Completions. */
+  readonly wire: string | null;
 }
 
 export function parseRoutes(value: unknown, file: string): Routes {
@@ -37,7 +40,7 @@ export function parseRoutes(value: unknown, file: string): Routes {
 
 function parseRoute(value: unknown, place: string): RouteSpelling {
   const flags = ["dottedVendor", "publisherPath", "dateAfterAt"];
-  const route = readFields(value, place, ["name", "spelledAs", "regions", ...flags]);
+  const route = readFields(value, place, ["name", "spelledAs", "regions", "wire", ...flags]);
   const flag = (name: string): boolean => readBoolean(route[name] ?? false, `${place}.${name}`);
   const regions = Object.entries(readRecord(route["regions"] ?? {}, `${place}.regions`));
   return {
@@ -52,5 +55,6 @@ function parseRoute(value: unknown, place: string): RouteSpelling {
     ),
     publisherPath: flag("publisherPath"),
     dateAfterAt: flag("dateAfterAt"),
+    wire: readOptional(route["wire"], `${place}.wire`, readText),
   };
 }

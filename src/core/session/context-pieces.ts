@@ -88,6 +88,9 @@ const ours: ReadonlySet<string> = new Set([
 const headed: ReadonlySet<string> = new Set([
   "user identity",
   "user context everywhere",
+  "peers",
+  "language",
+  "external memory",
   "user context",
   "workspace memory",
 ]);

@@ -5,16 +5,17 @@ import type { CallOptions } from "../wire/protocol.ts";
 import { foundationNotesOf, type FoundationNotes, type Session } from "./session.ts";
 
 /** The parts of a setup that cannot be read from the session's messages. */
-export interface KeptSetup extends Omit<FoundationNotes, "strataTools"> {
-  readonly calls: CallHabit;
+export interface KeptSetup extends Omit<FoundationNotes, "strataTools" | "toolset"> {
+  readonly calls: CallSettings;
   /** As `SetupPlace.after`; absent for null. */
   readonly ownAfter?: string;
   /** Absent for none, and in records of earlier versions. */
   readonly strataTools?: readonly string[];
+  readonly toolset?: string;
 }
 
 /** How a session's calls are made. Another protocol, layout or other options would change the cached prefix. */
-export interface CallHabit extends ModelName {
+export interface CallSettings extends ModelName {
   /** As `Session.modelName`; absent in records of earlier versions. */
   readonly name?: string;
   readonly protocol: string;
@@ -26,7 +27,7 @@ export interface CallHabit extends ModelName {
 
 export function keptSetupOf(session: Session): KeptSetup {
   const { options, model, setupPlace } = session;
-  const { strataTools, ...notes } = foundationNotesOf(session);
+  const { strataTools, toolset, ...notes } = foundationNotesOf(session);
   const calls = {
     model: model.id,
     provider: model.provider,
@@ -41,5 +42,6 @@ export function keptSetupOf(session: Session): KeptSetup {
     calls,
     ...(setupPlace.after !== null && { ownAfter: setupPlace.after }),
     ...(strataTools.length > 0 && { strataTools }),
+    ...(toolset !== null && { toolset }),
   };
 }

@@ -2,11 +2,12 @@
 import { buildFoundation, type Foundation } from "../assembly/foundation.ts";
 import { planPadding, toPaddingSection, type PaddingPlan } from "../assembly/padding.ts";
 import { toSkillIndex } from "../assembly/skill-index.ts";
-import { toSystemBlocks } from "../assembly/system-blocks.ts";
+import { inBlockOrder, toSystemBlocks } from "../assembly/system-blocks.ts";
 import { expectedCalls, type Pace } from "../cache/pace.ts";
 import { hashContent } from "../hash.ts";
 import { countBytes } from "../layers/cut-middle.ts";
 import type { Section } from "../layers/section.ts";
+import { guidanceFor } from "../layers/agent-profile.ts";
 import { toSections } from "../layers/to-sections.ts";
 import { encodeToolDefinition, type ToolDefinition } from "../message/tool-definition.ts";
 import type { LoadedSkill } from "../skills/activation-events.ts";
@@ -26,6 +27,7 @@ export interface FoundationSetup extends Pick<
   | "context"
   | "tools"
   | "permissions"
+  | "toolset"
   | "toolsLeft"
   | "skills"
   | "notes"
@@ -65,7 +67,11 @@ export function makeFoundation(
     preactivated: toPreactivated(setup.skills ?? [], padding),
     toolsLeft: [...toolsLeft, ...left],
     permissions,
-    madeOf: [...sections.map(toNote), ...Object.entries(notes).map(toSourceNote)],
+    toolset: setup.toolset ?? null,
+    madeOf: [
+      ...inBlockOrder(sections, policy.layout).map(toNote),
+      ...Object.entries(notes).map(toSourceNote),
+    ],
     strataTools: chooseTools(offer)
       .chosen.filter(({ from }) => from === "strata")
       .map(({ definition }) => definition.name),
@@ -98,11 +104,14 @@ function toSourceNote([name, note]: readonly [string, object]): SectionNote {
 
 /** The padding ends the static text. The skill index says which skill bodies it contains. */
 function paddedSections(
-  { model, policy, context, skills = [], skillIndexLengthMax }: FoundationSetup,
+  { model, policy, context: given, skills = [], skillIndexLengthMax }: FoundationSetup,
   tools: readonly ToolDefinition[],
   counter: TokenCounter,
   pace: Pace,
 ): { readonly sections: readonly Section[]; readonly padding: PaddingPlan } {
+  const { guidance } = given;
+  const context =
+    guidance === undefined ? given : { ...given, modelGuidance: guidanceFor(guidance, model) };
   const { listed, note } = fitIndex(skills, skillIndexLengthMax);
   const natural = toSections({ ...context, skillIndex: toSkillIndex(listed, [], note) });
   const texts = [

@@ -6,10 +6,11 @@ import type { Session } from "./session.ts";
 /** The role of a session without one: it has the tools of every role but a worker's limits. */
 export const usualRole: AgentRole = "unified";
 
-/** The role whose rules are in the prompt; undefined for none. A session keeps what it was opened with. */
+/** The role that was asked for; undefined for none. A session keeps what it was opened with. */
 export function askedRoleOf({
   role,
   madeOf,
 }: Pick<Session, "role" | "madeOf">): AgentRole | undefined {
-  return madeOf.some(({ name }) => name === roleRulesName) ? role : undefined;
+  const isAsked = role !== usualRole || madeOf.some(({ name }) => name === roleRulesName);
+  return isAsked ? role : undefined;
 }

@@ -2,8 +2,10 @@
 import { openCacheState, type CacheState } from "../cache/cache-state.ts";
 import type { Pace } from "../cache/pace.ts";
 import { toCompactionState } from "../compaction/plan/compaction-state.ts";
+import { keepLastCall, restoreLastCall, type KeptLastCall } from "../diagnosis/own/last-call.ts";
 import type { ModelName } from "../ledger/ledger.ts";
 import type { JsonText } from "../message/message.ts";
+import { readSizes, withLearnedLimit } from "../tokens/learned-sizes.ts";
 import type { ModelState, Session, StaysWith } from "./session.ts";
 import { keepSpent, readSpent } from "./summary-bill.ts";
 
@@ -11,6 +13,7 @@ import { keepSpent, readSpent } from "./summary-bill.ts";
 interface KeptModelState extends Partial<ModelName> {
   readonly name?: string;
   readonly cache: CacheState;
+  readonly sizes?: unknown;
   readonly pace: Pace;
   /** `lastVolatile`. */
   readonly toldVolatile?: unknown;
@@ -23,25 +26,29 @@ interface KeptState extends KeptModelState {
   readonly staysWith?: StaysWith | null;
   readonly folding?: unknown;
   readonly spent?: unknown;
+  /** Absent if the last call had nothing unusual. */
+  readonly lastCall?: KeptLastCall;
   /** The turn that stored this state. Its volatile text counts only for that turn. */
   readonly turnId: string | null;
   readonly keptVolatile: string | null;
 }
 
 export function toStateText(session: Session, turnId: string | null): JsonText {
-  const { model, cache, pace, otherModels, staysWith } = session;
+  const { model, cache, sizes, pace, otherModels, staysWith } = session;
   const { keptVolatile } = session.thread;
   const name = { model: model.id, provider: model.provider, name: session.modelName };
   const spent = keepSpent(session.spent);
   const stored = { folding: session.compactionState, spent, toldVolatile: session.lastVolatile };
-  const learned = { ...name, cache, pace, ...stored };
+  const learned = { ...name, cache, sizes, pace, ...stored };
   const others = otherModels.map(toKept);
   const more = others.length === 0 ? {} : { others };
-  const state: KeptState = { format: 1, ...learned, ...more, staysWith, turnId, keptVolatile };
+  const last = session.lastCall === null ? null : keepLastCall(session.lastCall);
+  const rest = { ...(last && { lastCall: last }), turnId, keptVolatile };
+  const state: KeptState = { format: 1, ...learned, ...more, staysWith, ...rest };
   return JSON.stringify(state);
 }
 
-function toKept({ left: _left, lastVolatile, ...state }: ModelState): KeptModelState {
+function toKept({ setup: _setup, lastVolatile, ...state }: ModelState): KeptModelState {
   return { ...state, toldVolatile: lastVolatile };
 }
 
@@ -58,11 +65,18 @@ export function withState(session: Session, text: JsonText | null): Session {
   const isHere = turnId === session.headTurnId;
   return {
     ...session,
-    ...(own && { cache: own.cache, pace: own.pace, lastVolatile: own.lastVolatile }),
+    ...(own && {
+      cache: own.cache,
+      sizes: own.sizes,
+      model: withLearnedLimit(model, own.sizes),
+      pace: own.pace,
+      lastVolatile: own.lastVolatile,
+    }),
     otherModels: models.filter((each) => !isOwn(each)),
     staysWith: state.staysWith ?? session.staysWith,
     compactionState: toCompactionState(state.folding),
     spent: readSpent(state.spent),
+    lastCall: state.lastCall === undefined ? null : restoreLastCall(state.lastCall),
     thread: { ...session.thread, keptVolatile: isHere ? keptVolatile : null },
   };
 }
@@ -79,9 +93,10 @@ function toModelState(kept: KeptModelState, { model, modelName }: Session): Mode
     model: kept.model ?? model.id,
     provider: kept.provider ?? model.provider,
     cache: { ...openCacheState(), ...kept.cache },
+    sizes: readSizes(kept.sizes),
     pace: kept.pace,
     lastVolatile: typeof kept.toldVolatile === "string" ? kept.toldVolatile : null,
-    left: null,
+    setup: null,
   };
 }
 

@@ -5,6 +5,7 @@ import type { CacheState } from "../cache/cache-state.ts";
 import type { Pace, PaceKind } from "../cache/pace.ts";
 import type { Policy } from "../cache/policy.ts";
 import type { CompactionState } from "../compaction/plan/compaction-state.ts";
+import type { LastCall } from "../diagnosis/own/last-call.ts";
 import type { ContentHash } from "../hash.ts";
 import type { LoadedSkill } from "../skills/activation-events.ts";
 import type { SkillSource } from "../skills/skill.ts";
@@ -14,6 +15,7 @@ import type { NewSession } from "../ledger/session-record.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
+import type { LearnedSizes } from "../tokens/learned-sizes.ts";
 import type { TextCounter } from "../tokens/o200k/counter.ts";
 import type { LeftTool, OfferedTool } from "../tools/select-tools.ts";
 import type { CallOptions, Protocol } from "../wire/protocol.ts";
@@ -37,6 +39,8 @@ export interface Session {
   readonly options: CallOptions;
   readonly thread: Thread;
   readonly cache: CacheState;
+  /** How far estimates are off on this model, and its real limit. */
+  readonly sizes: LearnedSizes;
   readonly pace: Pace;
   /** What it knows about its compactions. */
   readonly compactionState: CompactionState;
@@ -44,6 +48,8 @@ export interface Session {
   readonly spent: Spent;
   /** The volatile text of the last call, if it stands before the messages; null for none. */
   readonly lastVolatile: string | null;
+  /** The call before, to compare the next one with; null before the first. */
+  readonly lastCall: LastCall | null;
   /** The parent and task of a sub-agent, until the session is recorded. */
   readonly origin?: SessionOrigin;
   /** Where the ledger has the setup for the current model. */
@@ -61,6 +67,8 @@ export interface Session {
   /** Offered tools that are left out for this agent, with reasons. */
   readonly toolsLeft: readonly LeftTool[];
   readonly permissions: readonly string[];
+  /** The name of the toolset that its tools are from; null if none chose them. */
+  readonly toolset: string | null;
   /** The parts of the foundation: names, sizes and hashes. Stored in `contextJson`. */
   readonly madeOf: readonly SectionNote[];
   /** Names of its tools that Strata added; the others are the user's. */
@@ -85,16 +93,17 @@ export interface ModelState {
   /** As `Session.modelName`. State of one route is useless on another. */
   readonly name: string;
   readonly cache: CacheState;
+  readonly sizes: LearnedSizes;
   readonly pace: Pace;
   readonly lastVolatile: string | null;
   /** The setup as it was left; null if it must be read from the ledger or built again. */
-  readonly left: ModelSetup | null;
+  readonly setup: ModelSetup | null;
 }
 
 /** What a session notes about its tools and system text. */
 export type FoundationNotes = Pick<
   Session,
-  "padding" | "preactivated" | "toolsLeft" | "permissions" | "madeOf" | "strataTools"
+  "padding" | "preactivated" | "toolsLeft" | "permissions" | "toolset" | "madeOf" | "strataTools"
 >;
 
 /** The part of a session that belongs to one model: tools and system text as sent, options, thread. */
@@ -138,9 +147,10 @@ export interface SessionSetup {
   readonly policy: Policy;
   /** Everything the system prompt is made of, except the skill index. */
   readonly context: Omit<ContextParts, "skillIndex">;
-  /** `tools`, `permissions` and `toolsLeft` together are the result of the dispatcher's `toolsFor`. */
+  /** `tools`, `permissions`, `toolset` and `toolsLeft` together are the result of the dispatcher's `toolsFor`. */
   readonly tools?: readonly OfferedTool[];
   readonly permissions?: readonly string[];
+  readonly toolset?: string;
   /** Tools that were already left out, with reasons. The session lists them with those it leaves out itself. */
   readonly toolsLeft?: readonly LeftTool[];
   /** Notes recorded beside the sections, by name: the sources of their texts, as hashes and sizes. */
@@ -165,8 +175,8 @@ export interface SessionSkill {
 }
 
 export function foundationNotesOf(made: FoundationNotes): FoundationNotes {
-  const { padding, preactivated, toolsLeft, permissions, madeOf, strataTools } = made;
-  return { padding, preactivated, toolsLeft, permissions, madeOf, strataTools };
+  const { padding, preactivated, toolsLeft, permissions, toolset, madeOf, strataTools } = made;
+  return { padding, preactivated, toolsLeft, permissions, toolset, madeOf, strataTools };
 }
 
 /** The place of a setup that is recorded with the session itself. */

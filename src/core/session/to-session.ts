@@ -5,6 +5,7 @@ import { openPace } from "../cache/pace.ts";
 import { openCompactionState } from "../compaction/plan/compaction-state.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
+import { noSizes } from "../tokens/learned-sizes.ts";
 import { createTokenCounter } from "../tokens/token-counter.ts";
 import { makeValid } from "../compaction/summary/make-valid.ts";
 import { makeFoundation } from "./session-foundation.ts";
@@ -12,14 +13,23 @@ import { usualRole } from "./session-role.ts";
 import { nothingSpent } from "./summary-bill.ts";
 import { firstPlace, nameOf, type Session, type SessionSetup } from "./session.ts";
 
-type Learned = "cache" | "compactionState" | "spent" | "lastVolatile" | "otherModels";
+type Learned =
+  | "cache"
+  | "sizes"
+  | "compactionState"
+  | "spent"
+  | "lastVolatile"
+  | "lastCall"
+  | "otherModels";
 
 /** What a session has learned before its first call. */
 export const nothingLearned: Pick<Session, Learned> = {
   cache: openCacheState(),
+  sizes: noSizes,
   compactionState: openCompactionState(),
   spent: nothingSpent,
   lastVolatile: null,
+  lastCall: null,
   otherModels: [],
 };
 

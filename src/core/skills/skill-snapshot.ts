@@ -53,3 +53,19 @@ export function takeSnapshot(global: SkillRoot, workspace: SkillRoot): SkillSnap
     find: (name: string) => byName.get(name),
   });
 }
+
+/** Only the skills of these names. `unknown`: names without a skill. */
+export function limitSnapshot(
+  snapshot: SkillSnapshot,
+  names: readonly string[],
+): { readonly snapshot: SkillSnapshot; readonly unknown: readonly string[] } {
+  const skills = snapshot.skills.filter(({ name }) => names.includes(name));
+  return {
+    snapshot: Object.freeze({
+      ...snapshot,
+      skills: Object.freeze(skills),
+      find: (name: string) => skills.find((skill) => skill.name === name),
+    }),
+    unknown: names.filter((name) => snapshot.find(name) === undefined),
+  };
+}

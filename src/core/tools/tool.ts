@@ -7,6 +7,8 @@ export type SideEffects = "none" | "read" | "write" | "execute" | "network";
 
 export interface Tool extends OfferedTool {
   readonly sideEffects: SideEffects;
+  /** Uses of one reply that follow each other may run together in spite of side effects, as sub-agents do. */
+  readonly runsTogether?: boolean;
   /** The tool needs a workspace. */
   readonly requiresWorkspace?: boolean;
   /** Overrides the dispatcher's limits. */
@@ -31,7 +33,7 @@ export interface ToolCallContext {
   readonly turnId: string;
   readonly toolUseId: string;
   readonly role: AgentRole;
-  /** Grows with every reply. Tool uses of one reply share it, and have no order among themselves. */
+  /** Grows with every reply. Tool uses of one reply share it. */
   readonly replyNumber?: number;
   /** The event of this call. Null if none was emitted. */
   readonly eventId?: string | null;
@@ -42,8 +44,12 @@ export interface ToolCallContext {
 export interface ToolOutput {
   /** For the model. */
   readonly text: string;
+  /** It ran to its end and did not succeed, as a command with another exit status than 0; the text says why. */
+  readonly isFailed?: boolean;
   /** Paths inside the workspace that were changed. */
   readonly filesModified?: readonly string[];
+  /** The session of the sub-agent that it started. */
+  readonly spawnedSessionId?: string;
   /** For events and records, not for the model. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

@@ -58,6 +58,8 @@ export interface ToolsetOffer {
 
 /** What a session opens with: only the tools it may use. */
 export interface RoleTools {
+  /** The name of the toolset; absent if no toolset chose them. */
+  readonly toolset?: string;
   /** Sorted by name. */
   readonly tools: readonly OfferedTool[];
   readonly permissions: readonly string[];
@@ -72,6 +74,7 @@ export function selectFromToolset({ offered, toolset, role }: ToolsetOffer): Rol
   const wanted = offered.filter(isWanted);
   const { chosen, left } = chooseTools({ offered: wanted, granted, role, order: "sorted" });
   return {
+    toolset: toolset.name,
     tools: chosen,
     permissions: [...new Set(granted)],
     toolsLeft: [

@@ -6,6 +6,7 @@ import { nextStep } from "./next-step.ts";
 import type { Input, Result } from "./step.ts";
 import type { CallMoment, Turn } from "./turn.ts";
 import {
+  compaction,
   asked,
   asks,
   callWith,
@@ -156,12 +157,11 @@ describe("a compaction", () => {
   const session = sessionWith();
   const done: Result = {
     did: "compact",
-    isCompacted: true,
-    session,
-    before: session,
-    current: [asked],
+    outcome: { kind: "compacted", session, before: session, current: [asked], compaction },
   };
-  const nothing: Result = { did: "compact", isCompacted: false, session, isTight: false };
+  const toNothing = (isTight: boolean): Result => {
+    return { did: "compact", outcome: { kind: "unchanged", session, isTight } };
+  };
   const tooLong = {
     ...tried,
     calls: [entryWith(failedWith(overflow))],
@@ -175,11 +175,11 @@ describe("a compaction", () => {
   });
 
   test("that came to nothing leaves the prompt as it is", () => {
-    expect(after(tried, nothing).at).toMatchObject({ after: "settle prompt" });
+    expect(after(tried, toNothing(false)).at).toMatchObject({ after: "settle prompt" });
   });
 
   test("that came to nothing where nothing fits makes memory leave", () => {
-    const turn = after(tried, { ...nothing, isTight: true });
+    const turn = after(tried, toNothing(true));
     expect(turn.at).toEqual({ after: "compact", moment, volatile: [event] });
     expect(turn.isCompacted).toBe(false);
   });
@@ -192,7 +192,7 @@ describe("a compaction", () => {
   });
 
   test("after an overflow that came to nothing ends the turn", () => {
-    expect(nextStep(after(tooLong, nothing))).toEqual({ do: "close", how: "failed" });
+    expect(nextStep(after(tooLong, toNothing(false)))).toEqual({ do: "close", how: "failed" });
   });
 });
 

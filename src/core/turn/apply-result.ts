@@ -4,15 +4,24 @@ import { volatileText } from "../assembly/system-blocks.ts";
 import { isMemory } from "../session/compaction-rules.ts";
 import { momentOf } from "./call-moment.ts";
 import { limitResults } from "./limit-results.ts";
-import { hasCallForSteered, isAfterOverflow, upcoming } from "./next-step.ts";
+import { hasCallForSteered, hasHead, isAfterOverflow, upcoming } from "./next-step.ts";
 import { toPrepared } from "./prepare-call.ts";
 import { settleCall } from "./settle-call.ts";
 import type { Input, Result } from "./step.ts";
-import { callCountOf, type CallAtHand, type Stage, type Turn, type TurnEnding } from "./turn.ts";
+import { toTurnCompaction } from "./done-in-turn.ts";
+import {
+  callCountOf,
+  isOverflow,
+  type CallAtHand,
+  type Stage,
+  type Turn,
+  type TurnEnding,
+} from "./turn.ts";
 import { announce, eventsOfCall } from "./turn-events.ts";
 import type { TurnEnd } from "../ledger/turn-record.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
+import { withLearnedLimit } from "../tokens/learned-sizes.ts";
 
 export function applyResult(before: Turn, input: Input): Turn {
   const turn = before.news.length === 0 ? before : { ...before, news: [] };
@@ -43,7 +52,9 @@ export function applyResult(before: Turn, input: Input): Turn {
 type ResultOf<Did extends Result["did"]> = Extract<Result, { readonly did: Did }>;
 
 function refreshed(turn: Turn, result: ResultOf<"refresh">): Turn {
-  const { session, rules, nowMs } = result;
+  const { rules, nowMs } = result;
+  const { model, sizes } = result.session;
+  const session = { ...result.session, model: withLearnedLimit(model, sizes) };
   const current = upcoming(turn);
   const isNew = current !== turn.current;
   const steered = current === turn.steered ? [] : turn.steered;
@@ -62,7 +73,7 @@ function prepared(turn: Turn, { assembly, plan }: ResultOf<"prepare">): Turn {
   assert(at.after === "refresh" || at.after === "compact", "a call is prepared at its moment");
   const sections = at.after === "compact" ? at.volatile : at.moment.volatile;
   const volatile = sections === null ? null : volatileText(sections);
-  const call = { moment: at.moment, prepared: toPrepared(assembly, plan, volatile) };
+  const call = { moment: at.moment, prepared: toPrepared(turn.session, assembly, plan, volatile) };
   // After a compaction, or after memory was removed, the prompt does not change again.
   if (at.after === "compact") return { ...turn, at: { after: "settle prompt", call } };
   const next: Turn = { ...turn, at: { after: "prepare", call } };
@@ -87,18 +98,27 @@ function counted(turn: Turn, { tokens }: ResultOf<"count">): Turn {
   return { ...turn, at: { after: "count", call: { ...call, prepared: asCounted } } };
 }
 
-function compacted(turn: Turn, result: ResultOf<"compact">): Turn {
+function compacted(turn: Turn, { outcome }: ResultOf<"compact">): Turn {
   const call = needCall(turn);
-  const { session } = result;
-  if (result.isCompacted) {
-    const { before, current } = result;
-    const next = { ...turn, before, session, current, isStored: true, isCompacted: true };
+  const { session } = outcome;
+  if (outcome.kind === "compacted") {
+    const { before, current, compaction } = outcome;
+    const compactions = [...turn.compactions, toTurnCompaction(compaction)];
+    const next: Turn = {
+      ...turn,
+      before,
+      session,
+      current,
+      compactions,
+      isStored: true,
+      isCompacted: true,
+    };
     // The call that was too long had its own time: the next one is another call.
     return { ...next, at: isAfterOverflow(turn) ? { after: "begin" } : again(next, call) };
   }
   // The provider found the prompt too long, and compaction could not shorten it.
   if (isAfterOverflow(turn)) return { ...turn, session, at: { after: "end", how: "failed" } };
-  const mustShrink = result.isTight && !hasHead(turn);
+  const mustShrink = outcome.isTight && !hasHead(turn.session);
   return {
     ...turn,
     session,
@@ -108,14 +128,9 @@ function compacted(turn: Turn, result: ResultOf<"compact">): Turn {
 
 /** Memory leaves the prompt first. After a compaction the system text holds the current memory. */
 function again(turn: Turn, { moment }: CallAtHand): Stage {
-  const hasMessages = turn.current.length > 0 && !hasHead(turn);
+  const hasMessages = turn.current.length > 0 && !hasHead(turn.session);
   const rest = moment.volatile?.filter((section) => !isMemory(section)) ?? null;
   return { after: "compact", moment, volatile: hasMessages ? rest : null };
-}
-
-/** Whether the recorded messages already begin with their head; then they are sent as recorded. */
-function hasHead({ session }: Turn): boolean {
-  return session.policy.layout.volatile === "message-head";
 }
 
 function sent(turn: Turn, { sent: outcome, notes, startMs, endMs }: ResultOf<"send">): Turn {
@@ -125,6 +140,7 @@ function sent(turn: Turn, { sent: outcome, notes, startMs, endMs }: ResultOf<"se
   const {
     entry,
     more,
+    miss,
     session: after,
   } = settleCall(session, {
     turnId,
@@ -138,14 +154,15 @@ function sent(turn: Turn, { sent: outcome, notes, startMs, endMs }: ResultOf<"se
     startMs,
     endMs,
   });
-  return { ...turn, at: { after: "send", sent: { call, entry, more, session: after } } };
+  return { ...turn, at: { after: "send", sent: { call, entry, more, miss, session: after } } };
 }
 
 function replied(turn: Turn): Turn {
   const { at } = turn;
   assert(at.after === "send", "a reply is recorded after it was sent");
-  const { entry, session, call } = at.sent;
+  const { entry, session, miss } = at.sent;
   const rest = entry.status === "complete" ? nothingNew : {};
+  const call = isOverflow(entry) ? withLearnedSize(at.sent.call, session) : at.sent.call;
   return {
     ...turn,
     ...rest,
@@ -153,14 +170,20 @@ function replied(turn: Turn): Turn {
     calls: [...turn.calls, entry],
     isCompacted: false,
     at: { after: "record reply", call },
-    news: eventsOfCall(turn, entry),
+    news: eventsOfCall(turn, entry, miss),
   };
+}
+
+/** A refusal taught how long the prompt really is. A resumed turn estimates it with the same knowledge. */
+function withLearnedSize(call: CallAtHand, session: Session): CallAtHand {
+  const { assembly, plan, volatile } = call.prepared;
+  return { ...call, prepared: toPrepared(session, assembly, plan, volatile) };
 }
 
 const nothingNew = { current: [], fullResults: new Map<number, string>(), isStored: false };
 
 /** Cuts each result to its share of the window. Messages from people go after the results. */
-function answered(turn: Turn, { answers }: ResultOf<"run tools">): Turn {
+function answered(turn: Turn, { answers, runs = [] }: ResultOf<"run tools">): Turn {
   const { session, rules, limits, steered } = turn;
   const isSent = hasCallForSteered(turn);
   const { messages, fullResults, cuts } = limits.mayCompact
@@ -171,9 +194,10 @@ function answered(turn: Turn, { answers }: ResultOf<"run tools">): Turn {
     current: isSent ? [...messages, ...steered] : messages,
     steered: isSent ? [] : steered,
     fullResults,
+    toolRuns: runs.length === 0 ? turn.toolRuns : [...turn.toolRuns, ...runs],
     isStored: false,
     at: { after: "begin" },
-    news: cuts.map((payload) => ({ type: "compaction.completed", payload })),
+    news: cuts,
   };
 }
 

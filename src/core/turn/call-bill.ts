@@ -2,7 +2,7 @@
 import type { CallEntry, ReplyNote } from "../ledger/call-entry.ts";
 import { findCost } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
-import type { Reply } from "../wire/reply.ts";
+import type { Reply, ReportedUsage } from "../wire/reply.ts";
 import { describeUnpriced, type Spent } from "../session/summary-bill.ts";
 
 export interface Billed {
@@ -21,10 +21,10 @@ export function billReplies(
   model: ModelFacts,
 ): CallBill {
   const costs = [...(reply === null ? [] : [reply]), ...discarded].map(({ usage }) =>
-    usage.isReported ? findCost(usage.usage, model, { at: startMs }).cost : null,
+    costOfReply(usage, model, startMs),
   );
   const known = [
-    ...costs.flatMap((cost) => (cost === null ? [] : [cost.totalPicoUsd])),
+    ...costs.filter((cost) => cost !== null),
     ...(spent.costPicoUsd === 0n ? [] : [spent.costPicoUsd]),
   ];
   const costPicoUsd = known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0n);
@@ -35,6 +35,12 @@ export function billReplies(
     costPicoUsd,
     notes: [...describeUnpriced(spent), ...(isTold ? [] : [describeUnknown(unknownCount)])],
   };
+}
+
+/** What the provider charges where it says so, else by our prices; null if neither is known. */
+function costOfReply(usage: ReportedUsage, model: ModelFacts, at: number): bigint | null {
+  if (!usage.isReported) return null;
+  return usage.costPicoUsd ?? findCost(usage.usage, model, { at }).cost?.totalPicoUsd ?? null;
 }
 
 function describeUnknown(count: number): ReplyNote {

@@ -1,16 +1,18 @@
 // Cuts tool results that are too large for the window, before they are stored and sent. The full text is kept beside them.
 import { cutResult, shareTokens } from "../compaction/plan/cut-result.ts";
 import { findEffectiveTokens } from "../compaction/plan/compaction-limits.ts";
-import type { PayloadOf } from "../events/event.ts";
+import type { EventBody } from "../events/event.ts";
 import type { Message } from "../message/message.ts";
 import { settingsOf, recallHintOf, type CompactionRules } from "../session/compaction-rules.ts";
 import type { Session } from "../session/session.ts";
+import { resultTruncated } from "./compaction/compaction-events.ts";
 
 export interface LimitedResults {
   readonly messages: readonly Message[];
   /** The full text of each cut result, by its place in the list. */
   readonly fullResults: ReadonlyMap<number, string>;
-  readonly cuts: readonly PayloadOf<"compaction.completed">[];
+  /** One event for each cut result. */
+  readonly cuts: readonly EventBody[];
 }
 
 /** Cuts each result to its share of the window, and all results of one reply to the room that is left. */
@@ -29,31 +31,13 @@ export function limitResults(
   const tokensMax = shareTokens(answers.map(countMessage), { oneMax, allMax });
   const limit = { tokensMax, countMessage, recallHint: recallHintOf(session) };
   const fullResults = new Map<number, string>();
-  const cuts: PayloadOf<"compaction.completed">[] = [];
+  const cuts: EventBody[] = [];
   const messages = answers.map((answer, at) => {
     const cut = cutResult(answer, limit);
     if (cut === null) return answer;
     fullResults.set(at, cut.results.map(({ wholeText }) => wholeText).join("\n"));
-    cuts.push(describeCut(cut.tokensBefore, cut.tokens));
+    cuts.push(resultTruncated(cut.tokensBefore, cut.tokens));
     return cut.message;
   });
   return { messages, fullResults, cuts };
-}
-
-function describeCut(tokensBefore: number, tokensAfter: number): PayloadOf<"compaction.completed"> {
-  return {
-    trigger: "context_limit",
-    outcome: "tool_result_truncated",
-    summarized_through_turn_id: null,
-    first_kept_turn_id: null,
-    turns_summarized: 0,
-    tokens_before: tokensBefore,
-    tokens_after: tokensAfter,
-    summary_tokens: 0,
-    summary_hash: null,
-    model: null,
-    provider: null,
-    cost_usd: null,
-    duration_ms: 0,
-  };
 }

@@ -45,7 +45,7 @@ test.each<[string, Stage, Partial<Turn>, string]>([
   ["has its final prompt", { after: "settle prompt", call: long }, {}, "send"],
   [
     "has a reply",
-    { after: "send", sent: { call, entry: entryWith(), more: {}, session: before } },
+    { after: "send", sent: { call, entry: entryWith(), more: {}, miss: null, session: before } },
     {},
     "record reply",
   ],

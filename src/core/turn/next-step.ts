@@ -2,6 +2,8 @@
 import { volatileText } from "../assembly/system-blocks.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import { assert } from "../assert.ts";
+import { isMemory } from "../session/compaction-rules.ts";
+import type { Session } from "../session/session.ts";
 import type { Message, ToolUseBlock } from "../message/message.ts";
 import { decideBySize, isNearLimit } from "./compaction/decide.ts";
 import type { Step } from "./step.ts";
@@ -63,7 +65,7 @@ function record(turn: Turn, { prepared, moment }: CallAtHand): Step {
 /** Counts the prompt if a limit is near and compacts the history if that is due, at most once before a call. */
 function fit(turn: Turn, call: CallAtHand): Step {
   if (!turn.limits.mayCompact || turn.isCompacted) return send(turn, call);
-  if (isAfterOverflow(turn)) return compact("overflow", call, call.moment.nowMs);
+  if (isAfterOverflow(turn)) return recover(call, call.moment.nowMs);
   const { session, rules } = turn;
   if (rules.canCount && isNearLimit(session, call.prepared, rules.compaction)) {
     return { do: "count", prepared: call.prepared };
@@ -75,8 +77,23 @@ function compactOrSend(turn: Turn, call: CallAtHand): Step {
   const { session, rules } = turn;
   const { prepared, moment } = call;
   const { nowMs } = moment;
-  const { trigger } = decideBySize({ session, prepared, nowMs, compaction: rules.compaction });
-  return trigger === null ? send(turn, call) : compact("size", call, nowMs);
+  const memoryTokens = memoryTokensIn(turn, moment);
+  const { compaction } = rules;
+  const bySize = decideBySize({ session, prepared, nowMs, memoryTokens, compaction });
+  if (bySize.trigger === null) return send(turn, call);
+  return { do: "compact", trigger: "size", bySize, prepared, nowMs };
+}
+
+/** Memory that this call could leave out. Not if a recorded message head already has it. */
+function memoryTokensIn({ session, current }: Turn, { volatile }: CallMoment): number {
+  const memory = volatile?.filter(isMemory) ?? [];
+  if (memory.length === 0 || current.length === 0 || hasHead(session)) return 0;
+  return session.thread.foundation.counter.text(volatileText(memory) ?? "");
+}
+
+/** Whether the recorded messages already begin with their head; then they are sent as recorded. */
+export function hasHead({ policy }: Session): boolean {
+  return policy.layout.volatile === "message-head";
 }
 
 function send(turn: Turn, { prepared }: CallAtHand): Step {
@@ -86,7 +103,7 @@ function send(turn: Turn, { prepared }: CallAtHand): Step {
 function afterReply(turn: Turn, call: CallAtHand | null): Step {
   const last = lastCall(turn);
   if (isOverflow(last) && mayRetry(turn)) {
-    return call === null ? begin(turn) : compact("overflow", call, null);
+    return call === null ? begin(turn) : recover(call, null);
   }
   if (last.status !== "complete") {
     return mayRepeat(turn, last) ? begin(turn) : close(endingOfFailed(last));
@@ -144,12 +161,8 @@ function endingOfFailed({ failure }: CallEntry): TurnEnding {
   return failure?.kind === "cancelled" ? "cancelled" : "failed";
 }
 
-function compact(
-  trigger: "size" | "overflow",
-  { prepared }: CallAtHand,
-  nowMs: number | null,
-): Step {
-  return { do: "compact", trigger, prepared, nowMs };
+function recover({ prepared }: CallAtHand, nowMs: number | null): Step {
+  return { do: "compact", trigger: "overflow", bySize: null, prepared, nowMs };
 }
 
 function close(how: TurnEnding): Step {

@@ -1,9 +1,11 @@
 // The next call: what it sends, and the expected tokens and cache reads.
 import { assemble, type AssembleParts, type Assembly } from "../assembly/assemble.ts";
+import { countsAs } from "../cache/cache-state.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
 import { planCache, type PlanQuestion } from "../cache/plan-cache.ts";
 import type { Message } from "../message/message.ts";
 import type { Session } from "../session/session.ts";
+import { estimatePrompt } from "../tokens/learned-sizes.ts";
 
 export interface CallToPrepare {
   readonly session: Session;
@@ -18,7 +20,7 @@ export interface PreparedCall {
   readonly plan: CachePlan;
   /** Sent with this call alone. */
   readonly volatile: string | null;
-  /** The whole prompt, corrected by the usage of the last reply. */
+  /** The whole prompt, corrected by the usage of earlier replies. */
   readonly promptTokens: number;
   /** The provider's own count before the call; absent if the provider was not asked. */
   readonly countedTokens?: number;
@@ -27,7 +29,7 @@ export interface PreparedCall {
 export function prepareCall({ session, current, volatile, startMs }: CallToPrepare): PreparedCall {
   const assembly = assemble(toAssemble(session, { current, volatile }));
   const plan = planCache(toPlan(session, assembly, startMs));
-  return toPrepared(assembly, plan, volatile);
+  return toPrepared(session, assembly, plan, volatile);
 }
 
 export function toAssemble(
@@ -45,12 +47,17 @@ export function toPlan(
   return { blocks, rules: model, markers: policy.markers, state: cache, pace, now: nowMs };
 }
 
+/** What the last bill covers is exact. The rest is an estimate, corrected by what earlier bills taught. */
 export function toPrepared(
+  { cache, sizes }: Pick<Session, "cache" | "sizes">,
   assembly: Assembly,
   plan: CachePlan,
   volatile: string | null,
 ): PreparedCall {
   const { readTokens, writeTokens, uncachedTokens } = plan.expected;
   const written = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
-  return { assembly, plan, volatile, promptTokens: readTokens + written + uncachedTokens };
+  const total = readTokens + written + uncachedTokens;
+  const billed = Math.min(total, countsAs(cache.measured, assembly.blocks)?.tokens ?? 0);
+  const promptTokens = estimatePrompt(billed, total - billed, sizes);
+  return { assembly, plan, volatile, promptTokens };
 }

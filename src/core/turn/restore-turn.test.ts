@@ -43,6 +43,8 @@ function rowsOf(
     hash: "",
     isReplayed: true,
     wholeHash: null,
+    messageId: null,
+    createdMs: null,
   }));
 }
 
@@ -62,6 +64,7 @@ function restore(more: Partial<RecordedTurn>, before: Session = sessionWith()): 
     calls: [],
     compaction: null,
     toolCalls: 0,
+    compactions: [],
     stateJson: null,
     ...more,
   };

@@ -5,8 +5,10 @@ import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { CompactionRecord } from "../ledger/compaction-record.ts";
 import type { ThreadMessage, TurnRecord } from "../ledger/turn-record.ts";
 import type { JsonText, Message } from "../message/message.ts";
+import { withMoneyAsText } from "../models/pico-usd.ts";
 import { keptVolatileIn } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
+import type { TurnCompaction } from "./done-in-turn.ts";
 import { isOverflow, openTurn, type Turn } from "./turn.ts";
 
 /** Everything the ledger has of a turn that is not closed. */
@@ -18,6 +20,8 @@ export interface RecordedTurn {
   readonly compaction: Compaction | null;
   /** How many tools were asked for. */
   readonly toolCalls: number;
+  /** The compactions of the turn, oldest first. */
+  readonly compactions: readonly TurnCompaction[];
   /** What the session knew after the last call or compaction; null for nothing. */
   readonly stateJson: JsonText | null;
 }
@@ -35,12 +39,12 @@ export interface Resumption {
 /** `before`: the session as the ledger has it now, without the turn. */
 export function restoreTurn(
   before: Session,
-  { turn, messages, toolCalls, compaction, stateJson, ...recorded }: RecordedTurn,
+  { turn, messages, toolCalls, compaction, compactions, stateJson, ...recorded }: RecordedTurn,
   { moment, callsMax, nowIso }: Resumption,
 ): Turn {
   const { id } = turn;
   const keptVolatile = keptVolatileIn(stateJson, id) ?? before.thread.keptVolatile;
-  const calls = recorded.calls.map((call) => withReply(call, messages));
+  const calls = withMessages(recorded.calls, messages);
   const last = calls.at(-1);
   const from = compaction?.firstKeptTurnId === id ? compaction.firstKeptIndex : 0;
   const isTooLong = last !== undefined && isOverflow(last);
@@ -56,7 +60,9 @@ export function restoreTurn(
   const isWaiting = last === undefined || (stored.length > 0 && !isTooLong);
   const begun = openTurn({
     id,
+    startMs: turn.startMs,
     event: {
+      message: messages[0]?.message ?? null,
       moment,
       context: null,
       startIso: startIsoOf(before, messages) ?? nowIso,
@@ -72,6 +78,7 @@ export function restoreTurn(
     // A call that was too long is sent again unchanged, even if it had no new messages.
     isStored: stored.length > 0 || isTooLong,
     earlier: calls,
+    compactions,
     isCompacted,
     resumed: { toolCalls },
     at: isWaiting ? { after: "begin" } : { after: "record reply", call: null },
@@ -115,9 +122,18 @@ function isCompactedSince(
   return last !== undefined || compaction.compactedMs >= turn.startMs;
 }
 
-function withReply(call: CallRecord, messages: readonly ThreadMessage[]): CallEntry {
-  const reply = messages.findLast(
-    ({ callNumber, message }) => callNumber === call.number && message.role === "assistant",
-  );
-  return { ...call, sent: [], reply: reply?.message ?? null };
+/** The calls with their messages. What a call sent that came to nothing was sent by the next one again. */
+function withMessages(
+  calls: readonly CallRecord[],
+  messages: readonly ThreadMessage[],
+): readonly CallEntry[] {
+  let again: readonly Message[] = [];
+  return calls.map((call) => {
+    const own = messages.filter(({ callNumber }) => callNumber === call.number);
+    const reply = own.findLast(({ message }) => message.role === "assistant")?.message ?? null;
+    const first = own.flatMap(({ message }) => (message.role === "assistant" ? [] : [message]));
+    const sent = [...again, ...first];
+    again = call.status === "complete" ? [] : sent;
+    return withMoneyAsText({ ...call, sent, reply });
+  });
 }

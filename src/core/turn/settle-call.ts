@@ -1,23 +1,29 @@
 // After a call: the session with what it learned, and the ledger entry of the call.
+import { sizesAfterFailure, sizesAfterReply } from "./learn-sizes.ts";
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { Assembly } from "../assembly/assemble.ts";
 import { appendMessages, messagesFrom, messageTokens } from "../assembly/thread.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
 import type { CacheState } from "../cache/cache-state.ts";
-import { learnFromReply } from "../cache/learn-from-reply.ts";
+import { learnFromReply, type ReplyLesson } from "../cache/learn-from-reply.ts";
 import { learnPace } from "../cache/pace.ts";
 import { afterCall, afterTurn, type CompactionState } from "../compaction/plan/compaction-state.ts";
+import type { OwnExplanation } from "../diagnosis/own/explain-own-call.ts";
+import type { LastCall } from "../diagnosis/own/last-call.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
 import type { EncodedRequest } from "../wire/encoded-request.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
+import { nameWrites } from "../wire/name-writes.ts";
 import type { Reply } from "../wire/reply.ts";
+import { diagnoseCall, toMiss, toSentPrompt, type Miss } from "./diagnose-call.ts";
 import { noteRefused, withPlausibleUsage } from "./plausible-usage.ts";
 import { billReplies, type CallBill } from "./call-bill.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
 import { nothingSpent, type Spent } from "../session/summary-bill.ts";
+import { withLearnedLimit } from "../tokens/learned-sizes.ts";
 
 /** The outcome of a request, after all its attempts. */
 export interface SentCall {
@@ -47,11 +53,13 @@ export interface SettledCall {
   readonly entry: CallEntry;
   /** What else the ledger stores with the call. */
   readonly more: WithCall;
+  /** What the call lost of the cache; null for nothing. */
+  readonly miss: Miss | null;
 }
 
 export function settleCall(session: Session, finished: FinishedCall): SettledCall {
   const { cache, pace, model } = session;
-  const call = { ...finished, sent: withoutAbsurd(finished.sent, model) };
+  const call = { ...finished, sent: withReadUsage(finished, model) };
   const { outcome } = call.sent;
   const learned = learnFrom(session, call, discardedOf(call), cache);
   const counted = {
@@ -59,20 +67,14 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     spent: call.spent === undefined ? session.spent : nothingSpent,
   };
   if (outcome.kind !== "reply") {
-    const next = { ...session, ...counted, cache: learned };
+    const sizes = sizesAfterFailure(session, call, outcome);
+    const limited = withLearnedLimit(model, sizes);
+    const next = { ...session, ...counted, cache: learned, sizes, model: limited };
     const more = { stateJson: toStateText(next, call.turnId) };
-    return { session: next, entry: failedEntry(session, call, outcome), more };
+    return { session: next, entry: failedEntry(session, call, outcome), more, miss: null };
   }
-  const { assembly, startMs, plan } = call;
-  const lesson = learnFromReply({
-    state: learned,
-    plan,
-    blocks: assembly.blocks,
-    rules: model.cache,
-    usage: outcome.usage.usage,
-    reportsCache: outcome.usage.reportsCache,
-    startMs,
-  });
+  const { assembly, startMs } = call;
+  const { lesson, miss, lastCall } = judgeCall(session, call, outcome, learned);
   const grown = appendMessages(assembly.thread, [outcome.message]);
   // The reply is empty: text for this call only must not stand between two user messages.
   const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
@@ -83,6 +85,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     reply: outcome.message,
     status: outcome.status,
     stopReason: outcome.stopReason,
+    ...(outcome.servedBy === undefined ? {} : { servedBy: outcome.servedBy }),
     usage: outcome.usage.isReported ? outcome.usage.usage : null,
     costPicoUsd,
     failure: outcome.failure ?? null,
@@ -103,7 +106,9 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
     ...counted,
     cache: lesson.state,
+    sizes: sizesAfterReply(session, call, outcome),
     lastVolatile: lastVolatileAfter(session, call),
+    lastCall,
     pace: cache.lastStartMs === null ? pace : learnPace(pace, startMs - cache.lastStartMs),
   };
   const more = {
@@ -111,17 +116,66 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     isReplayed: isWhole && !isEmpty,
     stateJson: toStateText(next, call.turnId),
   };
-  return { session: next, entry, more };
+  return { session: next, entry, more, miss };
 }
 
-/** Every reply comes through here. */
-function withoutAbsurd({ outcome, attempts }: SentCall, model: ModelFacts): SentCall {
+interface JudgedCall {
+  readonly lesson: ReplyLesson;
+  readonly miss: Miss | null;
+  readonly lastCall: LastCall | null;
+}
+
+/** Expected against reported: why a prefix was not read, and what that says about the provider. */
+function judgeCall(
+  session: Session,
+  call: FinishedCall,
+  { usage, servedBy }: Reply,
+  learned: CacheState,
+): JudgedCall {
+  const { assembly, startMs, plan, spent, endMs } = call;
+  const { model, options } = session;
+  // A summary is another conversation.
+  const isOfTurn = spent !== undefined;
+  const prompt = toSentPrompt(session, call, servedBy ?? null);
+  const found = isOfTurn ? diagnoseCall(session, prompt, usage, call) : null;
+  const lesson = learnFromReply({
+    state: learned,
+    plan,
+    blocks: assembly.blocks,
+    rules: model.cache,
+    usage: usage.usage,
+    reportsCache: usage.reportsCache,
+    startMs,
+    isOwnFault: found !== null && !isUnexplained(found),
+  });
+  // Our counts may explain a shortfall: then the provider lost nothing.
+  const isCounting = found !== null && isUnexplained(found) && lesson.verdict.kind !== "read less";
+  const compactions = session.compactionState.folds;
+  const sent = { prompt, state: lesson.state, options, compactions };
   return {
-    outcome: outcome.kind === "reply" ? withPlausibleUsage(outcome, model) : outcome,
-    attempts: attempts.map(({ discarded }) => ({
-      discarded: discarded === null ? null : withPlausibleUsage(discarded, model),
+    lesson,
+    miss: found === null || isCounting ? null : toMiss(found),
+    lastCall: isOfTurn ? { sent, traits: prompt.traits, endMs } : session.lastCall,
+  };
+}
+
+/** Every reply comes through here: counts that cannot be true are refused, and writes get the plan's lifetimes. */
+function withReadUsage({ sent, plan }: FinishedCall, model: ModelFacts): SentCall {
+  const read = (reply: Reply): Reply => {
+    const plausible = withPlausibleUsage(reply, model);
+    return { ...plausible, usage: nameWrites(plausible.usage, plan, model) };
+  };
+  return {
+    outcome: sent.outcome.kind === "reply" ? read(sent.outcome) : sent.outcome,
+    attempts: sent.attempts.map(({ discarded }) => ({
+      discarded: discarded === null ? null : read(discarded),
     })),
   };
+}
+
+/** Nothing that we sent explains it. */
+function isUnexplained({ cause }: OwnExplanation): boolean {
+  return cause === "provider lost it" || cause === "changed after the head";
 }
 
 /** If this text stands before the messages, it is needed to send the same prefix again. */

@@ -1,6 +1,8 @@
 // The steps of a turn. Each step has one kind of result.
 import type { Assembly } from "../assembly/assemble.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
+import type { CompactionDecision } from "../compaction/plan/decide-compaction.ts";
+import type { BoundarySizes } from "../compaction/plan/find-boundary.ts";
 import type { Section } from "../layers/section.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
@@ -8,7 +10,9 @@ import type { Message, ToolUseBlock } from "../message/message.ts";
 import type { Session } from "../session/session.ts";
 import type { SentCall } from "./settle-call.ts";
 import type { EncodedRequest } from "../wire/encoded-request.ts";
+import type { Compacted, Unchanged } from "./compaction/compacting.ts";
 import type { PreparedCall } from "./prepare-call.ts";
+import type { ToolRun } from "./done-in-turn.ts";
 import type { CallRules, TurnEnding } from "./turn.ts";
 
 /** What a turn does next. */
@@ -36,6 +40,8 @@ export type Step =
   | {
       readonly do: "compact";
       readonly trigger: "size" | "overflow";
+      /** Why it is due; null after an overflow. */
+      readonly bySize: CompactionDecision<BoundarySizes> | null;
       readonly prepared: PreparedCall;
       readonly nowMs: number | null;
     }
@@ -61,7 +67,12 @@ export type Result =
   | { readonly did: "prepare"; readonly assembly: Assembly; readonly plan: CachePlan }
   | { readonly did: "record" }
   | { readonly did: "count"; readonly tokens: number }
-  | ({ readonly did: "compact" } & CompactionResult)
+  | {
+      readonly did: "compact";
+      readonly outcome:
+        | Pick<Compacted, "kind" | "session" | "before" | "current" | "compaction">
+        | Pick<Unchanged, "kind" | "session" | "isTight">;
+    }
   | {
       readonly did: "send";
       readonly sent: SentCall;
@@ -72,23 +83,11 @@ export type Result =
     }
   | { readonly did: "record reply" }
   /** One tool message for each use, or the messages that the application sends instead. */
-  | { readonly did: "run tools"; readonly answers: readonly Message[] };
-
-export type CompactionResult =
   | {
-      readonly isCompacted: true;
-      /** The new value of the session before the running turn. */
-      readonly before: Session;
-      readonly session: Session;
-      /** The new messages of the next call. */
-      readonly current: readonly Message[];
-    }
-  | {
-      readonly isCompacted: false;
-      /** The session with what the attempt taught. */
-      readonly session: Session;
-      /** The prompt does not fit and nothing could be compacted: memory leaves the prompt. */
-      readonly isTight: boolean;
+      readonly did: "run tools";
+      readonly answers: readonly Message[];
+      /** When each ran; absent if the application ran them. */
+      readonly runs?: readonly ToolRun[];
     };
 
 /** Inputs that may come at any time. */

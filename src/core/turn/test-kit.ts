@@ -4,6 +4,7 @@ import { planCache } from "../cache/plan-cache.ts";
 import { findPolicy } from "../cache/policies.ts";
 import type { PolicyName } from "../cache/policy.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
+import type { NewCompaction } from "../ledger/compaction-record.ts";
 import type { Message, ToolUseBlock } from "../message/message.ts";
 import { resolveModel } from "../models/resolve-model.ts";
 import type { Session } from "../session/session.ts";
@@ -41,7 +42,8 @@ export function turnWith(more: Partial<Turn> = {}): Turn {
   const session = more.session ?? sessionWith();
   const begun = openTurn({
     id: "turn-1",
-    event: { moment: {}, context: null, startIso: noonIso, timeSentMs: null },
+    startMs: noon,
+    event: { message: asked, moment: {}, context: null, startIso: noonIso, timeSentMs: null },
     limits: { callsMax: 5, mayCompact: true, repeatsFailedCalls: false },
     before: session,
     current: [asked],
@@ -51,7 +53,7 @@ export function turnWith(more: Partial<Turn> = {}): Turn {
 
 export function preparedFor(session: Session, current: readonly Message[] = [asked]): PreparedCall {
   const assembly = assemble(toAssemble(session, { current, volatile: null }));
-  return toPrepared(assembly, planCache(toPlan(session, assembly, noon)), null);
+  return toPrepared(session, assembly, planCache(toPlan(session, assembly, noon)), null);
 }
 
 /** A call that is about to be sent; of so many tokens where that matters. */
@@ -75,6 +77,33 @@ export const found: Message = {
       isError: false,
     },
   ],
+};
+
+export const compaction: NewCompaction = {
+  id: "compaction-1",
+  sessionId: "session",
+  parentTurnId: null,
+  messages: [],
+  details: {
+    compactedMs: noon,
+    summary: "They looked.",
+    summarizedThroughTurnId: "turn-0",
+    firstKeptTurnId: null,
+    turnsSummarized: 1,
+    kind: "summary",
+    trigger: "context_limit",
+    model: "claude-sonnet-4-6",
+    provider: "anthropic",
+    tokensBefore: 900,
+    tokensAfter: 300,
+    summaryTokens: 200,
+    inputTokens: 900,
+    outputTokens: 200,
+    costPicoUsd: 5_000n,
+    durationMs: 3,
+    headTurnCount: 1,
+    tailStartIndex: 1,
+  },
 };
 
 export const overflow: ProviderFailure = {

@@ -4,7 +4,6 @@ import { hashContent } from "../hash.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import { encodeMessage } from "../message/encode-message.ts";
 import type { Session } from "../session/session.ts";
-import { findMiss } from "./find-miss.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 import { callCountOf, type Turn, type TurnEnding } from "./turn.ts";
 import {
@@ -47,11 +46,11 @@ export function callStarted({ id, before }: Turn, number: number, tokens: number
 
 /** Takes the turn as it was when the call was sent. */
 export function eventsOfCall(
-  { before, session }: Pick<Turn, "before" | "session">,
+  { before }: Pick<Turn, "before">,
   entry: CallEntry,
+  miss: PayloadOf<"cache.miss"> | null,
 ): readonly EventBody[] {
   const about = modelOf(before);
-  const miss = findMiss(session, entry);
   return [
     entry.reply === null
       ? { type: "llm.call_failed", payload: { ...about, ...toFailed(entry) } }

@@ -106,7 +106,7 @@ export function toTurnSums(calls: readonly CallEntry[], endMs: number): TurnSums
 }
 
 /** The sum of all known costs. Null if calls were billed but no cost is known. */
-function totalCost(calls: readonly CallEntry[]): bigint | null {
+export function totalCost(calls: readonly CallEntry[]): bigint | null {
   const known = calls.flatMap(({ costPicoUsd }) => (costPicoUsd === null ? [] : [costPicoUsd]));
   const isBilled = calls.some(
     ({ status, discarded }) => status !== "failed" || discarded.length > 0,
@@ -124,10 +124,16 @@ export function toCancelled(
 
 /** Recognises the reason of `AbortSignal.timeout`, and a server's `client_disconnect`. Any other reason counts as the user's wish. */
 function toCancelReason(reason: unknown): PayloadOf<"turn.cancelled">["reason"] {
+  if (isTimeout(reason)) return "timeout";
   if (!(reason instanceof Error)) return "user_cancel";
-  if (reason.name === "TimeoutError") return "timeout";
   return reason.message === "client_disconnect" ? "client_disconnect" : "user_cancel";
 }
+
+export function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === "TimeoutError";
+}
+
+export type TurnErrorKind = PayloadOf<"turn.failed">["error_kind"];
 
 type TurnError = Pick<PayloadOf<"turn.failed">, "error_kind" | "error_message_redacted">;
 
@@ -139,9 +145,7 @@ export function toTurnError(how: TurnEnding, last: CallEntry | undefined): TurnE
   };
 }
 
-const errorKinds: Readonly<
-  Record<PayloadOf<"llm.call_failed">["error_class"], TurnError["error_kind"]>
-> = {
+const errorKinds: Readonly<Record<PayloadOf<"llm.call_failed">["error_class"], TurnErrorKind>> = {
   rate_limit: "rate_limit",
   auth: "auth_failure",
   server_error: "model_error",

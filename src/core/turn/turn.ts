@@ -1,6 +1,6 @@
 // A turn as data: what it did, what it sends next, and its stage. No lease, signal, stream or function.
 import type { Section } from "../layers/section.ts";
-import type { EventBody } from "../events/event.ts";
+import type { EventBody, PayloadOf } from "../events/event.ts";
 import type { EventContext, EventMoment } from "../layers/event.ts";
 import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
@@ -9,10 +9,12 @@ import type { Route } from "../routing/decide-route.ts";
 import type { CompactionRules } from "../session/compaction-rules.ts";
 import type { Session } from "../session/session.ts";
 import type { PreparedCall } from "./prepare-call.ts";
+import type { ToolRun, TurnCompaction } from "./done-in-turn.ts";
 import type { ReplyStop } from "../wire/reply.ts";
 
 export interface Turn {
   readonly id: string;
+  readonly startMs: number;
   readonly event: TurnEvent;
   readonly route: Route;
   readonly limits: TurnLimits;
@@ -30,6 +32,10 @@ export interface Turn {
   readonly earlier: readonly CallEntry[];
   /** Recorded calls of this process, oldest first. */
   readonly calls: readonly CallEntry[];
+  /** When the tools of this process ran. */
+  readonly toolRuns: readonly ToolRun[];
+  /** Compactions of this turn, by this or another process. */
+  readonly compactions: readonly TurnCompaction[];
   /** Whether the history was compacted after the last recorded call. */
   readonly isCompacted: boolean;
   /** Messages that came while the turn runs and that no call has sent yet. */
@@ -47,8 +53,10 @@ export interface Turn {
   readonly news: readonly EventBody[];
 }
 
-/** The event that the turn handles, without its text. */
+/** The event that the turn handles. */
 export interface TurnEvent {
+  /** Its words as they are stored; null if the application writes them itself. */
+  readonly message: Message | null;
   /** Null if the application writes this text itself. */
   readonly moment: EventMoment | null;
   /** The ledger's note on the first message; null if the ledger already has one. */
@@ -118,12 +126,14 @@ export interface CallToRecord {
   readonly entry: CallEntry;
   readonly more: WithCall;
   readonly session: Session;
+  /** What the call lost of the cache; null for nothing. */
+  readonly miss: PayloadOf<"cache.miss"> | null;
 }
 
 /** The route of a session that stays with its model. */
 export const stays: Route = { by: "sticky", passedOver: [], left: null };
 
-type Beginning = "id" | "event" | "limits" | "before" | "current";
+type Beginning = "id" | "startMs" | "event" | "limits" | "before" | "current";
 
 /** A turn at its beginning. */
 export function openTurn(begun: Pick<Turn, Beginning>, route: Route = stays): Turn {
@@ -135,6 +145,8 @@ export function openTurn(begun: Pick<Turn, Beginning>, route: Route = stays): Tu
     isStored: false,
     earlier: [],
     calls: [],
+    toolRuns: [],
+    compactions: [],
     isCompacted: false,
     steered: [],
     aborted: null,

@@ -1,7 +1,7 @@
 // What a provider answered, the same for every protocol.
 import type { PayloadOf } from "../events/event.ts";
 import type { Message } from "../message/message.ts";
-import type { Usage } from "../message/usage.ts";
+import type { Lifetime, Usage } from "../message/usage.ts";
 import type { ProviderFailure } from "./failure.ts";
 
 export interface Reply {
@@ -19,6 +19,8 @@ export interface Reply {
   readonly failure?: ProviderFailure;
   /** Why the cache missed, in the provider's own words, if it says so. */
   readonly diagnosis?: string;
+  /** The host that answered, if a router says which one. */
+  readonly servedBy?: string;
   /** Changes that the provider made to the request, such as dropping a thinking block. */
   readonly transformations: readonly string[];
 }
@@ -33,6 +35,10 @@ export interface ReportedUsage {
   readonly reportsCache: boolean;
   /** Corrections of the counts, such as a remainder below zero. */
   readonly warnings: readonly string[];
+  /** Written tokens without a lifetime, and the one under which they stand in `usage` until the plan names theirs. */
+  readonly unnamedWriteTokens?: { readonly tokens: number; readonly standsAs: Lifetime };
+  /** What the provider says that it charges. */
+  readonly costPicoUsd?: bigint;
   /** The counts as text, and why they cannot be true. They are not in `usage` then. */
   readonly refused?: string;
 }

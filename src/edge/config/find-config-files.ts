@@ -4,7 +4,13 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { StrataError } from "../../core/strata-error.ts";
 import type { Environment } from "../../core/config/environment.ts";
 import type { ConfigFile } from "./read-config-file.ts";
-import { isInside, trustByHash, trustFirstContent, type TrustedFile } from "./trusted-files.ts";
+import {
+  isInside,
+  trustByHash,
+  trustFirstContent,
+  type FileTrust,
+  type TrustedFile,
+} from "./trusted-files.ts";
 
 export interface WhereToLook {
   /** From `--config`; then no other file is read. */
@@ -29,13 +35,35 @@ export function findConfigFiles(where: WhereToLook): readonly ConfigPlace[] {
   const { workspace } = where;
   const named = namedFile(where);
   if (named !== null) {
+    const include = includer(where, (path) =>
+      trustByHash(toTrusted(path, { ...where, trust: undefined })),
+    );
     const trust = trustByHash(toTrusted(named.path, where));
-    return [isInside(workspace, named.path) ? { ...named, trust } : named];
+    return [isInside(workspace, named.path) ? { ...named, trust, include } : { ...named, include }];
   }
   const user = userFile(where);
   const found = findInWorkspace(resolve(workspace)).filter(({ path }) => path !== user.path);
   const isInReach = isInside(workspace, user.path);
-  return [isInReach ? { ...user, trust: trustFirstContent() } : user, ...found];
+  const include = includer(where, (path) =>
+    isInReach ? trustFirstContent() : trustByHash(toTrusted(path, where)),
+  );
+  const own = { ...user, include };
+  return [isInReach ? { ...own, trust: trustFirstContent() } : own, ...found];
+}
+
+/** What a file includes counts like the file itself: in the workspace, only trusted content is used. */
+function includer(
+  { workspace }: WhereToLook,
+  trustOf: (path: string) => FileTrust,
+): (path: string) => ConfigFile {
+  const include = (path: string): ConfigFile => ({
+    path,
+    isFound: false,
+    isNamed: false,
+    include,
+    ...(isInside(workspace, path) ? { trust: trustOf(path) } : {}),
+  });
+  return include;
 }
 
 /** Where the trusted content of a named file is recorded. */

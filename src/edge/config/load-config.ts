@@ -2,8 +2,8 @@
 import { homedir } from "node:os";
 import { distinctProblems, hasErrors } from "../../core/config/config-problem.ts";
 import { readConfig, type ConfigSources, type ReadConfig } from "../../core/config/read-config.ts";
-import { StrataError } from "../../core/strata-error.ts";
-import { readConfigFile, type ConfigFile } from "./read-config-file.ts";
+import type { ConfigFile } from "./read-config-file.ts";
+import { watchFile } from "./watch-file.ts";
 
 export interface LoadConfigOptions extends Omit<ConfigSources, "files"> {
   /** The weakest first. */
@@ -17,18 +17,12 @@ export interface LoadedConfig extends ReadConfig {
 
 /** Returns all problems; throws only if a named file is missing. */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
-  const readings = await Promise.all(
-    options.files.map(async (file) => ({ file, reading: await readConfigFile(file) })),
-  );
-  const there = readings.flatMap(({ file, reading }) => {
-    if (reading.kind === "read") return [{ file, reading }];
-    if (!file.isNamed) return [];
-    throw new StrataError("not-found", `there is no file ${file.path}`, "name one that is there");
-  });
-  const files = there.flatMap(({ reading }) => reading.tree ?? []);
+  const watched = await Promise.all(options.files.map((file) => watchFile(file)));
+  const files = watched.flatMap((file) => file.trees());
   const read = readConfig({ homeFolder: homedir(), ...options, files });
-  const own = there.flatMap(({ reading }) => reading.problems);
+  const own = watched.flatMap((file) => file.problems());
   const problems = distinctProblems([...own, ...read.problems]);
+  const there = watched.flatMap((file) => file.files()).filter((file) => file.isThere());
   return {
     config: hasErrors(problems) ? null : read.config,
     get settings() {

@@ -12,7 +12,7 @@ import type { StrataConfig } from "../../core/config/schema.ts";
 import { StrataError, messageOf } from "../../core/strata-error.ts";
 import { loadConfig } from "./load-config.ts";
 import type { ConfigFile } from "./read-config-file.ts";
-import { watchFile, type WatchedFile } from "./watched-file.ts";
+import { watchFile, type WatchedFile } from "./watch-file.ts";
 
 export interface LiveConfig {
   /**
@@ -22,6 +22,8 @@ export interface LiveConfig {
   current(): Promise<StrataConfig>;
   /** The last result of `current`, with the origin of every value. */
   latest(): ReadConfig;
+  /** The paths of all files, with those that are included, whether they exist or not. */
+  files(): readonly string[];
 }
 
 export interface OpenConfigOptions extends Omit<ConfigSources, "files"> {
@@ -33,7 +35,7 @@ export interface OpenConfigOptions extends Omit<ConfigSources, "files"> {
 
 /** Throws if the first reading fails; a later failure leaves the old settings. */
 export async function openConfig(options: OpenConfigOptions): Promise<LiveConfig> {
-  const files = await Promise.all(options.files.map(watchFile));
+  const files = await Promise.all(options.files.map((file) => watchFile(file)));
   let latest = combine(rootsOf(files), options);
   if (latest.config === null || errorsOf(files).length > 0) {
     const { problems } = await loadConfig(options);
@@ -53,7 +55,7 @@ export async function openConfig(options: OpenConfigOptions): Promise<LiveConfig
       report(errorsOf(changed), next.problems);
       // A found file that does not fit the others must not hold back changes of the user's own files.
       const isFound = (index: number): boolean => options.files[index]?.isFound === true;
-      const own = roots.map((root, index) => (isFound(index) ? (inEffect[index] ?? null) : root));
+      const own = roots.map((root, index) => (isFound(index) ? (inEffect[index] ?? []) : root));
       for (const tried of [roots, own]) {
         const read = tried === roots ? next : combine(tried, options);
         if (read.config === null) continue;
@@ -80,6 +82,7 @@ export async function openConfig(options: OpenConfigOptions): Promise<LiveConfig
       return next;
     },
     latest: () => latest,
+    files: () => files.flatMap((each) => each.files().map(({ file }) => file.path)),
   };
 }
 
@@ -88,14 +91,16 @@ async function findChanged(files: readonly WatchedFile[]): Promise<readonly Watc
   return looked.flat();
 }
 
-/** The last usable content of each file; null if there is none. */
-function rootsOf(files: readonly WatchedFile[]): readonly (ConfigNode | null)[] {
-  return files.map((file) => file.root());
+/** The last usable contents of each file. */
+function rootsOf(files: readonly WatchedFile[]): readonly (readonly ConfigNode[])[] {
+  return files.map((file) => file.roots());
 }
 
-function combine(roots: readonly (ConfigNode | null)[], options: OpenConfigOptions): ReadConfig {
-  const files = roots.flatMap((root) => root ?? []);
-  return readConfig({ homeFolder: homedir(), ...options, files });
+function combine(
+  roots: readonly (readonly ConfigNode[])[],
+  options: OpenConfigOptions,
+): ReadConfig {
+  return readConfig({ homeFolder: homedir(), ...options, files: roots.flat() });
 }
 
 /** Warnings are found again when everything is read together. */

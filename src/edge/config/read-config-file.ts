@@ -18,6 +18,8 @@ export interface ConfigFile {
   readonly isNamed: boolean;
   /** Asked before the content is used, if an agent can write the file. */
   readonly trust?: FileTrust;
+  /** An included file of that path, with its own trust; by default it needs none. */
+  readonly include?: (path: string) => ConfigFile;
 }
 
 export type FileReading =

@@ -1,4 +1,4 @@
-// Watches one configuration file: it may be replaced, half written, emptied, removed and restored.
+// Watches one configuration file without what it includes: it may be replaced, half written, emptied, removed and restored.
 import { setTimeout as wait } from "node:timers/promises";
 import type { ConfigNode } from "../../core/config/config-node.ts";
 import type { ConfigProblem } from "../../core/config/config-problem.ts";
@@ -6,23 +6,29 @@ import { StrataError } from "../../core/strata-error.ts";
 import { lookAt, type FileStamp } from "./file-stamp.ts";
 import { readConfigFile, type ConfigFile, type FileReading } from "./read-config-file.ts";
 
-export interface WatchedFile {
+export interface SingleFile {
+  readonly file: ConfigFile;
+  isThere(): boolean;
   /** Checks the file; true if there is something new. */
   look(): Promise<boolean>;
   /** The last usable content; null if there never was one. */
   root(): ConfigNode | null;
+  /** The current content as written, right or wrong; null if it is not a tree. */
+  tree(): ConfigNode | null;
   /** The problems of the current file. */
   problems(): readonly ConfigProblem[];
 }
 
 /** Reads the file; a named file must exist. */
-export async function watchFile(file: ConfigFile): Promise<WatchedFile> {
+export async function watchSingle(file: ConfigFile): Promise<SingleFile> {
   const reading = await readConfigFile(file);
   if (reading.kind === "absent" && file.isNamed) {
     throw new StrataError("not-found", `there is no file ${file.path}`, "name one that is there");
   }
   let state = toState(unseen, reading, file).next;
   return {
+    file,
+    isThere: () => state.isThere,
     look: async () => {
       const seen = await lookAt(file.path);
       const isSame = seen?.word === state.stamp?.word && !state.isFresh;
@@ -36,6 +42,7 @@ export async function watchFile(file: ConfigFile): Promise<WatchedFile> {
       return isNew;
     },
     root: () => state.root,
+    tree: () => state.tree,
     problems: () => state.problems,
   };
 }
@@ -46,6 +53,7 @@ interface FileState {
   readonly stamp: FileStamp | null;
   readonly text: string | null;
   readonly root: ConfigNode | null;
+  readonly tree: ConfigNode | null;
   readonly problems: readonly ConfigProblem[];
   /** Changed so recently that another change might have the same stamp. */
   readonly isFresh: boolean;
@@ -58,6 +66,7 @@ const unseen: FileState = {
   stamp: null,
   text: null,
   root: null,
+  tree: null,
   problems: [],
   isFresh: false,
   isUntrusted: false,
@@ -84,7 +93,7 @@ function toState(
     (before.isThere && reading.text === null && stamp?.word === before.stamp?.word) ||
     (before.isUntrusted && reading.isUntrusted && reading.text === before.text);
   if (isSame) return { next: { ...before, stamp, isFresh }, isNew: false };
-  const { text, problems, isUntrusted } = reading;
+  const { text, tree, problems, isUntrusted } = reading;
   if (text?.trim() === "" && saysSomething(before.root)) {
     const problem = lost(file, "is empty now");
     const next = {
@@ -100,7 +109,7 @@ function toState(
   }
   const root = reading.root ?? before.root;
   return {
-    next: { isThere: true, stamp, text, root, problems, isFresh, isUntrusted },
+    next: { isThere: true, stamp, text, root, tree, problems, isFresh, isUntrusted },
     isNew: true,
   };
 }

@@ -2,7 +2,9 @@
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
+import { changeWire, findWire, type WireRules } from "../../core/models/wire-rules.ts";
 import type { CallToEncode, CompactionToEncode, Protocol } from "../../core/wire/protocol.ts";
 
 export interface PlanBetas {
@@ -57,6 +59,30 @@ export function withModelNames(
     const modelName = call.options.modelName ?? nameOf(call.model);
     return modelName === null ? call : { ...call, options: { ...call.options, modelName } };
   });
+}
+
+/** The same protocol for servers with other rules than the model's route. They are looked up for each call. */
+export function withWire(
+  protocol: Protocol,
+  findRules: (model: ModelFacts) => WireRules,
+): Protocol {
+  const onWire = (model: ModelFacts): ModelFacts => {
+    const wire = findRules(model);
+    return wire === model.wire ? model : { ...model, wire };
+  };
+  return {
+    ...changingCalls(protocol, (call) => ({ ...call, model: onWire(call.model) })),
+    spelling: (model) => protocol.spelling(onWire(model)),
+  };
+}
+
+/** The rules of a configured server: those of the server it names or is named like, with the user's changes. */
+export function wireOf(
+  name: string,
+  { wire: { like, ...changes } }: Pick<ProviderConfig, "wire">,
+  { wire }: Pick<ModelFacts, "wire">,
+): WireRules {
+  return changeWire(findWire(like ?? name)?.rules ?? wire, changes);
 }
 
 /** The same protocol for calls that are changed before they are encoded. */

@@ -6,7 +6,14 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import { vendors } from "../../core/wire/protocols.ts";
 import type { SimulatorOptions } from "../../simulator/index.ts";
 import type { Provider } from "./provider.ts";
-import { findModelName, withModelNames, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
+import {
+  findModelName,
+  wireOf,
+  withModelNames,
+  withPlanBetas,
+  withWire,
+  type PlanBetas,
+} from "./reach-calls.ts";
 import { chooseProvider, noKey, type ProviderChoice } from "./reach-choice.ts";
 import { createProviderPool } from "./reach-pool.ts";
 import { protocolOfKind, simulatedProtocol } from "./reach-settings.ts";
@@ -81,7 +88,8 @@ export function reachProviders(options: ReachOptions): Providers {
       const provider = pool.open({ name, protocol, settings, latest });
       const nameOf = (facts: ModelFacts): string | null =>
         findModelName((latest() ?? settings).modelNames, facts, catalogue);
-      const spoken = withModelNames(withPlanBetas(protocol, betas), nameOf);
+      const onWire = withWire(protocol, (facts) => wireOf(name, latest() ?? settings, facts));
+      const spoken = withModelNames(withPlanBetas(onWire, betas), nameOf);
       const counting: CountingPlace = {
         name: `${name}\n${protocol.name}`,
         hasKey: settings.apiKey !== null || settings.headers.size > 0,

@@ -51,9 +51,11 @@ const inOrder: Readonly<Record<TableName, string>> = {
   session_history: "ORDER BY t.session_id, t.move",
   messages: "ORDER BY t.branch_id, t.turn_seq, t.idx",
   message_terms: "ORDER BY t.branch_id, t.turn_seq, t.idx, t.part",
-  calls: "ORDER BY t.turn_id, t.number",
+  // Calls without a turn come last.
+  calls: "ORDER BY t.turn_id IS NULL, t.turn_id, t.number, t.started_ms, t.id",
   tool_calls: "ORDER BY t.turn_id, t.call_number, t.tool_use_id",
   compactions_v1: "ORDER BY t.turn_id",
   compaction_locks_v1: "ORDER BY t.session_id",
   events: "ORDER BY t.id",
+  queue_items: "ORDER BY t.session_id, t.seq",
 };

@@ -78,12 +78,13 @@ function createBatches(query: Database["query"]): Batches {
   };
 }
 
+/** What later steps added has a value in older rows, too. */
 function checkSchema(found: unknown, schema: number): void {
-  if (found === schema) return;
+  if (typeof found === "number" && found <= schema) return;
   throw new StrataError(
     "input-invalid",
     `the backup has schema ${String(found)}, but the ledger has schema ${schema}`,
-    "restore it with the version of strata that made it, then open that ledger with this one",
+    "restore it with the version of strata that made it, or a later one",
   );
 }
 

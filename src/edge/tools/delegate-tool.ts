@@ -93,6 +93,7 @@ function toTool(
     needs: [],
     roles,
     sideEffects: "execute",
+    runsTogether: true,
     timeoutMs,
     outputBytesMax,
     run: (input, call) => {

@@ -1,10 +1,10 @@
 // The provider's own compaction: it gets the conversation and returns messages that replace it.
-import { appendMessages, messagesFrom, openThread } from "../../core/assembly/thread.ts";
+import { messagesFrom } from "../../core/assembly/thread.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Session } from "../../core/session/session.ts";
-import type { Paid } from "../../core/turn/compaction/compacting.ts";
-import type { ProviderSummary, ProviderWish } from "../../core/turn/compaction/make-notes.ts";
+import type { ProviderOutcome } from "../../core/turn/compaction/compacting.ts";
+import type { ProviderWish } from "../../core/turn/compaction/make-notes.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { CallOptions, ProtocolCompaction } from "../../core/wire/protocol.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
@@ -14,20 +14,11 @@ export interface CompactionDeps extends CallDeps {
   readonly provider: Pick<Provider, "send">;
 }
 
-export type ProviderCompaction =
-  | ({ readonly kind: "compacted"; readonly tokens: number } & ProviderSummary & Account)
-  /** The model cannot compact on its route, or the session's options forbid it. Nothing was sent. */
-  | { readonly kind: "unavailable"; readonly why: string }
-  | ({
-      readonly kind: "failed";
-      readonly reasons: readonly string[];
-      /** The provider's failure; null if it was not called, or answered without a compaction. */
-      readonly failure: ProviderFailure | null;
-    } & Account);
-
-interface Account extends Paid {
-  readonly notes: CallEntry["notes"];
-}
+/** With the notes of its call. A failure is null if the provider was not called, or answered without a compaction. */
+export type ProviderCompaction = ProviderOutcome & {
+  readonly notes?: CallEntry["notes"];
+  readonly failure?: ProviderFailure | null;
+};
 
 /** Sends one request. The provider's transport already makes the retries. */
 export async function compactAtProvider(
@@ -70,7 +61,7 @@ async function ask(
       compaction.encode({ ...call, ...(instructions !== undefined && { instructions }) }),
   };
   const { outcome, entry, call, after } = await sendSideCall(session, side, deps);
-  const account: Account = {
+  const account = {
     calls: [call],
     // This is another kind of request: a missing cache read refutes no promise.
     cache: keepsPrefix ? { ...cache, entries: after.cache.entries } : cache,
@@ -78,8 +69,7 @@ async function ask(
   };
   const messages = outcome.kind === "reply" ? compaction.messagesIn(outcome) : [];
   if (messages.length > 0) {
-    const tokens = countTokens(session, messages);
-    return { kind: "compacted", messages, tokens, summary: summaryIn(messages), ...account };
+    return { kind: "compacted", messages, summary: summaryIn(messages), ...account };
   }
   const { failure, stopReason } = entry;
   const reason =
@@ -103,10 +93,6 @@ function optionsFor(
     stream: options.stream && canStream,
     outputTokensMax: Math.min(wanted, model.outputTokensMax ?? wanted),
   };
-}
-
-function countTokens({ thread: { foundation } }: Session, messages: readonly Message[]): number {
-  return appendMessages(openThread(foundation), messages).end.tokens - foundation.end.tokens;
 }
 
 function summaryIn(messages: readonly Message[]): string | null {

@@ -28,7 +28,7 @@ import {
 } from "../../core/turn/compaction/compaction-input.ts";
 import { listenerOf, readShown } from "../session/recorded-setup.ts";
 
-export interface CompactionToRun extends Omit<CompactionRequest, "openTurn"> {
+export interface CompactionToRun extends Omit<CompactionRequest, "openTurn" | "compaction"> {
   /** The turn that runs; null between turns. */
   readonly lease: OpenTurn | null;
 }
@@ -41,7 +41,8 @@ export async function runCompaction(
 ): Promise<CompactionOutcome> {
   const held: Held = { lease, lock: null, emitter };
   try {
-    let work = beginCompaction({ ...request, openTurn: lease }, deps.compaction ?? {});
+    const { compaction } = deps;
+    let work = beginCompaction({ ...request, openTurn: lease, compaction });
     for (;;) {
       for (const event of work.news) emitter.emit(event);
       const step = nextCompactionStep(work);

@@ -11,6 +11,7 @@ import { isRetryable, type ProviderFailure } from "../../core/wire/failure.ts";
 import { askForSummary, type Speaker } from "./summarise-call.ts";
 import type { CallDeps } from "./side-call.ts";
 import type { SummaryCall } from "../../core/session/summary-bill.ts";
+import { cancelledByCaller } from "../../core/turn/compaction/apply-compaction-result.ts";
 
 export interface SummaryQuestion {
   readonly speaker: Speaker;
@@ -29,11 +30,9 @@ export interface AttemptDeps extends CallDeps {
 export type SummaryFailure = "cancelled" | "overflow" | "provider" | "refused";
 
 export type Attempted = (
-  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "summary"; readonly text: string }
   | { readonly kind: "failed"; readonly why: SummaryFailure; readonly reasons: readonly string[] }
 ) & { readonly calls: readonly SummaryCall[]; readonly speaker: Speaker };
-
-export const cancelledByCaller = "cancelled by the caller";
 
 const attemptsMax = 3;
 const backoffMsBase = 1_000;
@@ -77,9 +76,9 @@ export async function runSummaryAttempts(
     const problems = answer.kind === "text" ? judgeSummary(answer.text, demands) : [answer.problem];
     if (answer.kind === "text") {
       const { text } = answer;
-      if (problems.length === 0) return { kind: "text", text, calls, speaker };
+      if (problems.length === 0) return { kind: "summary", text, calls, speaker };
       const mended = isLast ? mend(text, demands) : null;
-      if (mended !== null) return { kind: "text", text: mended, calls, speaker };
+      if (mended !== null) return { kind: "summary", text: mended, calls, speaker };
     }
     wrongs.push(problems.join(" "));
     more = retryInstruction(

@@ -27,7 +27,7 @@ import {
 } from "../../simulator/index.ts";
 import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
-import { summarise, type SummaryDeps, type SummaryOutcome } from "./summarise.ts";
+import { summarise, type SummaryDeps, type SummaryAttempt } from "./summarise.ts";
 import type { SummaryRequest } from "../../core/turn/compaction/summary-request.ts";
 import { connect, say, speak } from "../test-kit.ts";
 
@@ -122,7 +122,7 @@ function historyOf({ thread }: Session): readonly HistoryMessage[] {
   }));
 }
 
-function run(world: World, more: Partial<SummaryRequest> = {}): Promise<SummaryOutcome> {
+function run(world: World, more: Partial<SummaryRequest> = {}): Promise<SummaryAttempt> {
   return summarise(world.session, requestOf(world, more), world.deps);
 }
 
@@ -134,7 +134,7 @@ function picoUsdBilled({ simulator }: World): bigint {
   return BigInt(whole + part.padEnd(12, "0"));
 }
 
-function textOf(outcome: SummaryOutcome): string {
+function textOf(outcome: SummaryAttempt): string {
   return outcome.kind === "summary" ? outcome.text : outcome.reasons.join("\n");
 }
 

@@ -7,11 +7,9 @@ import {
   runSummaryAttempts,
   type AttemptDeps,
   type Attempted,
-  type SummaryFailure,
   type SummaryQuestion,
 } from "./summarise-attempts.ts";
 import { countRequest, optionsFor } from "./summarise-call.ts";
-import type { SummaryCall } from "../../core/session/summary-bill.ts";
 import { summariseTranscript, type Summariser } from "./summarise-transcript.ts";
 import {
   demandsOf,
@@ -25,24 +23,9 @@ export interface SummaryDeps extends AttemptDeps {
   readonly summariser?: Summariser;
 }
 
-export type SummaryOutcome = (
-  | {
-      readonly kind: "summary";
-      readonly text: string;
-      readonly tokens: number;
-      /** What the model read. */
-      readonly from: SummarySource;
-    }
-  | {
-      readonly kind: "failed";
-      readonly why: SummaryFailure;
-      /** The faults of each attempt, for people to read. */
-      readonly reasons: readonly string[];
-    }
-) & {
-  /** Every call, also the failed ones. All of them cost money. */
-  readonly calls: readonly SummaryCall[];
-  /** The session's cache state, with what calls on its own prefix taught. */
+/** `cache`: the session's cache state, with what calls on its own prefix taught. */
+export type SummaryAttempt = Attempted & {
+  readonly from: SummarySource;
   readonly cache: CacheState;
 };
 
@@ -58,26 +41,22 @@ export async function summarise(
   session: Session,
   request: SummaryRequest,
   deps: SummaryDeps,
-): Promise<SummaryOutcome> {
-  const { cache } = session;
+): Promise<SummaryAttempt> {
   if (deps.summariser !== undefined) {
     const written = await summariseTranscript(session, request, deps.summariser, deps);
-    return toOutcome(written, written.from, request, cache);
+    return { ...written, cache: session.cache };
   }
   const question = toContinuation(session, request, deps);
   const fitted = fitReply(question);
   const tried = fitted === null ? noRoomFor(question) : await runSummaryAttempts(fitted, deps);
-  const learned = tried.speaker.session.cache;
-  if (tried.kind === "text" || tried.why !== "overflow") {
-    return toOutcome(tried, "conversation", request, learned);
+  const { cache } = tried.speaker.session;
+  if (tried.kind === "summary" || tried.why !== "overflow") {
+    return { ...tried, from: "conversation", cache };
   }
   const written = await summariseTranscript(session, request, ownSummariser(session, deps), deps);
   const calls = [...tried.calls, ...written.calls];
-  const all =
-    written.kind === "text"
-      ? written
-      : { ...written, reasons: [...tried.reasons, ...written.reasons] };
-  return toOutcome({ ...all, calls }, written.from, request, learned);
+  if (written.kind === "summary") return { ...written, calls, cache };
+  return { ...written, reasons: [...tried.reasons, ...written.reasons], calls, cache };
 }
 
 /** Repeats the last call, so that only the instruction is new. */
@@ -126,18 +105,4 @@ function ownSummariser(
   deps: SummaryDeps,
 ): Summariser {
   return { model, protocol, options, provider: deps.provider, counter: thread.foundation.counter };
-}
-
-function toOutcome(
-  tried: Attempted,
-  from: SummarySource,
-  { countText }: SummaryRequest,
-  cache: CacheState,
-): SummaryOutcome {
-  const { calls } = tried;
-  if (tried.kind === "failed") {
-    return { kind: "failed", why: tried.why, reasons: tried.reasons, calls, cache };
-  }
-  const { text } = tried;
-  return { kind: "summary", text, tokens: countText(text), from, calls, cache };
 }

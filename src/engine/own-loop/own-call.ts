@@ -1,4 +1,5 @@
 // A call that the application sends itself: the request as bytes and as an object, and its parts.
+import { assert } from "../../core/assert.ts";
 import { toAssembledContext } from "../../core/assembly/assembled-context.ts";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { AssembledContext } from "../../core/message/assembled-context.ts";
@@ -87,7 +88,8 @@ function toContext(
   step: StepOf<"send">,
   { provider, compaction }: ContextDeps,
 ): AssembledContext<TokenBudget> {
-  const { session, before, id } = turn;
+  const { session, before, id, event } = turn;
+  assert(event.message !== null, "an own loop begins with an event");
   const { model, role, options, permissions, workspacePath } = session;
   const { temperature, thinkingJson, extraJson, outputTokensMax } = options;
   const { prepared } = step;
@@ -99,9 +101,15 @@ function toContext(
     pieces: [...contextPieces(session), ...volatilePieces(sent, (text) => counter.text(text))],
     runId: id,
     role,
-    toolsetName: role,
+    toolsetName: session.toolset ?? role,
     permissionsGranted: permissions,
     responseTokensMax: outputTokensMax,
+    historyCount: before.thread.messages.length,
+    currentMessage: event.message,
+    sendsEvent: !turn.compactions.some(
+      (made) => made.firstKeptTurnId === id && made.firstKeptIndex > 0,
+    ),
+    volatileText: prepared.volatile,
     sessionLabel: session.id,
     parentTurnId: lease === null ? before.headTurnId : lease.parentTurnId,
     workspacePath: workspacePath ?? "",

@@ -1,7 +1,7 @@
 // For applications with their own agent loop: they send the calls and run the tools; the engine does the rest.
 import type { AgentEvent } from "../../core/layers/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { TurnRun } from "../turn/deps.ts";
+import type { TurnResult } from "../../core/turn/turn-result.ts";
 import { checkEvent, checkOptions } from "../session/check-input.ts";
 import type { RunOptions } from "../turn/turn-handle.ts";
 import type { OwnCall } from "./own-call.ts";
@@ -38,7 +38,7 @@ export interface OwnLoop {
   /** Continues a turn that was released, or that a process left open. */
   prepareUnfinished(options?: RunOptions): Promise<NextStep>;
   /** Abandons the prepared turn. Its calls stay in the bill. */
-  abandon(reason?: string): Promise<TurnRun | null>;
+  abandon(reason?: string): Promise<TurnResult | null>;
   /** Releases the prepared turn, so that any process may continue it. */
   release(): Promise<void>;
 }

@@ -5,8 +5,8 @@ import type { ToolUseBlock } from "../../core/message/message.ts";
 import { fieldsOf } from "../../core/message/fields.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { StreamPart, Reply } from "../../core/wire/reply.ts";
-import type { TurnRun } from "../turn/deps.ts";
-import type { SessionTurn } from "../session/session-turn.ts";
+import type { TurnResult } from "../../core/turn/turn-result.ts";
+import type { SessionTurn } from "../session/live-session.ts";
 import { release, closeTurn, apply } from "../turn/running-turn.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
 import { type OwnCall, toOwnCall } from "./own-call.ts";
@@ -28,7 +28,7 @@ export interface NextStep {
   /** Tool uses to run. Pass their results to `prepare`. */
   readonly toolUses: readonly ToolUseBlock[];
   /** Null while the turn goes on: `prepare` gives the next call, even without tool uses. */
-  readonly run: TurnRun | null;
+  readonly run: TurnResult | null;
 }
 
 export interface RecordedCall extends NextStep {
@@ -44,7 +44,7 @@ export interface BegunTurn {
   readonly signal: AbortSignal;
   /** Runs the work with the turn. An error of the work ends the turn for the session. */
   with<Value>(work: (turn: SessionTurn) => Promise<Value>): Promise<Value>;
-  settle(run: TurnRun): void;
+  settle(run: TurnResult): void;
   fail(error: unknown): void;
 }
 
@@ -125,7 +125,8 @@ export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined):
     answer: async (given) => {
       const { turn, stop } = need();
       return alone(async () => {
-        await giveAnswers(turn, stop.kind === "tools" ? stop.uses : [], given);
+        if (stop.kind === "tools") await giveAnswers(turn, stop, given);
+        else toToolMessages(given, []);
         return stop.kind === "tools" ? proceed(turn) : stop;
       });
     },
@@ -235,8 +236,8 @@ function busy(id: string): StrataError {
 /** What the turn waits for, or its end. */
 export type Stop =
   | { readonly kind: "call"; readonly call: OwnCall; readonly started: StartedCall }
-  | { readonly kind: "tools"; readonly uses: readonly ToolUseBlock[] }
-  | { readonly kind: "over"; readonly run: TurnRun };
+  | { readonly kind: "tools"; readonly uses: readonly ToolUseBlock[]; readonly startMs: number }
+  | { readonly kind: "over"; readonly run: TurnResult };
 
 /** Runs until the application has something to do. An aborted turn asks for nothing more. */
 async function goOn(turn: SessionTurn): Promise<Stop> {
@@ -257,7 +258,7 @@ async function nextStop({ running, deps }: SessionTurn): Promise<Stop> {
     }
     case "run tools":
       deps.onPhase?.("running tools");
-      return { kind: "tools", uses: step.uses };
+      return { kind: "tools", uses: step.uses, startMs: deps.now() };
     case "close":
       return { kind: "over", run: await closeTurn(running, step.how, deps) };
   }
@@ -274,7 +275,7 @@ interface Place {
 /** Ends the wait of a turn that will get no answer. */
 async function giveNothing(turn: SessionTurn, stop: Waiting): Promise<void> {
   if (stop.kind === "call") giveReply(turn, stop, cancelled);
-  else await giveAnswers(turn, stop.uses, []);
+  else await giveAnswers(turn, stop, []);
 }
 
 const cancelled: ProviderFailure = { kind: "cancelled", detail: "cancelled by the caller" };
@@ -293,11 +294,16 @@ function giveReply(
 /** Throws and changes nothing if an answer is not for one of these uses. */
 async function giveAnswers(
   { running, deps }: SessionTurn,
-  uses: readonly ToolUseBlock[],
+  { uses, startMs }: Extract<Stop, { readonly kind: "tools" }>,
   given: readonly ToolAnswer[],
 ): Promise<void> {
   const messages = toToolMessages(given, uses);
-  if (uses.length === 0) return;
   const run = withoutSecrets(() => Promise.resolve(messages), deps.redact);
-  apply(running, { did: "run tools", answers: await answerTools(uses, run, running.tools) });
+  const answers = await answerTools(uses, run, running.tools);
+  const times = { startMs, endMs: deps.now() };
+  apply(running, {
+    did: "run tools",
+    answers,
+    runs: uses.map(({ id }) => ({ toolUseId: id, ...times })),
+  });
 }

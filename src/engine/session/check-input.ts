@@ -31,8 +31,9 @@ function isEvent(given: unknown): given is AgentEvent {
 }
 
 function findEventProblem(event: AgentEvent): string | null {
-  const { content, source, timezone, platform, platformActions = [], hookData = [] } = event;
-  const texts = Object.entries({ source, timezone, platform });
+  const { content, source, timezone, platform, channel, sender } = event;
+  const { platformActions = [], hookData = [] } = event;
+  const texts = Object.entries({ source, timezone, platform, channel, sender });
   const [wrong] = texts.find(([, text]) => text !== undefined && typeof text !== "string") ?? [];
   if (wrong !== undefined) return `${wrong} must be text`;
   if (!isListOf(platformActions, (each) => typeof each === "string")) {
@@ -129,6 +130,7 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
   ],
   pace: [oneOf("human", "tool loop", "worker", "cron", "one-shot"), "a known pace, such as human"],
   workspacePath: [isText, "a folder"],
+  moment: [isObject, "{ sender, channel }"],
   routing: [
     (value) => isObject(value) && Array.isArray(value["rules"]) && Array.isArray(value["patterns"]),
     "an object with rules and patterns",

@@ -2,15 +2,11 @@
 // The engine that an application embeds. It opens, resumes and forks sessions; each runs one turn at a time.
 import { randomUUID } from "node:crypto";
 import { StrataError, toStrataError } from "../../core/strata-error.ts";
+import type { LearnedSizes } from "../../core/tokens/learned-sizes.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
 import { checkConfig, checkFork, checkMessages, checkName, checkOptions } from "./check-input.ts";
-import {
-  createEngineSession,
-  type EngineSession,
-  type OpenedSession,
-  type Unfinished,
-} from "./engine-session.ts";
+import { createEngineSession, type EngineSession } from "./engine-session.ts";
 import {
   optionsOf,
   policyOf,
@@ -19,11 +15,11 @@ import {
   findRecorded,
   spell,
 } from "./engine-config.ts";
-import { openSession } from "./open-session.ts";
+import type { OpenedSession, Unfinished } from "./live-session.ts";
+import { loadSession, openSession } from "./open-session.ts";
 import type { SessionOrigin } from "../../core/session/session.ts";
 import type { EngineContext, EngineDeps } from "./engine-deps.ts";
 import { findModelSetup } from "./recorded-setup.ts";
-import { loadSession } from "./session-turn.ts";
 import { usualRole } from "../../core/session/session-role.ts";
 import { emptyWorld, foundationOf, type World, type WorldOwner } from "../world/world.ts";
 
@@ -75,21 +71,21 @@ export function createEngine(
   const given = typeof config === "function" ? config : checkConfig(config);
   const readConfig = async (): Promise<EngineConfig> =>
     typeof given === "function" ? checkConfig(await given()) : given;
-  const context = { deps, readConfig };
+  const context = { deps, readConfig, sizes: new Map<string, LearnedSizes>() };
   const open = new Set<EngineSession>();
   let isClosed = false;
   const keep = async (
     opening: Promise<OpenedSession>,
-    about: Pick<OpenedSession, "unfinished" | "hasOpenTurn"> = {},
+    unfinished?: Unfinished,
   ): Promise<EngineSession> => {
     const opened = await opening.catch((error: unknown) => {
       throw toStrataError(error, "opening the session");
     });
-    const session: EngineSession = createEngineSession(context, {
-      ...opened,
-      ...about,
-      onClosed: () => void open.delete(session),
-    });
+    const session: EngineSession = createEngineSession(
+      context,
+      { ...opened, ...(unfinished && { unfinished }) },
+      () => void open.delete(session),
+    );
     open.add(session);
     if (isClosed) await session.close();
     return session;
@@ -109,14 +105,11 @@ export function createEngine(
       checkName(id, "the name of a session");
       checkOptions(options, ["model", "unfinished"]);
       const { model, unfinished = "finish" } = options;
-      const record = await deps.ledger.findSession(id);
-      if (record === null) {
-        return keep(openNew(context, { id, ...(model !== undefined && { model }) }), {
-          unfinished,
-        });
-      }
-      const hasOpenTurn = record.openTurnId !== null;
-      return keep(resumeOld(context, id), { unfinished, hasOpenTurn });
+      const isNew = (await deps.ledger.findSession(id)) === null;
+      const opening = isNew
+        ? openNew(context, { id, ...(model !== undefined && { model }) })
+        : resumeOld(context, id);
+      return keep(opening, unfinished);
     },
     open: async (options = {}) => {
       requireOpen();
@@ -200,10 +193,11 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
 }
 
 async function resumeOld(context: EngineContext, id: string): Promise<OpenedSession> {
-  const { session, reached } = await loadSession(context, id);
+  const loaded = await loadSession(context, id);
+  const { session } = loaded;
   const { agent, role } = session;
   const owner = { sessionId: id, agent, role, session };
-  return inWorld(context.deps, owner, (world) => Promise.resolve({ session, world, reached }));
+  return inWorld(context.deps, owner, (world) => Promise.resolve({ ...loaded, world }));
 }
 
 /** Closes the world with its session, or at once if the session fails to open. */

@@ -4,6 +4,7 @@ import type { PaceKind } from "../../core/cache/pace.ts";
 import { findPolicy } from "../../core/cache/policies.ts";
 import type { Policy, PolicyName } from "../../core/cache/policy.ts";
 import type { CompactionSettings } from "../../core/compaction/plan/settings.ts";
+import type { AgentEvent } from "../../core/layers/event.ts";
 import type { RoutingConfig } from "../../core/config/schema/models.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import type { Reserves } from "../../core/tokens/budget.ts";
@@ -34,6 +35,8 @@ export interface EngineConfig {
   /** The turn ends after this many calls. */
   readonly callsMax?: number;
   readonly workspacePath?: string;
+  /** Who writes and where, for events that do not say it. */
+  readonly moment?: Pick<AgentEvent, "sender" | "channel">;
   /** Rules that choose a turn's model. By default every session stays with its own. */
   readonly routing?: RoutingConfig;
 }

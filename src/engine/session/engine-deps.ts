@@ -2,6 +2,7 @@
 import type { Redact } from "../../core/events/redact-secrets.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { LearnedSizes } from "../../core/tokens/learned-sizes.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
@@ -38,5 +39,7 @@ export interface EngineDeps extends Naming {
 
 export interface EngineContext {
   readonly deps: EngineDeps;
+  /** What its sessions learned about the sizes of each model, by the model's name. */
+  readonly sizes?: Map<string, LearnedSizes>;
   readonly readConfig: () => Promise<EngineConfig>;
 }

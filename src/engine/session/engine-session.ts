@@ -2,39 +2,27 @@
 // A session that is open in this process: runs turns, one at a time, and knows how it stands.
 import { randomUUID } from "node:crypto";
 import type { AgentEvent } from "../../core/layers/event.ts";
-import { finish } from "../../engine.ts";
+import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
+import type { Session } from "../../core/session/session.ts";
 import type { TurnEnding } from "../../core/turn/turn.ts";
-import type { TurnRun } from "../turn/deps.ts";
 import {
   compactSession,
   planCompaction,
   type CompactionPlan,
 } from "../compaction/compact-session.ts";
-import type { EngineContext, Reached } from "./engine-deps.ts";
-import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
-import { createOwnLoop, type LoopOf, type OwnLoop } from "../own-loop/own-loop.ts";
-import type { Session } from "../../core/session/session.ts";
-import { changeModel, type ModelChange } from "./change-model.ts";
-import { checkEvent, checkName, checkOptions } from "./check-input.ts";
-import {
-  readAgainIfStale,
-  recover,
-  settleTurn,
-  withTurn,
-  type TurnWish,
-  toDeps,
-  type OpenState,
-} from "./session-turn.ts";
 import { emitEnded } from "../events/session-events.ts";
-import { followTurn } from "../turn/follow-turn.ts";
+import { createOwnLoop, type LoopOf, type OwnLoop } from "../own-loop/own-loop.ts";
+import type { TurnResult } from "../../core/turn/turn-result.ts";
 import {
   createTurnHandle,
   type HandleParts,
   type RunOptions,
   type TurnHandle,
 } from "../turn/turn-handle.ts";
-import { createWork } from "./work.ts";
-import type { World } from "../world/world.ts";
+import { changeModel, type ModelChange } from "./change-model.ts";
+import { checkEvent, checkName, checkOptions } from "./check-input.ts";
+import type { EngineContext } from "./engine-deps.ts";
+import { LiveSession, type OpenedSession } from "./live-session.ts";
 
 export interface EngineSession extends OwnLoop {
   readonly id: string;
@@ -56,157 +44,81 @@ export interface EngineSession extends OwnLoop {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What the first run does with a turn that a process left open: finish it and show its parts, or abandon it. */
-export type Unfinished = "finish" | "abandon";
-
 export interface CompactOptions {
   /** The subject that the summary should focus on. */
   readonly focus?: string;
   readonly signal?: AbortSignal;
 }
 
-export interface OpenedSession {
-  readonly session: Session;
-  readonly world: World;
-  readonly reached: Reached;
-  /** What a run does first with a turn that was left open; by default it refuses. */
-  readonly unfinished?: Unfinished;
-  /** Whether a process left a turn open. */
-  readonly hasOpenTurn?: boolean;
-  /** Called once it is closed. */
-  readonly onClosed?: () => void;
-}
-
 export function createEngineSession(
   context: EngineContext,
-  { session: opened, world, reached, unfinished, hasOpenTurn = false, onClosed }: OpenedSession,
+  opened: OpenedSession,
+  onClosed: () => void = () => {},
 ): EngineSession {
-  const open: OpenState = {
-    session: opened,
-    reached,
-    world,
-    calling: opened,
-    lastEnd: "done",
-    running: null,
-    isStale: false,
-  };
-  const work = createWork(opened.id);
+  const { world } = opened;
+  const { id } = opened.session;
+  const live = new LiveSession(context, opened);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    const how = await work.end();
-    onClosed?.();
-    const disposition = how === "aborted" ? "abandoned" : dispositionOf(open.lastEnd);
-    await emitEnded(context.deps, open.session, disposition);
+    const how = await live.close();
+    onClosed();
+    const disposition = how === "aborted" ? "abandoned" : dispositionOf(live.lastEnd);
+    await emitEnded(context.deps, live.session, disposition);
     await world.close?.();
   };
-  /** Gives a turn its handle and the session. */
+  /** Gives a turn its handle and the session. A resumed turn has no id yet. */
   const occupy = (
-    said: AgentEvent | null,
-    { id = randomUUID(), signal }: RunOptions,
-    run: (parts: HandleParts) => Promise<TurnRun>,
+    turnId: string | null,
+    { signal }: RunOptions,
+    run: (parts: HandleParts) => Promise<TurnResult>,
   ): HandleParts => {
-    work.requireIdle();
-    const parts = createTurnHandle(said === null ? null : id, signal);
+    live.requireIdle();
+    const parts = createTurnHandle(turnId, signal);
     const abort = (reason: string): void => parts.handle.abort(reason);
-    parts.settle(work.begin(() => run(parts), abort));
+    parts.follow(live.occupy(() => run(parts), abort));
     return parts;
   };
-  const start = (said: AgentEvent | null, options: RunOptions): TurnHandle => {
-    const parts = occupy(said, options, (own) =>
-      withTurn(context, open, own, toWish(said, options), async ({ running, deps }) =>
-        settleTurn(open, await finish(running, deps)),
-      ),
-    );
-    return parts.handle;
-  };
-  let left = hasOpenTurn && unfinished !== undefined ? unfinished : null;
-  const abandonLeft = (): Promise<void> => context.deps.ledger.abandonTurn(opened.id);
-  const readAgain = async (): Promise<void> => {
-    const isLeft = await readAgainIfStale(context, open);
-    if (isLeft && unfinished !== undefined) left = unfinished;
-  };
-  /** Takes care of a turn that a process, or a failed run, left open, then starts. */
-  const startAfter = (said: AgentEvent, options: RunOptions): TurnHandle => {
-    if (left === null && !open.isStale) return start(said, options);
-    work.requireIdle();
-    const { id: turnId = randomUUID(), signal } = options;
-    if (open.isStale) {
-      const first = work.runAlone(readAgain);
-      return followTurn({
-        turnId,
-        first,
-        begin: () => startAfter(said, { ...options, id: turnId }),
-      });
-    }
-    const how = signal === undefined ? {} : { signal };
-    return followTurn({
-      turnId,
-      first: left === "finish" ? start(null, how) : work.runAlone(abandonLeft),
-      begin: () => {
-        left = null;
-        return start(said, { ...options, id: turnId });
-      },
-    });
-  };
-  const runAlone = <Value>(
-    run: (signal: AbortSignal) => Promise<Value>,
-    outer?: AbortSignal,
-  ): Promise<Value> =>
-    work.runAlone(async (signal) => {
-      await readAgainIfStale(context, open);
-      const before = { session: open.session, reached: open.reached };
-      try {
-        return await run(signal);
-      } catch (error) {
-        throw await recover(context, open, before, error, "the change");
-      }
-    }, outer);
   /** A turn whose calls the application sends: the session is occupied until it is settled. */
-  const begin: LoopOf["begin"] = (said, options) => {
-    const { promise, resolve, reject } = Promise.withResolvers<TurnRun>();
-    const parts = occupy(said, options, () => promise);
-    if (said === null) left = null;
-    const { handle, signal } = parts;
-    const before = { session: open.session, reached: open.reached };
+  const begin: LoopOf["begin"] = (event, options) => {
+    const { promise, resolve, reject } = Promise.withResolvers<TurnResult>();
+    const parts = occupy(event === null ? null : idOf(options), options, () => promise);
+    const asked = event === null ? null : { event, model: options.model ?? null };
     return {
-      handle,
-      signal,
-      with: (run) => withTurn(context, open, parts, toWish(said, options), run),
-      settle: (run) => resolve(settleTurn(open, run)),
-      fail: (error) => void recover(context, open, before, error).then(reject),
+      handle: parts.handle,
+      signal: parts.signal,
+      with: (work) => live.turn(parts, asked, work),
+      settle: (run) => resolve(live.ended(run)),
+      fail: (error) => void live.failed(error).then(reject),
     };
   };
   return {
-    id: opened.id,
+    id,
     get session() {
-      return open.session;
+      return live.session;
     },
-    run: (said, options = {}) => startAfter(checkEvent(said), checkRun(options)),
-    resume: (options = {}) => {
-      checkRun(options);
-      left = null;
-      return start(null, options);
+    run: (given, options = {}) => {
+      const event = checkEvent(given);
+      const { model = null } = checkRun(options);
+      return occupy(idOf(options), options, (parts) => live.run(parts, { event, model })).handle;
     },
-    ...createOwnLoop({ sessionId: opened.id, begin }),
+    resume: (options = {}) => occupy(null, checkRun(options), (parts) => live.resume(parts)).handle,
+    ...createOwnLoop({ sessionId: id, begin }),
     compact: async (given = {}) => {
       checkOptions(given, ["focus"]);
       const { signal, ...options } = given;
-      return runAlone(async (within) => {
-        const deps = await toDeps(context, open, { signal: within });
-        const run = await compactSession(open.session, options, deps);
-        open.session = run.session;
-        return run;
+      return live.change(async ({ session, reached }, deps) => {
+        const value = await compactSession(session, options, await deps());
+        return { value, session: value.session, reached };
       }, signal);
     },
     useModel: async (name) => {
       checkName(name, "the model");
-      return runAlone(async () => {
-        const { change, ...changed } = await changeModel(context, open, world, name);
-        Object.assign(open, changed);
-        return change;
+      return live.change(async (now) => {
+        const { change: value, ...changed } = await changeModel(context, now, world, name);
+        return { value, ...changed };
       });
     },
-    planCompaction: async () => planCompaction(open.session, await toDeps(context, open)),
+    planCompaction: async () => planCompaction(live.session, await live.deps()),
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   };
@@ -216,8 +128,8 @@ function dispositionOf(last: TurnEnding): "completed" | "error" {
   return last === "done" || last === "cancelled" ? "completed" : "error";
 }
 
-function toWish(event: AgentEvent | null, { model }: RunOptions): TurnWish {
-  return { event, model: model ?? null };
+function idOf({ id = randomUUID() }: RunOptions): string {
+  return id;
 }
 
 /** Checks a run before anything is recorded. */

@@ -1,9 +1,42 @@
-// Opens a new session, with a random id by default.
+// Opens a session: a new one from values, or one as the ledger has it.
 import { randomUUID } from "node:crypto";
-import { toSession } from "../../core/session/to-session.ts";
 import type { Session, SessionSetup } from "../../core/session/session.ts";
+import { toSession } from "../../core/session/to-session.ts";
+import { findRecorded, optionsOf, policyOf } from "./engine-config.ts";
+import type { EngineContext } from "./engine-deps.ts";
+import { findModelSetup, needRecord } from "./recorded-setup.ts";
+import type { ReachedSession } from "./route-turn.ts";
+import { resumeSession } from "./stored-session.ts";
 
-/** The session is recorded with its first turn. */
+/** A new session, with a random id by default. It is recorded with its first turn. */
 export function openSession(setup: SessionSetup): Session {
   return toSession({ ...setup, id: setup.id ?? randomUUID() });
+}
+
+export interface LoadedSession extends ReachedSession {
+  readonly hasOpenTurn: boolean;
+}
+
+/** A session as the ledger has it, with the model of its next turn. */
+export async function loadSession(context: EngineContext, id: string): Promise<LoadedSession> {
+  const { deps } = context;
+  const config = await context.readConfig();
+  const record = await needRecord(deps.ledger, id);
+  const recorded = await findModelSetup(deps.ledger, record);
+  const calls = recorded?.setup?.calls;
+  const model = findRecorded({ model: recorded?.model ?? record.model, name: calls?.name }, deps);
+  const reached = await deps.reach(model);
+  const session = await resumeSession(deps.ledger, id, {
+    model,
+    protocol: reached.protocol,
+    policy: policyOf(config),
+    counter: deps.counter,
+    // Other options would change the cached prefix.
+    options: calls?.options ?? optionsOf(config, model),
+    ...(config.pace !== undefined && { pace: config.pace }),
+  });
+  // A session without a folder, such as an imported one, works in the engine's.
+  const workspacePath = session.workspacePath ?? config.workspacePath ?? null;
+  const hasOpenTurn = record.openTurnId !== null;
+  return { session: { ...session, workspacePath }, reached, hasOpenTurn };
 }

@@ -7,7 +7,7 @@ import type { ThreadMessage } from "../../core/ledger/turn-record.ts";
 import type { ShownHistory } from "../../core/turn/compaction/compaction-input.ts";
 import { withoutThinking } from "../../core/message/without-thinking.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { CallHabit, KeptSetup } from "../../core/session/kept-setup.ts";
+import type { CallSettings, KeptSetup } from "../../core/session/kept-setup.ts";
 import { firstPlace, type SetupPlace, type Session } from "../../core/session/session.ts";
 
 export interface RecordedSetup extends ModelName {
@@ -54,10 +54,10 @@ export async function needRecord(ledger: Ledger, id: string): Promise<SessionRec
 }
 
 /** How the session's next calls are made; null if it was not recorded. */
-export async function findCallHabit(
+export async function findCallSettings(
   ledger: Ledger,
   record: SessionRecord,
-): Promise<CallHabit | null> {
+): Promise<CallSettings | null> {
   const recorded = await findModelSetup(ledger, record);
   if (recorded === null || recorded.setup === null) return null;
   const { model, provider, setup } = recorded;
@@ -75,7 +75,7 @@ export function isSame(one: ModelName, other: ModelName): boolean {
 }
 
 /** Early versions did not store the names: sessions could not change their model then. */
-function isNamed(calls: Partial<CallHabit> | undefined): calls is CallHabit {
+function isNamed(calls: Partial<CallSettings> | undefined): calls is CallSettings {
   return calls?.model !== undefined && calls.provider !== undefined;
 }
 

@@ -32,9 +32,9 @@ export interface RoutedTurn extends ReachedSession {
   readonly route: Route;
 }
 
-export interface RouteWish {
+export interface AskedTurn {
   readonly event: AgentEvent;
-  /** The wish for this turn only; null for none. */
+  /** The model for this turn only; null for none. */
   readonly model: string | null;
 }
 
@@ -42,19 +42,19 @@ export async function routeTurn(
   context: EngineContext,
   reachedSession: ReachedSession,
   world: World,
-  wish: RouteWish,
+  asked: AskedTurn,
 ): Promise<RoutedTurn> {
   const { session } = reachedSession;
   const config = await context.readConfig();
   const tooSmall = new Set<ModelFacts>();
   for (;;) {
-    const decision = decide(context, config, session, wish, tooSmall);
+    const decision = decide(context, config, session, asked, tooSmall);
     if (decision.kind === "none") throw noModel(session, decision.passedOver);
     const { model, by, passedOver } = decision;
     const name = spell(decision.name, context.deps);
     const to = await moveTo(context, reachedSession, world, { name, model });
     const isMoved = to.session !== session;
-    if (isMoved && !fits(to.session, wish.event, config)) {
+    if (isMoved && !fits(to.session, asked.event, config)) {
       tooSmall.add(model);
       continue;
     }
@@ -130,7 +130,7 @@ function decide(
   { deps }: EngineContext,
   config: EngineConfig,
   session: Session,
-  { event, model: message }: RouteWish,
+  { event, model: message }: AskedTurn,
   tooSmall: ReadonlySet<ModelFacts>,
 ): RouteDecision {
   const routing = routingOf(config);
@@ -160,7 +160,7 @@ function describeTurn(session: Session, event: AgentEvent): RouteTurn {
   const { foundation } = thread;
   const blocks = toBlocks(event.content);
   // Models count differently: the largest known size makes a rule independent of the last model.
-  const known = otherModels.map(({ left }) => left?.thread.end.tokens ?? 0);
+  const known = otherModels.map(({ setup }) => setup?.thread.end.tokens ?? 0);
   const size = Math.max(thread.end.tokens, ...known);
   return {
     agent,
@@ -179,7 +179,7 @@ function wordsOf(block: Block): string {
   return block.type === "text" ? block.text : "";
 }
 
-/** A wish for one message ends with it; a chosen model stays. */
+/** A model for one message ends with it; a chosen model stays. */
 function staysWithAfter({ staysWith }: Session, by: RouteSource, name: string): StaysWith | null {
   const isChosen = staysWith !== null && staysWith.chosenBy !== null;
   return by === "message" || isChosen ? staysWith : { model: name, chosenBy: null };

@@ -11,7 +11,7 @@ import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { StepDeps } from "../turn/deps.ts";
 import { countedMessages } from "../../core/assembly/thread.ts";
-import { keptSetupOf, type CallHabit } from "../../core/session/kept-setup.ts";
+import { keptSetupOf, type CallSettings } from "../../core/session/kept-setup.ts";
 import { findModelSetup, readShown, type RecordedSetup, needRecord } from "./recorded-setup.ts";
 import { withState } from "../../core/session/session-state.ts";
 import { nothingLearned } from "../../core/session/to-session.ts";
@@ -144,7 +144,7 @@ export async function restoreModelSetup(
   const counter = createTokenCounter(textCounter, model.tokenizer);
   const foundation = restoreFoundation(text, { spelling: protocol.spelling(model), counter });
   const listener = { model: name, provider, place };
-  const { messages: said } = await readShown(ledger, { sessionId: record.id }, listener);
+  const { messages } = await readShown(ledger, { sessionId: record.id }, listener);
   return {
     model,
     modelName: nameIn({ setup: kept }, model),
@@ -153,10 +153,14 @@ export async function restoreModelSetup(
     options,
     thread: appendMessages(
       openThread(foundation),
-      said.map(({ message }) => message),
+      messages.map(({ message }) => message),
     ),
     setupPlace: place,
-    ...foundationNotesOf({ ...kept, strataTools: kept.strataTools ?? [] }),
+    ...foundationNotesOf({
+      ...kept,
+      strataTools: kept.strataTools ?? [],
+      toolset: kept.toolset ?? null,
+    }),
   };
 }
 
@@ -170,7 +174,7 @@ function neverWith({ id, model, provider }: SessionRecord, wanted: ModelFacts): 
 }
 
 /** The stored tools and system text are in the old protocol's bytes. */
-function otherProtocol({ id }: SessionRecord, kept: CallHabit, { name }: Protocol): StrataError {
+function otherProtocol({ id }: SessionRecord, kept: CallSettings, { name }: Protocol): StrataError {
   return new StrataError(
     "input-invalid",
     `session ${id} speaks ${kept.protocol} with ${kept.model}, and its provider is now spoken to by ${name}`,

@@ -5,6 +5,7 @@ import type { Ledger, ModelName } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
 import { withoutThinking } from "../../core/message/without-thinking.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import { noSizes } from "../../core/tokens/learned-sizes.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import { findModelSetup, isSame } from "./recorded-setup.ts";
 import { makeFoundation, type FoundationSetup } from "../../core/session/session-foundation.ts";
@@ -44,7 +45,8 @@ export async function switchModel(
   const wanted: ModelName = { model: to.model.id, provider: to.model.provider };
   const known = session.otherModels.find(({ name }) => name === to.modelName);
   const setup =
-    (await goBack(session, to, known?.left ?? null, deps)) ?? (await buildSetup(session, to, deps));
+    (await goBack(session, to, known?.setup ?? null, deps)) ??
+    (await buildSetup(session, to, deps));
   // One state for each model: the same model on another route replaces it.
   const others = [...(session.isRecorded ? [leave(session)] : []), ...session.otherModels].filter(
     (each) => !isSame(each, wanted),
@@ -55,44 +57,45 @@ export async function switchModel(
     ...setup,
     thread: { ...setup.thread, keptVolatile },
     cache: known?.cache ?? openCacheState(),
+    sizes: known?.sizes ?? noSizes,
     pace: known?.pace ?? session.pace,
     lastVolatile: known?.lastVolatile ?? null,
     // These sizes belong to the old model.
     compactionState: { ...session.compactionState, noPlace: null },
     otherModels: others
       .slice(0, otherModelsMax)
-      .map((each, at) => (at < madeSetupsMax ? each : { ...each, left: null })),
+      .map((each, at) => (at < madeSetupsMax ? each : { ...each, setup: null })),
   };
 }
 
 function leave(session: Session): ModelState {
   const { model, modelName, protocol, policy, options, thread, setupPlace } = session;
-  const { cache, pace, lastVolatile } = session;
+  const { cache, sizes, pace, lastVolatile } = session;
   // A setup without a completed turn is not in the ledger, and is built again later.
   const called = { model, modelName, protocol, policy, options };
-  const left = setupPlace.isRecorded
+  const setup = setupPlace.isRecorded
     ? { ...called, thread, setupPlace, ...foundationNotesOf(session) }
     : null;
   const name = { model: model.id, provider: model.provider, name: modelName };
-  return { ...name, cache, pace, lastVolatile, left };
+  return { ...name, cache, sizes, pace, lastVolatile, setup };
 }
 
 /** Restores an earlier setup and adds the later messages without thinking. Markers and limits are the configured ones. */
 async function goBack(
   session: Session,
   to: SwitchTo,
-  left: ModelSetup | null,
+  earlier: ModelSetup | null,
   { ledger, counter }: SwitchDeps,
 ): Promise<ModelSetup | null> {
   if (!session.isRecorded) return null;
   // Another protocol would send other bytes.
-  if (left !== null && left.protocol.name !== to.protocol.name) return null;
-  if (left !== null) {
+  if (earlier !== null && earlier.protocol.name !== to.protocol.name) return null;
+  if (earlier !== null) {
     const { model, protocol } = to;
-    const since = messagesFrom(session.thread, left.thread.messages.length);
-    const policy = { ...to.policy, layout: left.policy.layout };
-    const thread = appendMessages(left.thread, since.map(withoutThinking));
-    return { ...left, model, protocol, policy, thread };
+    const since = messagesFrom(session.thread, earlier.thread.messages.length);
+    const policy = { ...to.policy, layout: earlier.policy.layout };
+    const thread = appendMessages(earlier.thread, since.map(withoutThinking));
+    return { ...earlier, model, protocol, policy, thread };
   }
   const record = await ledger.findSession(session.id);
   if (record === null) return null;
@@ -118,11 +121,11 @@ async function buildSetup(
   const setup: FoundationSetup = { ...(await context()), ...to };
   const counter = createTokenCounter(textCounter, to.model.tokenizer);
   const { foundation, ...made } = makeFoundation(setup, counter, session.pace);
-  const said: readonly Message[] = messagesFrom(session.thread, 0);
+  const messages: readonly Message[] = messagesFrom(session.thread, 0);
   return {
     ...to,
     ...made,
-    thread: appendMessages(openThread(foundation), said.map(withoutThinking)),
+    thread: appendMessages(openThread(foundation), messages.map(withoutThinking)),
     setupPlace: session.isRecorded ? { ...firstPlace, isRecorded: false } : firstPlace,
   };
 }

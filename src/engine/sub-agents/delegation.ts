@@ -32,7 +32,7 @@ export interface DelegationOptions {
   readonly toolsets?: readonly Toolset[];
   /** The model of workers; the parent's model by default. A fork always has its parent's: another could not read its cache. */
   readonly model?: string;
-  /** The environment that a worker sees if its task names a scope; the whole environment by default. */
+  /** The environment that a worker sees if its task names a scope; by default the named part of the agent's environment. */
   readonly environmentFor?: (
     scope: readonly string[],
     parentSessionId: string,

@@ -1,7 +1,12 @@
 // A worker: its own toolset and rules, the same for all its siblings. Its task is its first message.
 import { workerTask } from "../../core/layers/roles.ts";
 import { createEngine } from "../session/create-engine.ts";
-import { findCallHabit, listenerOf, readShown, type Listener } from "../session/recorded-setup.ts";
+import {
+  findCallSettings,
+  listenerOf,
+  readShown,
+  type Listener,
+} from "../session/recorded-setup.ts";
 import { type Session, firstPlace } from "../../core/session/session.ts";
 import { type AskedAgent, type ReadyAgent, type Delegation, toMarkNote } from "./delegation.ts";
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
@@ -10,6 +15,8 @@ import { openPace } from "../../core/cache/pace.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { SessionParent } from "../../core/ledger/session-record.ts";
 import type { Message } from "../../core/message/message.ts";
+import { ToolError } from "../../core/tools/tool.ts";
+import type { World } from "../world/world.ts";
 import { findRecorded, optionsOf, policyOf } from "../session/engine-config.ts";
 import { createEngineSession } from "../session/engine-session.ts";
 import { nothingSpent } from "../../core/session/summary-bill.ts";
@@ -19,12 +26,14 @@ export async function openWorker(asked: AskedAgent, delegation: Delegation): Pro
   const { id, parent, mark, origin, task, options } = asked;
   const { deps, readConfig, makeWorld } = delegation;
   let environment: string | null = null;
+  let inWorld: World | null = null;
   const engine = createEngine(
     async () => ({ ...(await readConfig()), role: "worker", pace: "worker" }),
     {
       ...deps,
       world: async (owner) => {
         const world = await makeWorld(owner, mark);
+        inWorld = world;
         const context: typeof world.context = async () => {
           const made = await world.context();
           environment = made.parts.environment ?? null;
@@ -34,16 +43,40 @@ export async function openWorker(asked: AskedAgent, delegation: Delegation): Pro
       },
     },
   );
-  const habit = await findCallHabit(deps.ledger, parent);
-  const model = options.model ?? habit?.name ?? parent.model;
+  const calls = await findCallSettings(deps.ledger, parent);
+  const model = options.model ?? calls?.name ?? parent.model;
   const agent = await engine.open({ id, model, origin });
-  const scoped =
-    task.scope === null ? undefined : await options.environmentFor?.(task.scope, parent.id);
-  return {
-    agent,
-    text: workerTask(task.task, scoped === undefined ? environment : scoped),
-    prefix: staticPrefix(agent.session),
-  };
+  try {
+    const scoped = task.scope === null ? null : await scopeOf(task.scope, asked, inWorld);
+    const text = workerTask(task.task, scoped === null ? environment : scoped.text);
+    return { agent, text, prefix: staticPrefix(agent.session) };
+  } catch (error) {
+    await agent.close();
+    throw error;
+  }
+}
+
+/** The part of the environment that the task names. What it names must be there. */
+async function scopeOf(
+  scope: readonly string[],
+  { options, parent }: AskedAgent,
+  world: World | null,
+): Promise<{ readonly text: string | null }> {
+  const { environmentFor } = options;
+  if (environmentFor !== undefined) return { text: await environmentFor(scope, parent.id) };
+  const scoped = (await world?.environmentFor?.(scope)) ?? null;
+  if (scoped === null) {
+    throw new ToolError(
+      "validation_error",
+      "there is no environment to choose from; leave out `scope`",
+    );
+  }
+  const { text, unknown, known } = scoped;
+  if (unknown.length === 0) return { text };
+  throw new ToolError(
+    "validation_error",
+    `\`scope\` names ${unknown.join(", ")}, which is no capability here; there are ${known.join(", ")}`,
+  );
 }
 
 /** T0 and T1: the prefix that siblings of one toolset share. It does not depend on memory. */
@@ -55,8 +88,8 @@ function staticPrefix({ thread: { foundation }, model }: Session): string {
 export async function openFork(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {
   const { id, mark, origin, task } = asked;
   const { deps, readConfig, makeWorld } = delegation;
-  const habit = await findCallHabit(deps.ledger, asked.parent);
-  const named = { model: habit?.model ?? asked.parent.model, name: habit?.name };
+  const calls = await findCallSettings(deps.ledger, asked.parent);
+  const named = { model: calls?.model ?? asked.parent.model, name: calls?.name };
   const model = findRecorded(named, deps);
   const reached = await deps.reach(model);
   const config = await readConfig();
@@ -65,9 +98,9 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
     model,
     protocol: reached.protocol,
     // It needs its origin's bytes: another layout would change the prefix.
-    policy: { ...policy, layout: habit?.layout ?? policy.layout },
+    policy: { ...policy, layout: calls?.layout ?? policy.layout },
     counter: deps.counter,
-    options: habit?.options ?? optionsOf(config, model),
+    options: calls?.options ?? optionsOf(config, model),
   });
   const sent = await readSent(deps.ledger, asked.from, listenerOf(parent));
   const { agent, role, thread } = parent;

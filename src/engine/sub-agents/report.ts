@@ -5,12 +5,12 @@ import type { Message } from "../../core/message/message.ts";
 import { ToolError, type ToolCallContext, type ToolOutput } from "../../core/tools/tool.ts";
 import type { SubAgentKind } from "../../edge/tools/delegate-tool.ts";
 import type { TurnEnding } from "../../core/turn/turn.ts";
-import type { TurnRun } from "../turn/deps.ts";
+import type { TurnResult } from "../../core/turn/turn-result.ts";
 
 export interface FinishedAgent {
   readonly sessionId: string;
   readonly kind: SubAgentKind;
-  readonly run: Pick<TurnRun, "calls" | "end">;
+  readonly run: Pick<TurnResult, "calls" | "end">;
 }
 
 /** Throws a `ToolError` for a sub-agent that did not finish. */
@@ -21,6 +21,7 @@ export function toReport(agent: FinishedAgent, page: ReportPage): ToolOutput {
   const text = textOf(calls.at(-1)?.reply ?? null);
   return {
     text: showPage({ sessionId, text, offset: 0 }, page),
+    spawnedSessionId: sessionId,
     metadata: { sessionId, kind, callCount: calls.length, costPicoUsd: costOf(calls) },
   };
 }

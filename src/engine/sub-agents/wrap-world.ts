@@ -1,5 +1,5 @@
 // The world of a parent or a sub-agent: the same world with more tools or with fewer.
-import type { Message } from "../../core/message/message.ts";
+import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import { ToolError, type Tool } from "../../core/tools/tool.ts";
 import { selectFromToolset, type RoleTools, type Toolset } from "../../core/tools/toolsets.ts";
@@ -33,12 +33,15 @@ export function wrapWorld(inner: World, mark: SubAgentMark | null, tools: WorldT
   return {
     context: async () => {
       const context = await inner.context();
-      return mark === null
-        ? context
-        : { ...context, notes: { ...context.notes, [markName]: { ...mark } } };
+      if (mark === null) return context;
+      const { parts, notes } = context;
+      // The agent may do without the rules of its own role; a sub-agent needs those of a worker.
+      const ruled = { ...parts, roleRules: true };
+      return { ...context, parts: ruled, notes: { ...notes, [markName]: { ...mark } } };
     },
     tools,
     volatile: (session) => inner.volatile?.(session) ?? Promise.resolve([]),
+    environmentFor: (scope) => inner.environmentFor?.(scope) ?? Promise.resolve(null),
     ...(skills === undefined ? {} : { skills }),
     close: () => inner.close?.() ?? Promise.resolve(),
   };
@@ -60,29 +63,45 @@ export function wrapTools(wrapped: ToolsToWrap): WorldTools {
   const own = ownDispatcher(wrapped, refused);
   const isInner = (name: string): boolean =>
     mark === null ? name !== delegate?.definition.name : names.has(name);
+  let replyNumber = 0;
   return {
     toolsFor: (as) => {
       const base = role === "worker" ? allowed : offered(as);
       return withTools(base, [...(delegate === null ? [] : [delegate]), ...shownTools]);
     },
     runAll: async (uses, context) => {
-      const outer = uses.filter(({ name }) => inner.tools === undefined || !isInner(name));
-      const rest = uses.filter((use) => !outer.includes(use));
-      // Each catches its own errors: a failure of one must not lose the other's answers.
-      const [answered, others] = await Promise.all([
-        answerTools(outer, (asked, of) => own.runAll(asked, of), context),
-        answerTools(rest, (asked, of) => inner.tools?.runAll(asked, of) ?? none, context),
-      ]);
-      const [ours, theirs] = [answered.values(), others.values()];
-      return uses.flatMap((use) => {
-        const { value } = (outer.includes(use) ? ours : theirs).next();
-        return value === undefined ? [] : [value];
-      });
+      replyNumber += 1;
+      const call = { replyNumber, ...context };
+      const answers: Message[] = [];
+      // In the order of the reply, whoever runs them. A failure of one must not lose the other's answers.
+      for (const { isOurs, asked } of split(uses, isInner)) {
+        const tools = isOurs || inner.tools === undefined ? own : inner.tools;
+        answers.push(...(await answerTools(asked, (each, of) => tools.runAll(each, of), call)));
+      }
+      return answers;
     },
   };
 }
 
-const none: Promise<readonly Message[]> = Promise.resolve([]);
+interface Stretch {
+  readonly isOurs: boolean;
+  readonly asked: ToolUseBlock[];
+}
+
+/** Uses that follow each other and belong to the same tools. */
+function split(
+  uses: readonly ToolUseBlock[],
+  isInner: (name: string) => boolean,
+): readonly Stretch[] {
+  const stretches: Stretch[] = [];
+  for (const use of uses) {
+    const isOurs = !isInner(use.name);
+    const last = stretches.at(-1);
+    if (last?.isOurs === isOurs) last.asked.push(use);
+    else stretches.push({ isOurs, asked: [use] });
+  }
+  return stretches;
+}
 
 const nothing: RoleTools = { tools: [], permissions: [], toolsLeft: [] };
 
@@ -94,12 +113,12 @@ function narrow(given: RoleTools, toolset: Toolset): RoleTools {
   return { ...narrowed, toolsLeft: [...toolsLeft, ...narrowed.toolsLeft] };
 }
 
-function withTools({ tools, permissions, toolsLeft }: RoleTools, more: readonly Tool[]): RoleTools {
-  if (more.length === 0) return { tools, permissions, toolsLeft };
-  const all = [...tools, ...more].toSorted((left, right) =>
+function withTools(given: RoleTools, more: readonly Tool[]): RoleTools {
+  if (more.length === 0) return given;
+  const all = [...given.tools, ...more].toSorted((left, right) =>
     left.definition.name < right.definition.name ? -1 : 1,
   );
-  return { tools: all, permissions, toolsLeft };
+  return { ...given, tools: all };
 }
 
 /** Runs the tool that starts sub-agents and refuses forbidden tools, with the events and limits of any tool. */

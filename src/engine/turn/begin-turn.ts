@@ -9,6 +9,7 @@ import { toRunning, type RunningTurn } from "./running-turn.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { TurnRecord } from "../../core/ledger/turn-record.ts";
 import { StrataError } from "../../core/strata-error.ts";
+import { toTurnCompaction, type TurnCompaction } from "../../core/turn/done-in-turn.ts";
 import { restoreTurn, type RecordedTurn } from "../../core/turn/restore-turn.ts";
 
 /** Most calls of a turn by default. */
@@ -20,14 +21,16 @@ export async function beginTurn(
   { id, event, route, volatile, callsMax = callsMaxUsual }: TurnToRun,
   deps: Deps,
 ): Promise<RunningTurn> {
-  const startIso = new Date(deps.now()).toISOString();
+  const startMs = deps.now();
+  const startIso = new Date(startMs).toISOString();
   const { current, context } = readEvent(event, session.role, { iso: startIso });
   const before = await recordSession(session, deps);
   deps.onRecorded?.(before);
   const sent = { ...context, injectedAt: startIso };
   const begun = {
     id: id ?? randomUUID(),
-    event: { moment: event, context: sent, startIso, timeSentMs: null },
+    startMs,
+    event: { message: current, moment: event, context: sent, startIso, timeSentMs: null },
     limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
     before,
     current: [current],
@@ -38,7 +41,7 @@ export async function beginTurn(
 /** Takes the turn over: no other process can add to it any more. */
 export async function loadTurn(
   session: Session,
-  wish: TurnToResume,
+  { moment = {}, callsMax = callsMaxUsual, volatile }: TurnToResume,
   deps: Deps,
 ): Promise<RunningTurn> {
   const { ledger } = deps;
@@ -54,11 +57,10 @@ export async function loadTurn(
   checkModel(session, found.turn);
   const lease = await ledger.resumeTurn(session.id);
   try {
-    const { moment = {}, callsMax = callsMaxUsual } = wish;
     const recorded = await readTurn(session.id, found.turn, ledger);
     const nowIso = new Date(deps.now()).toISOString();
     const turn = restoreTurn(session, recorded, { moment, callsMax, nowIso });
-    return toRunning(turn, deps, lease, wish.volatile);
+    return toRunning(turn, deps, lease, volatile);
   } catch (error) {
     await lease.release().catch(() => {});
     throw error;
@@ -85,6 +87,19 @@ function checkModel({ id, model }: Session, turn: TurnRecord): void {
   );
 }
 
+/** The latest compactions of the session, as long as they were made in this turn; oldest first. */
+async function readCompactions(
+  sessionId: string,
+  { startMs }: TurnRecord,
+  ledger: Ledger,
+): Promise<readonly TurnCompaction[]> {
+  const all = await ledger.readCompactions(sessionId);
+  return all
+    .filter(({ compactedMs }) => compactedMs >= startMs)
+    .map(({ turnId, ...details }) => toTurnCompaction({ id: turnId, details }))
+    .toReversed();
+}
+
 async function readTurn(
   sessionId: string,
   turn: TurnRecord,
@@ -97,6 +112,7 @@ async function readTurn(
     calls: await ledger.readCalls(id),
     compaction: await ledger.findCompaction({ turnId: id }),
     toolCalls: (await ledger.readToolCalls(id)).length,
+    compactions: await readCompactions(sessionId, turn, ledger),
     stateJson: await ledger.readState(sessionId),
   };
 }

@@ -2,7 +2,6 @@
 import type { Redact } from "../../core/events/redact-secrets.ts";
 import type { AgentEvent, EventMoment } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
-import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { SkillActivationRegistry } from "../../core/skills/skill-registry.ts";
@@ -16,7 +15,6 @@ import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Route } from "../../core/routing/decide-route.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
-import type { TurnEnding } from "../../core/turn/turn.ts";
 
 /** Runs tools. A dispatcher's `runAll` is one of these. */
 export type RunTools = (
@@ -88,13 +86,4 @@ export interface TurnToRun {
 export interface TurnToResume extends Pick<TurnToRun, "volatile" | "callsMax"> {
   /** The current time and place; the ledger has the event's text. */
   readonly moment?: EventMoment;
-}
-
-export interface TurnRun {
-  /** The session after the turn. It does not have the messages of a failed turn. */
-  readonly session: Session;
-  readonly calls: readonly CallEntry[];
-  readonly end: TurnEnding;
-  /** Messages to the agent that came too late for a call; absent without `takeSteered`. */
-  readonly unsaid?: readonly Message[];
 }

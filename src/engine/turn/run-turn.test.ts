@@ -10,7 +10,7 @@ import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
-import { runTurn, type Deps, type TurnRun, type TurnToRun } from "../../engine.ts";
+import { runTurn, type Deps, type TurnResult, type TurnToRun } from "../../engine.ts";
 import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
 
@@ -124,7 +124,7 @@ function turnOf(id: string): TurnToRun {
   return { ...turn, id };
 }
 
-function messagesOf({ session }: Pick<TurnRun, "session">): readonly Message[] {
+function messagesOf({ session }: Pick<TurnResult, "session">): readonly Message[] {
   return [...itemsOf(session.thread.messages)];
 }
 

@@ -5,12 +5,13 @@ import type { OpenTurn } from "../../core/ledger/ledger.ts";
 import { applyResult, toClosed } from "../../core/turn/apply-result.ts";
 import { toStrataError } from "../../core/strata-error.ts";
 import type { Input } from "../../core/turn/step.ts";
+import { toTurnResult, type TurnResult } from "../../core/turn/turn-result.ts";
 import { turnEnded } from "../../core/turn/turn-events.ts";
 import type { Turn, TurnEnding } from "../../core/turn/turn.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
 import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
 import { createTurnEmitter, type TurnEmitter } from "../events/turn-emitter.ts";
-import type { StepDeps, TurnRun, TurnToRun } from "./deps.ts";
+import type { StepDeps, TurnToRun } from "./deps.ts";
 
 export interface RunningTurn {
   /** Replaced by every result. */
@@ -99,7 +100,7 @@ export async function closeTurn(
   running: RunningTurn,
   how: TurnEnding,
   { now, takeSteered }: StepDeps,
-): Promise<TurnRun> {
+): Promise<TurnResult> {
   return releaseOnError(running, async () => {
     const { turn, lease } = running;
     const endMs = now();
@@ -107,6 +108,6 @@ export async function closeTurn(
     await lease?.close(end);
     emit(running, turnEnded(turn, how, endMs));
     const unsaid = takeSteered && [...turn.steered, ...takeSteered()];
-    return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
+    return toTurnResult(turn, { how, endMs, session, unsaid });
   });
 }

@@ -6,11 +6,15 @@ import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import { messageSources, type NewMessage, type NewTurn } from "../../core/ledger/turn-record.ts";
 import { keptSetupOf } from "../../core/session/kept-setup.ts";
 import type { Session } from "../../core/session/session.ts";
+import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
-import type { CompactionResult, Result, StepOf } from "../../core/turn/step.ts";
+import type { Result, StepOf } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
 import type { Turn } from "../../core/turn/turn.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { ToolRun } from "../../core/turn/done-in-turn.ts";
+import type { UseProgress } from "../../edge/tools/dispatch/dispatch-options.ts";
+import { answerTools } from "./answer-tools.ts";
 import { runCompaction } from "../compaction/run-compaction.ts";
 import type { StepDeps } from "./deps.ts";
 import { emit, type RunningTurn } from "./running-turn.ts";
@@ -76,7 +80,7 @@ function toNewTurn(turn: Turn, messages: readonly NewMessage[], startMs: number)
       setupJson: JSON.stringify(keptSetupOf(before)),
     }),
     toolset: {
-      name: role,
+      name: before.toolset ?? role,
       tools: foundation.tools.map(({ name }) => name),
       permissionsGranted: permissions,
     },
@@ -133,30 +137,48 @@ function labelsOf({ agent, model }: Session): {
 }
 
 /** Shortens the history before the running turn, and parts of the turn that are too long. */
-export async function compactInTurn(
-  { trigger, prepared, nowMs }: StepOf<"compact">,
+export function compactInTurn(
+  { bySize, prepared, nowMs }: StepOf<"compact">,
   { turn, lease, emitter }: RunningTurn,
   deps: StepDeps,
-): Promise<CompactionResult> {
+): Promise<CompactionOutcome> {
   const { session, current } = turn;
   const { ledger } = deps;
   assert(ledger !== undefined, "only a recorded history is compacted");
-  const run = await runCompaction(
-    {
-      session,
-      lease,
-      stagedCount: current.length,
-      prepared,
-      nowMs: nowMs ?? deps.now(),
-      ...(trigger === "overflow" && { asked: "overflow_recovery" }),
-    },
-    { ...deps, ledger },
-    emitter,
-  );
-  if (run.kind === "unchanged") {
-    return { isCompacted: false, session: run.session, isTight: run.isTight };
-  }
-  return { isCompacted: true, session: run.session, before: run.before, current: run.current };
+  const request = {
+    session,
+    lease,
+    stagedCount: current.length,
+    prepared,
+    nowMs: nowMs ?? deps.now(),
+    ...(bySize === null ? { asked: "overflow_recovery" as const } : { bySize }),
+  };
+  return runCompaction(request, { ...deps, ledger }, emitter);
+}
+
+/** Runs the tools of a reply, and notes when each ran. */
+export async function runTools(
+  { uses }: StepOf<"run tools">,
+  { turn, tools }: RunningTurn,
+  { now, onPhase, runTools: run }: StepDeps,
+): Promise<Result> {
+  // A resumed turn says what it does from its first call on.
+  if (turn.isAnnounced) onPhase?.("running tools");
+  const askedMs = now();
+  const started = new Map<string, number>();
+  const runs = new Map<string, ToolRun>();
+  const onUse = ({ toolUseId, isOver, spawnedSessionId }: UseProgress): void => {
+    const nowMs = now();
+    if (!isOver) started.set(toolUseId, nowMs);
+    const times = { startMs: started.get(toolUseId) ?? askedMs, endMs: nowMs };
+    if (isOver)
+      runs.set(toolUseId, { toolUseId, ...times, ...(spawnedSessionId && { spawnedSessionId }) });
+  };
+  const answers = await answerTools(uses, run, { ...tools, onUse });
+  const whole = { startMs: askedMs, endMs: now() };
+  // Tools that another program runs may not say when.
+  const all = uses.map(({ id }) => runs.get(id) ?? { toolUseId: id, ...whole });
+  return { did: "run tools", answers, runs: all };
 }
 
 export interface StartedCall {

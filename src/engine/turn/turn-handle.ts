@@ -3,7 +3,8 @@ import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/
 import type { PassedOver, RouteSource } from "../../core/routing/decide-route.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
-import type { TurnPhase, TurnRun } from "./deps.ts";
+import type { TurnResult } from "../../core/turn/turn-result.ts";
+import type { TurnPhase } from "./deps.ts";
 
 export type TurnPart =
   | { readonly type: "started"; readonly turnId: string }
@@ -26,7 +27,7 @@ export type TurnPart =
       readonly result?: ToolResultBlock;
     })
   | { readonly type: "phase"; readonly phase: TurnPhase }
-  | { readonly type: "ended"; readonly run: TurnRun }
+  | { readonly type: "ended"; readonly run: TurnResult }
   | { readonly type: "failed"; readonly error: unknown };
 
 export interface RunOptions {
@@ -41,7 +42,7 @@ export interface RunOptions {
 export interface TurnHandle extends AsyncIterable<TurnPart> {
   /** Empty until `started` for a turn that is resumed. */
   readonly turnId: string;
-  readonly result: Promise<TurnRun>;
+  readonly result: Promise<TurnResult>;
   /** Ends the turn as soon as possible; its replies and costs are recorded. */
   abort(reason?: string): void;
   /**
@@ -58,31 +59,27 @@ export interface TurnHandle extends AsyncIterable<TurnPart> {
 export interface HandleParts {
   readonly handle: TurnHandle;
   readonly signal: AbortSignal;
-  /** Emits the turn's start. */
-  readonly identify: (turnId: string) => void;
+  /** Emits the start of a turn: first of one that was left open, then of the handle's own. */
+  readonly started: (turnId: string) => void;
   readonly onPart: (part: StreamPart) => void;
   readonly onPhase: (phase: TurnPhase) => void;
   readonly emit: (part: TurnPart) => void;
   readonly takeSteered: () => readonly Message[];
-  readonly settle: (run: Promise<TurnRun>) => void;
+  /** The handle ends with this work. */
+  readonly follow: (run: Promise<TurnResult>) => void;
 }
 
-/** `given`: the turn's id; null for a turn that is resumed, which is identified later. */
-export function createTurnHandle(given: string | null, outer?: AbortSignal): HandleParts {
+/** `id`: the turn's id; null for a turn that is resumed, whose id comes with its start. */
+export function createTurnHandle(id: string | null, outer?: AbortSignal): HandleParts {
   const controller = new AbortController();
   const { signal: own } = controller;
   const queue = createPartQueue();
-  const { promise: result, resolve, reject } = Promise.withResolvers<TurnRun>();
+  const { promise: result, resolve, reject } = Promise.withResolvers<TurnResult>();
   // A caller that only reads the parts gets the error there.
   result.catch(() => {});
   let phase: TurnPhase = "preparing";
-  let turnId = "";
+  let turnId = id ?? "";
   const steered: Message[] = [];
-  const identify = (id: string): void => {
-    turnId = id;
-    queue.push({ type: "started", turnId });
-  };
-  if (given !== null) identify(given);
   const end = (part: TurnPart): void => {
     phase = "over";
     queue.push(part);
@@ -113,7 +110,10 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
       [Symbol.asyncIterator]: () => queue.read(),
     },
     signal: outer === undefined ? own : AbortSignal.any([own, outer]),
-    identify,
+    started: (startedId) => {
+      if (id === null) turnId = startedId;
+      queue.push({ type: "started", turnId: startedId });
+    },
     onPart: (part) => {
       if (part.type === "tool") queue.push({ ...part, status: "asked" });
       else if (part.type !== "tool-input") queue.push(part);
@@ -124,7 +124,7 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
     },
     emit: (part) => queue.push(part),
     takeSteered: () => steered.splice(0),
-    settle: (run) => {
+    follow: (run) => {
       run.then(
         (done) => {
           end({ type: "ended", run: done });

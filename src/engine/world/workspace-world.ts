@@ -7,6 +7,7 @@ import {
   toContextParts,
   toWorkspaceNote,
   type WorkspaceBundle,
+  type WorkspaceNotice,
 } from "../../core/layers/workspace-bundle.ts";
 import { hashContent } from "../../core/hash.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -29,11 +30,12 @@ import { memoryTools } from "../../edge/tools/memory/memory-tools.ts";
 import type { ScopedTool } from "../../edge/tools/scoped-tool.ts";
 import { skillTools } from "../../edge/tools/skills/skill-tools.ts";
 import { createWorldMemory, type ShownMemory } from "./world-memory.ts";
+import { createWorldProfile } from "./world-profile.ts";
 import { openWorldSkills, type WorldSkills } from "./world-skills.ts";
 import type { SkillSettings, ToolSettings, WorldSettings } from "./world-settings.ts";
 import { unlessRefused } from "../events/turn-emitter.ts";
 import { createWorldTools, type WorldTools } from "./world-tools.ts";
-import type { World, WorldContext, WorldOwner } from "./world.ts";
+import type { MemoryProvider, World, WorldContext, WorldOwner } from "./world.ts";
 
 export interface WorkspaceWorldOptions {
   /** The folder; it must exist. */
@@ -49,7 +51,9 @@ export interface WorkspaceWorldOptions {
   /** More parts of the system text, such as an environment. */
   readonly parts?: Partial<WorldContext["parts"]>;
   /** The application's own tools, built for each session. */
-  readonly tools?: (owner: WorldOwner) => readonly ScopedTool[];
+  readonly tools?: (owner: WorldOwner) => readonly ScopedTool[] | Promise<readonly ScopedTool[]>;
+  /** A memory outside the workspace; none by default. */
+  readonly memoryProvider?: MemoryProvider;
   /** Allows only tools that read; no commands. */
   readonly readOnly?: boolean;
   /** Absolute paths that no file tool may read or write, such as the configuration and the ledger. Asked for every use. */
@@ -76,9 +80,16 @@ export function openWorkspaceWorld(
   const cache = createSkillCache();
   const guarding = guardedFiles === undefined ? {} : { guardedFiles };
   const loadBundle = async (): Promise<WorkspaceBundle> => {
-    const { documents: how, memory } = settings();
+    const { documents: how, memory, profile = {} } = settings();
     if (how?.isKept === false) documents.invalidate(workspace);
-    return documents.load({ root: workspace, scope: memory?.scope ?? "main", extras });
+    const notes = profile.dailyNotes?.replaceAll("{date}", toDay(now()));
+    const more = [...(profile.documents ?? []), ...(notes === undefined ? [] : [notes])];
+    const scope = memory?.scope ?? "main";
+    const bundle = await documents.load({ root: workspace, scope, extras: [...extras, ...more] });
+    // Not every day has notes.
+    const isNews = ({ kind, path }: WorkspaceNotice): boolean =>
+      kind !== "missing" || path !== notes;
+    return { ...bundle, notices: bundle.notices.filter(isNews) };
   };
   const open = async (owner: WorldOwner): Promise<World> => {
     const { session } = owner;
@@ -93,18 +104,33 @@ export function openWorkspaceWorld(
     );
     const skillsOf = { workspace, settings: aboutSkills, cache, guarding, ledger };
     const skills = await openWorldSkills({ ...skillsOf, session, onNotice });
+    const { memoryProvider } = options;
+    const profile = createWorldProfile({
+      profile: () => settings().profile ?? {},
+      owner,
+      memoryProvider,
+      onNotice,
+    });
+    const ownTools = (await options.tools?.(owner)) ?? [];
     return {
       context: () =>
         withCodes(async () => {
           const bundle = await loadBundle();
           for (const { path, detail } of bundle.notices) onNotice(`${path}: ${detail}`);
           const shown = await memory.look();
-          const own = { ...toParts(bundle, shown, startedMs), ...options.parts };
+          const inFolder = toParts(bundle, shown, startedMs);
+          const ofAgent = await profile.parts(inFolder.persona);
+          const own = { ...inFolder, ...ofAgent, ...options.parts };
           const made = toContext(own, bundle, shown, skills);
           return { ...made, ...toIndexLimit(settings().skills) };
         }),
-      tools: openTools(options, settings, { owner, files, store, skills }),
-      volatile: (running) => withCodes(() => memory.forNextCall(running)),
+      tools: openTools(options, settings, { files, store, skills, ownTools }),
+      volatile: (running) =>
+        withCodes(async () => [
+          ...(await profile.forNextCall(running)),
+          ...(await memory.forNextCall(running)),
+        ]),
+      environmentFor: (scope) => profile.environmentFor(scope),
       skills: skills.registry,
     };
   };
@@ -144,16 +170,16 @@ function reportUnread(
 }
 
 interface OpenedParts {
-  readonly owner: WorldOwner;
   readonly files: ScopedFiles;
   readonly store: MemoryStore;
   readonly skills: WorldSkills;
+  readonly ownTools: readonly ScopedTool[];
 }
 
 function openTools(
   options: WorkspaceWorldOptions,
   settings: () => WorldSettings,
-  { owner, files, store, skills }: OpenedParts,
+  { files, store, skills, ownTools }: OpenedParts,
 ): WorldTools {
   const { readOnly = false, onNotice = () => {}, ledger } = options;
   return createWorldTools({
@@ -164,7 +190,7 @@ function openTools(
         ...memoryTools(store, { scope: settings().memory?.scope ?? "main", ...emitting }),
         ...skillTools({ ...skills, ...emitting }),
         ...historyTools({ ledger }),
-        ...(options.tools?.(owner) ?? []),
+        ...ownTools,
       ];
     },
     settings: () => settings().tools ?? noSettings,
@@ -197,9 +223,14 @@ function toParts(
     ...parts,
     contextFiles: [...contextFiles, ...besideMemory(bundle, texts)],
     runtime: { host: hostname(), os: platform(), arch: arch() },
-    date: new Date(startedMs).toISOString().slice(0, 10),
+    date: toDay(startedMs),
     ...(isInSystem ? { memory: texts } : {}),
   };
+}
+
+/** As 2026-11-15. */
+function toDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }
 
 /** USER.md and MEMORY.md at the root are documents unless memory has a file of that name. */

@@ -1,4 +1,5 @@
 // Settings of a session's world: memory, skills, tools, documents. Everything has a default.
+import type { AgentProfile } from "../../core/layers/agent-profile.ts";
 import type { Layout } from "../../core/assembly/layout.ts";
 import type { JournalLimits } from "../../core/memory/memory-journal.ts";
 import type { MemoryMode, MemoryScope } from "../../core/memory/memory-view.ts";
@@ -8,6 +9,8 @@ import type { Toolset } from "../../core/tools/toolsets.ts";
 import type { DispatchLimits } from "../../edge/tools/dispatch/dispatch-options.ts";
 
 export interface WorldSettings {
+  /** What the agent is told about itself, its work and its people. */
+  readonly profile?: AgentProfile;
   readonly documents?: {
     /** Whether documents may come from a cache while no file changed. */
     readonly isKept: boolean;
@@ -33,6 +36,8 @@ export interface MemorySettings {
 export interface SkillSettings {
   /** A folder of skills for every workspace. */
   readonly globalRoot?: string;
+  /** Only these skills can be seen and loaded; all by default. */
+  readonly only?: readonly string[];
   readonly limits?: Partial<ActivationLimits>;
   /** Longest list of skills in the prompt, in characters. */
   readonly indexLengthMax?: number;

@@ -24,9 +24,27 @@ export interface World {
   readonly tools?: Pick<Dispatcher, "toolsFor" | "runAll">;
   /** Text for the next call only, such as memory that changed after the system text was built. */
   volatile?(session: Session): Promise<readonly Section[]>;
+  /** The part of the environment that a worker's task needs; null without an environment. */
+  environmentFor?(scope: readonly string[]): Promise<ScopedEnvironment | null>;
   /** Gets the skills that are in the prompt from the start, and those that a compaction removes. */
   readonly skills?: SkillActivationRegistry;
   close?(): Promise<void>;
+}
+
+export interface ScopedEnvironment {
+  /** Null if nothing is left to say. */
+  readonly text: string | null;
+  /** Names in the scope that are neither a capability nor a category. */
+  readonly unknown: readonly string[];
+  /** The names that there are. */
+  readonly known: readonly string[];
+}
+
+/** A memory outside the workspace. Its text stands in the system text of a session (T2), beside memory. */
+export interface MemoryProvider {
+  readonly name: string;
+  /** Asked when system text is built: for a new session, another model, and at a compaction. Null for nothing. */
+  recall(of: Pick<WorldOwner, "sessionId" | "agent">): Promise<string | null>;
 }
 
 export interface WorldContext extends Pick<

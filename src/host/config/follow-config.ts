@@ -41,7 +41,9 @@ export async function followConfig(where: WhereConfigured): Promise<FollowedConf
   });
   let now = await live.current();
   return {
-    files: [...files.map(({ path }) => path), findTrustStore({ env, homeFolder })],
+    get files() {
+      return [...live.files(), findTrustStore({ env, homeFolder })];
+    },
     now: () => now,
     current: async () => {
       now = await live.current();

@@ -1,5 +1,7 @@
 // strata.yaml → the engine's configuration for one agent. Read before every call, so a change holds from the next call on.
 import { modelOf, resolveAgent, type ResolvedAgent } from "../../core/config/resolve-agent.ts";
+import { resolveProfile } from "../../core/config/resolve-profile.ts";
+import { toAgentCalls } from "./agent-calls.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
 import type { DelegationOptions } from "../../engine/sub-agents/delegation.ts";
 import { findPolicy } from "../../core/cache/policies.ts";
@@ -21,17 +23,22 @@ export interface ConfigAround extends Omit<
 > {
   /** The default model. */
   readonly model: string;
+  /** The binding that was asked for; the agent's default by default. */
+  readonly binding?: string | undefined;
 }
 
 export function toEngineConfig(
   config: StrataConfig,
   agentId: string,
-  around: ConfigAround,
+  { binding, options, ...around }: ConfigAround,
 ): EngineConfig {
   const resolved = resolveAgent(config, agentId);
+  const { moment } = resolveProfile(config, agentId, binding ?? null);
   return {
     agent: agentId,
     ...(resolved.role === null ? {} : { role: resolved.role }),
+    ...toAgentCalls(config.agents.get(agentId), options),
+    ...(Object.keys(moment).length === 0 ? {} : { moment }),
     ...around,
     model: resolved.model ?? modelOf(config, around.model),
     policy: toPolicy(config, agentId),
@@ -107,13 +114,17 @@ export function toCounterSettings(
 export function toWorldSettings(
   config: StrataConfig,
   agentId: string,
-  { skillsRoot }: { readonly skillsRoot: string },
+  { skillsRoot, binding }: { readonly skillsRoot: string; readonly binding?: string | undefined },
 ): WorldSettings {
   const { workspaceCache, toolset: name } = resolveAgent(config, agentId);
   const { memory, skills, tools } = config;
   const { globalFolder, ...shown } = memory;
   const toolset: Toolset = findToolset(name);
+  const resolved = resolveProfile(config, agentId, binding ?? null);
+  const granted = [...toolset.granted, ...tools.permissions, ...resolved.permissions];
+  const isListed = (config.agents.get(agentId)?.permissions ?? null) !== null;
   return {
+    profile: { ...resolved.profile, ...(isListed ? { permissions: granted } : {}) },
     documents: { isKept: workspaceCache },
     memory: {
       ...shown,
@@ -127,10 +138,11 @@ export function toWorldSettings(
         tokensMax: skills.tokensMax,
       },
       globalRoot: skills.globalRoot ?? skillsRoot,
+      ...(resolved.skills === null ? {} : { only: resolved.skills }),
       indexLengthMax: skills.indexLengthMax,
     },
     tools: {
-      toolset: { ...toolset, granted: [...toolset.granted, ...tools.permissions] },
+      toolset: { ...toolset, granted },
       allowBash: tools.isBashAllowed,
       confirmed: tools.confirmed.filter(isEffect),
       limits: tools.limits,

@@ -10,6 +10,7 @@ import { readConfigOnce } from "./read-config-once.ts";
 
 export interface WhoseSettings {
   readonly agent: string;
+  readonly binding: string | undefined;
   readonly isSimulated: boolean;
   readonly homeFolder: string | undefined;
 }
@@ -17,11 +18,11 @@ export interface WhoseSettings {
 /** The current settings. A simulated agent never runs commands. */
 export function followWorldSettings(
   config: FollowedConfig,
-  { agent, isSimulated, homeFolder }: WhoseSettings,
+  { agent, binding, isSimulated, homeFolder }: WhoseSettings,
 ): () => WorldSettings {
   const skillsRoot = usualSkillsRoot(homeFolder);
   return perConfig(config, (from) => {
-    const settings = toWorldSettings(from, agent, { skillsRoot });
+    const settings = toWorldSettings(from, agent, { skillsRoot, binding });
     const tools = { ...settings.tools, ...(isSimulated ? { allowBash: false } : {}) };
     return { ...settings, tools };
   });

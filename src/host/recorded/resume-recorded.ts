@@ -11,7 +11,7 @@ import { loadO200k } from "../../core/tokens/o200k/counter.ts";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { readRunner } from "../../edge/stores/session-inside.ts";
 import type { Session } from "../../core/session/session.ts";
-import { findCallHabit } from "../../engine/session/recorded-setup.ts";
+import { findCallSettings } from "../../engine/session/recorded-setup.ts";
 import { resumeSession } from "../../engine/session/stored-session.ts";
 
 export interface Resumed {
@@ -27,20 +27,20 @@ export async function resumeRecorded(
   catalogue: Catalogue,
 ): Promise<Resumed> {
   const { id } = record;
-  const habit = await findCallHabit(ledger, record);
-  if (habit === null) {
+  const calls = await findCallSettings(ledger, record);
+  if (calls === null) {
     throw new StrataError(
       "input-invalid",
       `session ${id} was recorded without its call options`,
       "compact it with the program that runs it",
     );
   }
-  const { facts: model } = resolveModel(habit.model, catalogue);
+  const { facts: model } = resolveModel(calls.model, catalogue);
   const counter = await loadO200k();
-  const named = findPolicy(habit.policy);
-  const policy = { ...named, layout: habit.layout ?? named.layout };
-  const protocol = protocolNamed(habit.protocol);
-  const { options } = habit;
+  const named = findPolicy(calls.policy);
+  const policy = { ...named, layout: calls.layout ?? named.layout };
+  const protocol = protocolNamed(calls.protocol);
+  const { options } = calls;
   const session = await resumeSession(ledger, id, { model, policy, counter, options, protocol });
   return { session, callsPerTurn: await countCallsPerTurn(ledger, id) };
 }

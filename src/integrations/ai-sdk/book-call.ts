@@ -71,7 +71,8 @@ async function begin(
   conversation.session = before;
   const turn = openTurn({
     id: randomUUID(),
-    event: { moment: null, context: null, startIso: "", timeSentMs: null },
+    startMs: deps.now(),
+    event: { message: null, moment: null, context: null, startIso: "", timeSentMs: null },
     // The SDK owns the history and makes the retries.
     limits: { callsMax: Number.MAX_SAFE_INTEGER, mayCompact: false, repeatsFailedCalls: true },
     before,

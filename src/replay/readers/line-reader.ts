@@ -53,7 +53,7 @@ export function openSession(
   facts: Pick<RecordedSession, "format" | "agent" | "wire"> & Partial<RecordedSession>,
 ): Extract<Recorded, { readonly type: "session" }> {
   const own = { id: run.claimSessionId(id ?? file), file, workspace: file };
-  return { type: "session", session: { ...own, blocks: "as sent", ...facts } };
+  return { type: "session", session: { ...own, blocks: "as sent", isWhole: false, ...facts } };
 }
 
 export function skip(file: string, line: number | null, reason: string): Recorded {

@@ -50,6 +50,7 @@ describe("a ctx-trace session", () => {
         agent: "claude-code",
         wire: "anthropic-messages",
         blocks: "as sent",
+        isWhole: false,
         workspace: "a.jsonl",
       },
     });

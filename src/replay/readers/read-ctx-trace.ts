@@ -59,6 +59,7 @@ export function createCtxTraceReader(source: Source): LineReader {
           format: "ctx-trace/1",
           agent: textIn(line, "agent") ?? null,
           wire: findProtocol(textIn(line, "wire") ?? "")?.name ?? null,
+          isWhole: line["raw_api_log"] === true,
         });
         const sessionId = opening.session.id;
         state = {

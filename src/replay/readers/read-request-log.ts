@@ -69,7 +69,12 @@ function openOnce(
   const known = sessions.get(wire);
   if (known !== undefined) return { sessionId: known, opening: [] };
   const id = sessions.size === 0 ? null : `${source.file} ${wire}`;
-  const opening = openSession(source, id, { format: "request-log", agent: null, wire });
+  const opening = openSession(source, id, {
+    format: "request-log",
+    agent: null,
+    wire,
+    isWhole: true,
+  });
   sessions.set(wire, opening.session.id);
   return { sessionId: opening.session.id, opening: [opening] };
 }

@@ -2,6 +2,9 @@
 import { expect, test } from "vitest";
 import { openaiChat } from "../../../src/core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../../../src/core/wire/openai/responses/index.ts";
+import { noUsage, promptTokens } from "../../../src/core/message/usage.ts";
+import { cheapCounter } from "../../../src/core/tokens/cheap-counter.ts";
+import { noSizes } from "../../../src/core/tokens/learned-sizes.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { writesSummaries } from "../speakers.ts";
 import { openWorld, type World, type WorldOptions } from "../test-kit.ts";
@@ -31,6 +34,38 @@ export function overflowContract(open: OpenLedger): void {
     expect(await world.violations()).toEqual([]);
     const { key } = world.session.thread.end;
     expect((await world.restart()).thread.end.key).toBe(key);
+  });
+
+  test("B-11: a limit that the provider names in a refusal is the window from then on, also after a restart", async () => {
+    const world = await openWorld(open, { windowTokens: 60_000 });
+    await world.talk(4);
+    expect(world.session.model.windowTokens).toBe(60_000);
+    world.simulator.fault({ kind: "overflow", tokens: 21_000, tokensMax: 12_000 });
+    const [run] = await world.talk(1, { from: 5 });
+    expect(run?.end).toBe("done");
+    expect(world.session.model).toMatchObject({ windowTokens: 12_000, inputTokensMax: 12_000 });
+    expect((await world.restart()).model.windowTokens).toBe(12_000);
+    const later = await world.talk(7, { from: 6 });
+    expect(later.map(({ end }) => end)).toEqual(later.map(() => "done"));
+    expect((await world.folds())[0]?.trigger).toBe("context_limit");
+  });
+
+  test("C-8: bills teach a factor for estimates, which is stored with the session and used by the next call", async () => {
+    const low = { count: (text: string) => Math.round(0.8 * cheapCounter.count(text)) };
+    const world = await openWorld(open, { windowTokens: 200_000, setup: { counter: low } });
+    await world.talk(16);
+    const { sizes } = world.session;
+    expect(sizes.calibration.factor).toBeGreaterThan(1.05);
+    expect((await world.restart()).sizes).toEqual(sizes);
+    const missed = async (from: number): Promise<number> => {
+      const [run] = await world.talk(1, { from, tokens: 8_000 });
+      const estimated = world.payloads("llm.call_started").at(-1)?.estimated_input_tokens ?? 0;
+      return Math.abs(promptTokens(run?.calls[0]?.usage ?? noUsage) - estimated);
+    };
+    const learned = await missed(17);
+    world.session = { ...world.session, sizes: noSizes };
+    const plain = await missed(18);
+    expect(learned).toBeLessThan(0.8 * plain);
   });
 
   test("CF-E: a second overflow is an error that says the numbers, and the session goes on", async () => {

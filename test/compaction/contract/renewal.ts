@@ -129,6 +129,27 @@ export function renewalContract(open: OpenLedger): void {
     expect(world.payloads("compaction.skipped")).toMatchObject([{ outcome: "no_boundary" }]);
     expect(lastMessage(world)).not.toContain("the port is 4177");
   });
+
+  test("X-14: where leaving memory out is enough, the history is not compacted", async () => {
+    const memory: Section = {
+      name: "memory",
+      layer: "memory",
+      stability: "turn",
+      text: `Memory has changed: the port is 4177. ${"More of it. ".repeat(1_500)}`,
+    };
+    const world = await openWorld(open);
+    await world.talk(6, { tokens: 2_000 });
+    const run = await world.say("And now?", { volatile: [memory] });
+    expect(run.end).toBe("done");
+    expect(await world.folds()).toEqual([]);
+    expect(world.payloads("compaction.skipped")).toEqual([
+      { trigger: "context_limit", outcome: "memory_left_out" },
+    ]);
+    expect(lastMessage(world)).toContain("And now?");
+    expect(lastMessage(world)).not.toContain("the port is 4177");
+    await world.talk(4, { from: 7, tokens: 2_000 });
+    expect(await world.folds()).toMatchObject([{ trigger: "context_limit" }]);
+  });
 }
 
 const nothing = { role: "user", content: [] } as const;

@@ -205,6 +205,7 @@ export function checkContract(open: OpenLedger): void {
       compactions_v1: 0,
       compaction_locks_v1: 0,
       events: 0,
+      queue_items: 0,
     });
     expect(more).toEqual({ costPicoUsd: 2000n, oldestMs: startMs + 10, newestMs: startMs + 10 });
   });

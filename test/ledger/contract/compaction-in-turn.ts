@@ -260,6 +260,18 @@ export function compactionInTurnContract(open: OpenLedger): void {
     expect(await thread(ledger, "a")).toHaveLength(4);
   });
 
+  test("a tool use that never got a result forbids no cut after the conversation went on", async () => {
+    const { ledger } = await open();
+    await openSession(ledger, "a");
+    const turn = await work(ledger, "t1", 1);
+    await turn.append(call("t1", 2, { sent: [answers("u1", "ok")], reply: asks("") }));
+    await turn.append(call("t1", 3, { sent: [], reply: asks("u3") }));
+    await turn.answer([counted(answers("u3", "ok"))]);
+    await compactionHere(ledger, turn, keptFrom("f1", null, "t1", 4));
+    expect(await thread(ledger, { turnId: "t1" })).toEqual(["summary of f1", "?u3", "!u3 ok"]);
+    await turn.close({ status: "failed", endMs: startMs });
+  });
+
   test.for<[string, Partial<NewCompaction["details"]>]>([
     ["after the end", { firstKeptIndex: 6 }],
     ["before the beginning", { firstKeptIndex: -1 }],

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { createRandom, randomMessageText } from "../../../harness/random-message.ts";
 import { decodeMessage } from "../../../src/core/message/decode-message.ts";
 import { encodeMessage } from "../../../src/core/message/encode-message.ts";
+import { isUlid } from "../../../src/core/message/validate-message.ts";
 import type { Message } from "../../../src/core/message/message.ts";
 import { toMessageText } from "../../../src/core/ledger/message-text.ts";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
@@ -34,6 +35,27 @@ export function messagesContract(open: OpenLedger): void {
     });
     expect(read).toHaveLength(500);
     expect(broken).toEqual([]);
+  });
+
+  test("every message has a ULID that grows along the thread, and its time (D-01, D-06)", async () => {
+    const { reopen, advance } = await open();
+    const ledger = await reopen();
+    await openSession(ledger, "a", { messages: [counted(user("earlier"))] });
+    const head = (await ledger.findSession("a"))?.headTurnId ?? null;
+    advance(60_000);
+    const turn = await ledger.openTurn(newTurn("a", "t1", head));
+    await turn.append(call("t1", 1));
+    await turn.close({ status: "completed", endMs: startMs });
+    const read = await all((await reopen()).readThread({ sessionId: "a" }));
+    const ids = read.map(({ messageId }) => messageId ?? "");
+    expect(ids.filter(isUlid)).toHaveLength(3);
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(ids).size).toBe(3);
+    expect(read.map(({ createdMs }) => createdMs)).toEqual([
+      startMs,
+      startMs + 60_000,
+      startMs + 60_000,
+    ]);
   });
 
   const odd: Readonly<Record<string, Message>> = {

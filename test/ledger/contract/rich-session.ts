@@ -8,6 +8,7 @@ import {
   counted,
   fail,
   compaction,
+  loneCall,
   newCompaction,
   newTurn,
   open,
@@ -52,6 +53,14 @@ export async function writeRichSession(ledger: Ledger): Promise<void> {
   await turn.close({ status: "completed", endMs: startMs + 50, permissionsUsed: ["run"] }, [
     newAuditEvent("rich", 2),
   ]);
+  const queued = {
+    sessionId: "rich",
+    mode: "collect" as const,
+    eventJson: "{}",
+    queuedMs: startMs,
+  };
+  await ledger.enqueue({ ...queued, id: "q1", model: "claude" });
+  await ledger.recordCall(loneCall("rich", "w1"), { events: [newEvent("rich", 3)] });
   await run(ledger, "rich", "r2");
   await ledger.moveSession("rich", "r1");
   await run(ledger, "rich", "r3");

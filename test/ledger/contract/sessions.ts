@@ -33,6 +33,7 @@ export function sessionsContract(open: OpenLedger): void {
       task: "review the change",
       workspacePath: "/shop",
       personaId: "terse",
+      routingKey: "slack:ops:42",
       foundation: "You are a reviewer.",
       contextJson: '{"workspace":{"hash":"abc","version":3}}',
       setupJson: '{"padding":1.0}',
@@ -47,6 +48,7 @@ export function sessionsContract(open: OpenLedger): void {
       task: "review the change",
       workspacePath: "/shop",
       personaId: "terse",
+      routingKey: "slack:ops:42",
       foundationHash: hashContent("You are a reviewer."),
       contextJson: '{"workspace":{"hash":"abc","version":3}}',
       setupJson: '{"padding":1.0}',
@@ -60,6 +62,8 @@ export function sessionsContract(open: OpenLedger): void {
     });
     const other = await reopen();
     expect(await other.findSession("review #1 – ünïcode 😀")).toEqual(made);
+    expect(await other.listSessions({ routingKey: "slack:ops:42" })).toEqual([made]);
+    expect(await other.listSessions({ routingKey: "slack:ops:43" })).toEqual([]);
   });
 
   test("what was not given of a session is null", async () => {

@@ -1,5 +1,6 @@
 // Tool calls: what a reply asks for is answered before the turn is history.
 import { expect, test } from "vitest";
+import type { Message } from "../../../src/core/message/message.ts";
 import type { OpenLedger } from "../stores.ts";
 import {
   answers,
@@ -73,14 +74,72 @@ export function toolCallsContract(open: OpenLedger): void {
     expect(await statuses()).toEqual(["u1 succeeded", "u2 failed", "u3 pending"]);
     await turn.close({ status: "failed", endMs: startMs });
     expect(await statuses()).toEqual(["u1 succeeded", "u2 failed", "u3 cancelled"]);
+    const messages = await ledger.readMessages("t1");
     expect(await ledger.readToolCalls("t1")).toContainEqual({
       turnId: "t1",
       toolUseId: "u1",
       name: "Read",
       callNumber: 1,
       status: "succeeded",
+      position: 0,
+      inputJson: "{}",
+      messageId: messages[1]?.messageId,
+      resultMessageId: messages[2]?.messageId,
+      startMs: null,
+      endMs: expect.any(Number),
+      spawnedSessionId: null,
     });
     expect((await ledger.findTurn("t1"))?.toolCallCount).toBe(3);
+  });
+
+  test("a tool call has its parameters, when it ran, its result and the session it started (X-31, D-06)", async () => {
+    const { ledger } = await open();
+    await openSession(ledger, "a");
+    const turn = await openTurn(ledger, "a", "t1");
+    const inputJson = '{"10":1.0,"b":2}';
+    const reply: Message = {
+      role: "assistant",
+      content: [
+        { type: "text", text: "Both." },
+        { type: "tool_use", id: "z", name: "delegate", inputJson },
+        { type: "tool_use", id: "a", name: "Read", inputJson: "{}" },
+      ],
+    };
+    await turn.append(call("t1", 1, { reply }));
+    const parent = { sessionId: "a", turnId: "t1", toolUseId: "z" };
+    await openSession(ledger, "worker", { parent });
+    const ran = { startMs: startMs + 7, endMs: startMs + 9 };
+    await turn.answer([
+      { ...counted(answers("z", "ok")), ran },
+      counted(answers("a", "no such file", true)),
+    ]);
+    const [, asked, first, second] = await ledger.readMessages("t1");
+    expect(await ledger.readToolCalls("t1")).toMatchObject([
+      {
+        toolUseId: "z",
+        position: 1,
+        inputJson,
+        messageId: asked?.messageId,
+        resultMessageId: first?.messageId,
+        ...ran,
+        spawnedSessionId: "worker",
+      },
+      { toolUseId: "a", position: 2, inputJson: "{}", resultMessageId: second?.messageId },
+    ]);
+    await turn.release();
+  });
+
+  test("a reply with thousands of tool uses is answered", async () => {
+    const { ledger } = await open();
+    await openSession(ledger, "a");
+    const turn = await openTurn(ledger, "a", "t1");
+    const ids = Array.from({ length: 1100 }, (_, index) => `u${index}`);
+    await turn.append(call("t1", 1, { reply: asks(...ids) }));
+    await turn.answer(ids.map((id) => counted(answers(id, "ok"))));
+    const read = await ledger.readToolCalls("t1");
+    expect(read.map(({ toolUseId }) => toolUseId)).toEqual(ids);
+    expect(read.filter(({ status }) => status !== "succeeded")).toEqual([]);
+    await turn.release();
   });
 
   test("models that count their tool uses from one in each call are answered in each call", async () => {

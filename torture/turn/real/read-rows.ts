@@ -5,7 +5,8 @@ const queries: Readonly<Record<string, string>> = {
   turns: "SELECT * FROM turns ORDER BY seq",
   messages: "SELECT * FROM messages ORDER BY turn_seq, idx",
   calls: "SELECT * FROM calls ORDER BY turn_id, number",
-  tool_calls: "SELECT * FROM tool_calls ORDER BY turn_id, call_number, tool_use_id",
+  tool_calls:
+    "SELECT turn_id, tool_use_id, call_number, name, status, position, message_idx, result_idx FROM tool_calls ORDER BY turn_id, call_number, tool_use_id",
   compactions_v1: "SELECT * FROM compactions_v1 ORDER BY compacted_at, turns_summarized, turn_id",
   session_history: "SELECT * FROM session_history ORDER BY move",
   sessions: "SELECT * FROM sessions",
@@ -13,6 +14,7 @@ const queries: Readonly<Record<string, string>> = {
 
 const leftOut = new Set([
   "branch_id",
+  "message_id",
   "created_ms",
   "updated_ms",
   "moved_ms",

@@ -2,7 +2,7 @@
 import { openSqlite } from "../../../src/edge/stores/sqlite/open-sqlite.ts";
 import { createLedger } from "../../../src/edge/stores/ledger/create-ledger.ts";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
-import { resumeTurn, runTurn, type TurnRun } from "../../../src/engine.ts";
+import { resumeTurn, runTurn, type TurnResult } from "../../../src/engine.ts";
 import { openSession } from "../../../src/engine/session/open-session.ts";
 import { resumeSession } from "../../../src/engine/session/stored-session.ts";
 import type { Session } from "../../../src/core/session/session.ts";
@@ -153,7 +153,7 @@ async function runOrResume(
   session: Session,
   world: RealWorld,
   { deps }: RealProcess,
-): Promise<TurnRun | null> {
+): Promise<TurnResult | null> {
   const { course, earlier, turnNumber } = world;
   const id = world.turnId();
   const callsMax = turnNumber <= 0 ? 12 : course.callsMax;

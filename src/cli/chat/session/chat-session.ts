@@ -2,7 +2,7 @@
 import type { CallEntry } from "../../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
-import type { TurnEnding, TurnRun } from "../../../engine.ts";
+import type { TurnEnding, TurnResult } from "../../../engine.ts";
 import type { ModelChange } from "../../../engine/session/change-model.ts";
 import type { Engine } from "../../../engine/session/create-engine.ts";
 import type { EngineSession } from "../../../engine/session/engine-session.ts";
@@ -163,7 +163,7 @@ async function watchTurn(
   handle: TurnHandle,
   emit: Emit,
   { tally, onMoved }: TurnDeps,
-): Promise<TurnRun> {
+): Promise<TurnResult> {
   const startMs = performance.now();
   const clock = setInterval(() => {
     emit({ type: "tick", seconds: Math.floor((performance.now() - startMs) / 1000) });

@@ -5,7 +5,7 @@ import type { Ledger } from "../../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import { openStore } from "../../../edge/stores/open-store.ts";
-import { findCallHabit } from "../../../engine/session/recorded-setup.ts";
+import { findCallSettings } from "../../../engine/session/recorded-setup.ts";
 import { needSession } from "../../need-session.ts";
 import { simulationOf } from "../../../host/ledger/simulated-session.ts";
 import { refuseMissing, type LedgerPlace } from "../../../host/ledger/ledger-place.ts";
@@ -70,7 +70,7 @@ async function describe(
   given: string | undefined,
 ): Promise<Resumed> {
   const { id, agent } = record;
-  const model = (await findCallHabit(ledger, record))?.model ?? record.model;
+  const model = (await findCallSettings(ledger, record))?.model ?? record.model;
   const folder = given ?? (await findFolder(record));
   return { id, agent, place, model, folder };
 }

@@ -10,7 +10,7 @@ import {
 } from "../../../core/message/usage.ts";
 import { findCost, savingsOverNoCache } from "../../../core/models/cost.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
-import type { TurnRun } from "../../../engine.ts";
+import type { TurnResult } from "../../../engine.ts";
 import type { Session } from "../../../core/session/session.ts";
 import { noTotals, type Totals } from "../state/state.ts";
 
@@ -19,7 +19,7 @@ export interface Tally {
   open(session: Session): Promise<Totals>;
   /** During a turn, with its calls so far. */
   callEnded(turnId: string): Promise<void>;
-  turnEnded(run: TurnRun): Promise<void>;
+  turnEnded(run: TurnResult): Promise<void>;
 }
 
 /** Finds facts by the model id of a recorded call. */

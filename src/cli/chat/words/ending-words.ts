@@ -2,16 +2,16 @@
 import { StrataError } from "../../../core/strata-error.ts";
 import type { ProviderFailure } from "../../../core/wire/failure.ts";
 import type { ReplyStop } from "../../../core/wire/reply.ts";
-import type { TurnRun } from "../../../engine.ts";
+import type { TurnResult } from "../../../engine.ts";
 import type { Notice } from "../state/state.ts";
 
 /** Whether the turn is done but its last reply is incomplete: it reached the maximum length or was refused. */
-export function isCutShort({ end, calls }: TurnRun): boolean {
+export function isCutShort({ end, calls }: TurnResult): boolean {
   return end === "done" && stopWords[calls.at(-1)?.stopReason ?? "unknown"] !== undefined;
 }
 
 /** Null for a normal end. */
-export function describeEnding(run: TurnRun): Notice | null {
+export function describeEnding(run: TurnResult): Notice | null {
   const { end, calls } = run;
   const last = calls.at(-1);
   switch (end) {

@@ -1,4 +1,5 @@
 // Where a conversation may be cut: never between a tool use and its results; at the start of turns and calls.
+import type { Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
 
 export interface CutPlaces {
@@ -16,7 +17,7 @@ export interface CutPlaces {
 export function findCutPlaces(history: readonly HistoryMessage[]): CutPlaces {
   const headLength = countHead(history);
   const turnStarts = findTurnStarts(history, headLength);
-  const bound = findBoundPlaces(history);
+  const bound = findBoundPlaces(history.map(({ message }) => message));
   const after = sumFromEnd(history);
   const firstReplies = new Set(turnStarts.map((start) => findReply(history, start)));
   const isFree = (at: number): boolean => !bound.has(at) && history[at]?.message.role !== "tool";
@@ -58,20 +59,28 @@ function findReply(history: readonly HistoryMessage[], start: number): number {
   return at;
 }
 
-/** Every place between a tool use and its result, at any distance. */
-function findBoundPlaces(history: readonly HistoryMessage[]): ReadonlySet<number> {
+/**
+ * Every place between a tool use and its result, at any distance. Planner and ledger use the same rule. A use binds the
+ * end of a conversation while its result may still come. After another message than a result it never comes.
+ */
+export function findBoundPlaces(
+  messages: readonly Pick<Message, "role" | "content">[],
+): ReadonlySet<number> {
   const usedAt = new Map<string, number>();
   /** How many more uses wait for their results from this place on. */
-  const changes: number[] = Array.from({ length: history.length + 1 }, () => 0);
-  for (const [at, { message }] of history.entries()) {
-    for (const block of message.content) {
+  const changes: number[] = Array.from({ length: messages.length + 1 }, () => 0);
+  for (const [at, { content }] of messages.entries()) {
+    for (const block of content) {
       if (block.type === "tool_use") usedAt.set(block.id, at);
       if (block.type !== "tool_result") continue;
       const from = usedAt.get(block.toolUseId) ?? at;
       changes[from + 1] = (changes[from + 1] ?? 0) + 1;
       changes[at + 1] = (changes[at + 1] ?? 0) - 1;
+      usedAt.delete(block.toolUseId);
     }
   }
+  const last = messages.findLastIndex(({ role }) => role !== "tool");
+  if ([...usedAt.values()].includes(last)) changes[last + 1] = (changes[last + 1] ?? 0) + 1;
   const bound = new Set<number>();
   let waiting = 0;
   for (const [place, change] of changes.entries()) {

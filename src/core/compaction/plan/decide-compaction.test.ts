@@ -64,6 +64,15 @@ function compacted(changes: Partial<CompactionState>): CompactionState {
 }
 
 describe("triggers", () => {
+  test("a margin for what no call has sent yet counts towards a full window, not towards the threshold", () => {
+    const off = { settings: defaultCompactionSettings, usedTokens: 89_000 };
+    expect(decideCompaction(situation({ ...off, marginTokens: 999 })).trigger).toBeNull();
+    const full = decideCompaction(situation({ ...off, marginTokens: 1_000 }));
+    expect(full).toMatchObject({ isDue: true, trigger: "context_limit" });
+    const below = { usedTokens: 49_000, marginTokens: 30_000 };
+    expect(decideCompaction(situation(below)).trigger).toBeNull();
+  });
+
   test("pressure above the threshold folds to 60 % of what is used or available", () => {
     expect(decideCompaction(situation())).toMatchObject({
       isDue: true,

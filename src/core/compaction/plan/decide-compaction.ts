@@ -22,6 +22,7 @@ export type NoCompactionReason =
   | "ineffective"
   | "too often"
   | "no boundary"
+  | "memory leaves first"
   | "does not pay yet";
 
 /** Boundaries may be known by their sizes alone, so that a decision does not need the history. */
@@ -29,6 +30,10 @@ export interface CompactionSituation<Place extends BoundarySizes = Boundary> {
   readonly settings: CompactionSettings;
   readonly limits: CompactionLimits;
   readonly usedTokens: number;
+  /** How far the estimate of new messages may be too low. Counts where the window is nearly full. 0 by default. */
+  readonly marginTokens?: number;
+  /** Memory in this prompt that can be left out. Where that is enough, the history stays. 0 by default. */
+  readonly memoryTokens?: number;
   readonly nowMs: number;
   readonly sessionAgeMs: number;
   readonly state: CompactionState;
@@ -91,6 +96,9 @@ export function decideCompaction<Place extends BoundarySizes>(
     numbers,
   });
   if (trigger === null) return refuse(reason);
+  if (trigger === "context_limit" && fitsWithoutMemory(situation)) {
+    return refuse("memory leaves first");
+  }
   const guard = findGuard(trigger, situation, numbers);
   if (guard !== null) return refuse(guard);
   const isRecovery = trigger === "overflow_recovery";
@@ -110,12 +118,19 @@ export function decideCompaction<Place extends BoundarySizes>(
 /** The part of a situation that the helpers need. */
 type Known = Omit<CompactionSituation, "findBoundary" | "weigh">;
 
-function findTrigger({ settings, limits, usedTokens, asked, ...situation }: Known): {
+function findTrigger({
+  settings,
+  limits,
+  usedTokens,
+  marginTokens = 0,
+  asked,
+  ...situation
+}: Known): {
   readonly trigger: CompactionTrigger | null;
   readonly reason: NoCompactionReason;
 } {
   if (asked !== undefined) return { trigger: asked, reason: "below threshold" };
-  if (usedTokens >= limits.guardTokens) {
+  if (usedTokens + marginTokens >= limits.guardTokens) {
     return { trigger: "context_limit", reason: "below threshold" };
   }
   if (!settings.isEnabled) return { trigger: null, reason: "disabled" };
@@ -123,6 +138,11 @@ function findTrigger({ settings, limits, usedTokens, asked, ...situation }: Know
     return { trigger: "token_pressure", reason: "below threshold" };
   const isOld = isAged({ settings, ...situation });
   return { trigger: isOld ? "age" : null, reason: "below threshold" };
+}
+
+function fitsWithoutMemory(situation: Known): boolean {
+  const { usedTokens, marginTokens = 0, memoryTokens = 0, limits } = situation;
+  return memoryTokens > 0 && usedTokens + marginTokens - memoryTokens < limits.guardTokens;
 }
 
 /** Counts from the last compaction; otherwise an old session would compact on every call. */
@@ -161,12 +181,11 @@ function findGuard(
 
 /** A forced compaction is held back only while there is room left, if it would free nothing or comes too soon. */
 function findForcedGuard(situation: Known, numbers: CompactionNumbers): NoCompactionReason | null {
-  const { limits, usedTokens } = situation;
-  const fits = usedTokens < Math.max(limits.availableTokens, limits.effectiveTokens);
+  const { limits, usedTokens, marginTokens = 0 } = situation;
+  const tokens = usedTokens + marginTokens;
+  const fits = tokens < Math.max(limits.availableTokens, limits.effectiveTokens);
   const ineffective = fits ? findIneffective(situation) : null;
-  return (
-    ineffective ?? (usedTokens < limits.availableTokens ? findTooSoon(situation, numbers) : null)
-  );
+  return ineffective ?? (tokens < limits.availableTokens ? findTooSoon(situation, numbers) : null);
 }
 
 function isBroken({ settings, state }: Known, { cooldownMsLeft }: CompactionNumbers): boolean {

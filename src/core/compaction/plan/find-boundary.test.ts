@@ -3,8 +3,30 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validateConversation } from "../../message/validate-conversation.ts";
 import type { HistoryMessage } from "../history.ts";
+import { findBoundPlaces } from "./cut-places.ts";
 import { findBoundary, type Boundary } from "./find-boundary.ts";
 import { chatTurn, toMessage, toTurn, type MessageKind } from "./test-kit.ts";
+
+describe("a tool use that never gets a result", () => {
+  const turn = toTurn("a", [
+    ["user", 10],
+    ["use none", 100],
+    ["text", 100],
+    ["use b", 100],
+  ]);
+  const wish = { keepTokens: 50, turnsMin: 1, mayCutInside: true };
+
+  test("forbids no cut once the conversation went on", () => {
+    const more = [...turn, ...toTurn("a", [["result b", 100]]), ...toTurn("a", [["text", 100]])];
+    const places = findBoundPlaces(more.map(({ message }) => message));
+    expect([...places]).toEqual([4]);
+    expect(findBoundary(more, wish)?.at).toBe(5);
+  });
+
+  test("forbids a cut at the end, where its result may still come", () => {
+    expect([...findBoundPlaces(turn.map(({ message }) => message))]).toEqual([4]);
+  });
+});
 
 describe("at turn edges", () => {
   test("an empty history has no boundary", () => {

@@ -4,9 +4,11 @@ import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { optionalChoice, optionalFlag, text } from "../leaves.ts";
 import { group, named, written } from "../sections.ts";
 import type { Spec } from "../spec.ts";
+import { calls, type CallsConfig } from "./agent-calls.ts";
+import { profile, type ProfileConfig } from "./agent-profile.ts";
 import { toolsetNames, type ToolsetName } from "./tools.ts";
 
-export interface AgentConfig {
+export interface AgentConfig extends ProfileConfig, CallsConfig {
   readonly model: string | null;
   readonly policy: PolicyName | null;
   readonly toolset: ToolsetName | null;
@@ -39,6 +41,8 @@ const agent: Spec<AgentConfig> = group("one agent", {
   toolset: optionalChoice(toolsetNames, "its tools; default: tools.toolset"),
   role: optionalChoice(agentRoles, "its role, whose rules are part of the prompt; default: none"),
   switches: written("context_optimization", switches),
+  ...profile,
+  ...calls,
 });
 
 export const agents: Spec<ReadonlyMap<string, AgentConfig>> = named(

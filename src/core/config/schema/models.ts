@@ -2,7 +2,7 @@
 import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { isNothing, nodeAt, type ConfigNode } from "../config-node.ts";
 import { isPattern, patternRules } from "../match-pattern.ts";
-import { anything, flag, leaf, optionalChoice, optionalFlag, text } from "../leaves.ts";
+import { anything, flag, leaf, optionalChoice, optionalFlag, prose, text } from "../leaves.ts";
 import { group, listOf, named, section, written, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
 
@@ -13,6 +13,8 @@ export interface ModelsConfig {
   /** As `createCatalogue` takes them; null for none. */
   readonly add: unknown;
   readonly override: unknown;
+  /** By a model's id, a provider, or the beginning of an id with `*`. */
+  readonly guidance: ReadonlyMap<string, string | null>;
 }
 
 export interface RoutingConfig {
@@ -49,6 +51,10 @@ export const models: Spec<ModelsConfig> = group("models and their names", {
   aliases: named("shorter names for models", modelName("the model that the name stands for")),
   add: anything("models that Strata has no facts about, in the form of strata models --models"),
   override: anything("facts that replace those of known models, in the same form"),
+  guidance: named(
+    "text for some models alone, by a model's id, a provider, or the beginning of an id with *",
+    prose("what agents are told on these models"),
+  ),
 });
 
 const condition: Spec<RoutingCondition> = group("the conditions; all must hold", {

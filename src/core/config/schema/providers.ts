@@ -6,6 +6,7 @@ import { maskAddress, maskText } from "../mask-secrets.ts";
 import { group, named, section, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
 import { checkHeaderNames, headersSpec, hide } from "./provider-headers.ts";
+import { wireSpec, type WireConfig } from "./provider-wire.ts";
 
 /** One for every protocol, and the simulator. */
 const providerKinds: readonly string[] = [...protocolKinds, "simulator"];
@@ -20,6 +21,8 @@ export interface ProviderConfig {
   readonly headers: ReadonlyMap<string, string>;
   /** Its names for models, by any spelling of them. */
   readonly modelNames: ReadonlyMap<string, string>;
+  /** What its server takes. */
+  readonly wire: WireConfig;
   readonly timeouts: TimeoutsConfig;
   readonly retries: RetriesConfig;
 }
@@ -83,6 +86,7 @@ const provider: Spec<ProviderConfig> = section(
     }),
     headers: headersSpec,
     model_names: named("its names for models, where they are not their ids", modelName()),
+    wire: wireSpec,
     timeouts,
     retries,
   },
@@ -99,6 +103,7 @@ const provider: Spec<ProviderConfig> = section(
       apiKey: get("api_key"),
       headers,
       modelNames: get("model_names"),
+      wire: get("wire"),
       timeouts: get("timeouts"),
       retries: get("retries"),
     };

@@ -1,16 +1,14 @@
 // Adds a result to a compaction: what was decided, written and paid for, and its events.
 import { assert } from "../../assert.ts";
 import { afterFailure } from "../../compaction/plan/compaction-state.ts";
-import type { CompactionNumbers } from "../../compaction/plan/decide-compaction.ts";
-import { settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
-import type { Session } from "../../session/session.ts";
+import type { EventBody } from "../../events/event.ts";
+import { settingsOf } from "../../session/compaction-rules.ts";
 import { spend, knownCost, sumCalls } from "../../session/summary-bill.ts";
 import type {
   Compacting,
   CompactionRequest,
   CompactionResult,
   DueCompaction,
-  LockedCompaction,
   Paid,
 } from "./compacting.ts";
 import {
@@ -18,56 +16,25 @@ import {
   compactionFailed,
   compactionSkipped,
   compactionStarted,
-  type CompactionFailure,
-  isFull,
+  isTight,
   skip,
+  type CompactionFailure,
 } from "./compaction-events.ts";
-import {
-  decideByHistory,
-  decideBySize,
-  isKnownWhole,
-  planClearingOf,
-  type CompactionOccasion,
-} from "./decide.ts";
+import { decideByHistory, decideBySize, isKnownWhole, planClearingOf } from "./decide.ts";
 import { freedSkills } from "./compaction-input.ts";
-import {
-  notesOfProvider,
-  notesOfSummary,
-  outline,
-  toNotesQuestion,
-  type MadeNotes,
-} from "./make-notes.ts";
-import { clearedReplacement, notedReplacement } from "./to-replacement.ts";
+import { notesOfProvider, notesOfSummary, outline, toNotesQuestion } from "./make-notes.ts";
+import { toReplacement } from "./to-replacement.ts";
 import { writeCompaction } from "./write-compaction.ts";
 
-export const cancelledByCaller = "cancelled by the caller";
-
 /** Decides by sizes alone. The cost does not grow with the history. */
-export function beginCompaction(request: CompactionRequest, rules: CompactionRules): Compacting {
+export function beginCompaction(request: CompactionRequest): Compacting {
   const { session } = request;
-  const base = {
-    request,
-    rules,
-    calls: [],
-    reasons: [],
-    cache: session.cache,
-    isAborted: false,
-    news: [],
-  };
-  const occasion = toOccasion(request, rules);
-  const bySize = decideBySize(occasion);
+  const { cache } = session;
+  const base = { request, calls: [], reasons: [], cache, isAborted: false, news: [] };
+  const bySize = request.bySize ?? decideBySize(request);
   if (!bySize.isDue) return { ...base, ...skip(session, bySize) };
-  if (isKnownWhole(occasion)) {
-    const { trigger, weighing, numbers } = bySize;
-    const reason = "no boundary" as const;
-    return { ...base, ...skip(session, { isDue: false, reason, trigger, weighing, numbers }) };
-  }
-  return { ...base, at: { after: "begin", bySize } };
-}
-
-function toOccasion(request: CompactionRequest, compaction: CompactionRules): CompactionOccasion {
-  const { session, prepared, nowMs, asked } = request;
-  return { session, prepared, nowMs, compaction, ...(asked === undefined ? {} : { asked }) };
+  if (!isKnownWhole(request)) return { ...base, at: { after: "begin", bySize } };
+  return { ...base, ...skip(session, { ...bySize, isDue: false, reason: "no boundary" }) };
 }
 
 export function applyCompactionResult(before: Compacting, result: CompactionResult): Compacting {
@@ -96,40 +63,32 @@ type ResultOf<Did extends CompactionResult["did"]> = Extract<
   { readonly did: Did }
 >;
 
-function decide(work: Compacting, { input, skillsLoaded }: ResultOf<"read history">): Compacting {
-  const { at, request, rules } = work;
+function decide(work: Compacting, result: ResultOf<"read history">): Compacting {
+  const { at, request } = work;
   assert(at.after === "begin", "the history is read once");
+  const { input, skillsLoaded, nowMs: startMs } = result;
   const { session, prepared } = request;
-  const occasion = toOccasion(request, rules);
-  const decision = decideByHistory(occasion, input);
+  const { bySize } = at;
+  const decision = decideByHistory(request, input);
   const boundary = decision.isDue ? decision.boundary : null;
   const mayClear = decision.isDue || decision.reason === "no boundary";
-  const clearing = mayClear ? planClearingOf(input, { ...at.bySize, occasion, boundary }) : null;
+  const clearing = mayClear ? planClearingOf(input, request, bySize, boundary) : null;
   if (!decision.isDue && clearing === null) {
-    const noPlace = { headTurnId: session.headTurnId, promptTokens: prepared.promptTokens };
-    const compactionState = mayClear
-      ? { ...session.compactionState, noPlace }
-      : session.compactionState;
-    return { ...work, ...skip({ ...session, compactionState }, decision) };
+    const { headTurnId, compactionState } = session;
+    const noPlace = { headTurnId, promptTokens: prepared.promptTokens };
+    const state = mayClear ? { ...compactionState, noPlace } : compactionState;
+    return { ...work, ...skip({ ...session, compactionState: state }, decision) };
   }
-  const mayAskModel = at.bySize.mayAskModel && request.mayAskModel !== false;
-  const due: DueCompaction = {
-    ...at.bySize,
-    input,
-    skillsLoaded,
-    boundary,
-    clearing,
-    mayAskModel,
-  };
-  return { ...work, at: { after: "read history", due } };
+  const mayAskModel = bySize.mayAskModel && request.mayAskModel !== false;
+  const found = { input, skillsLoaded, boundary, clearing, mayAskModel, startMs, question: null };
+  return { ...work, at: { after: "read history", due: { ...bySize, ...found } } };
 }
 
-function locked(work: Compacting, { isLocked, nowMs }: ResultOf<"lock">): Compacting {
-  const { at, request, rules } = work;
-  assert(at.after === "read history", "a compaction is locked once it is due");
-  const { due } = at;
+function locked(work: Compacting, { isLocked, nowMs: startMs }: ResultOf<"lock">): Compacting {
+  const { request } = work;
+  const due = needDue(work);
   const { trigger, boundary, clearing, input, skillsLoaded, numbers, targetTokens } = due;
-  const { session, focus } = request;
+  const { session, focus, compaction } = request;
   if (!isLocked) {
     const why = "another process compacts this session";
     const outcome = { kind: "unchanged", session, why, isTight: false, spent: [] } as const;
@@ -139,98 +98,96 @@ function locked(work: Compacting, { isLocked, nowMs }: ResultOf<"lock">): Compac
   const question =
     clearing !== null || boundary === null
       ? null
-      : toNotesQuestion({ input, boundary, skillsLoaded, focus, rules });
+      : toNotesQuestion({ input, boundary, skillsLoaded, focus, rules: compaction });
   const started = compactionStarted(trigger, {
     turns_to_fold: boundary?.turnsCompacted ?? 0,
     tokens_before: numbers.usedTokens,
     tokens_wanted: targetTokens,
   });
-  const next = { ...due, question, startMs: nowMs };
-  return { ...work, news: [started], at: { after: "lock", locked: next } };
+  return { ...work, news: [started], at: { after: "lock", due: { ...due, question, startMs } } };
 }
 
 function askedProvider(work: Compacting, { outcome }: ResultOf<"ask provider">): Compacting {
-  const own = needLocked(work);
+  const due = needDue(work);
   if (outcome.kind === "unavailable") {
-    const reasons = [...work.reasons, outcome.why];
-    return { ...work, reasons, at: { after: "ask provider", locked: own } };
+    return { ...work, reasons: [...work.reasons, outcome.why], at: { after: "ask provider", due } };
   }
   const paid = pay(work, outcome);
-  if (outcome.kind === "failed") {
-    const reasons = [...work.reasons, ...outcome.reasons];
-    return { ...paid, reasons, at: { after: "ask provider", locked: own } };
-  }
-  assert(own.question !== null, "the provider was asked a question");
-  const notes = notesOfProvider(own.question, outcome);
-  return { ...paid, at: { after: "write notes", locked: own, notes } };
+  if (outcome.kind === "failed") return { ...paid, at: { after: "ask provider", due } };
+  const { question } = due;
+  assert(question !== null, "the provider was asked a question");
+  return { ...paid, at: { after: "write notes", due, notes: notesOfProvider(question, outcome) } };
 }
 
 function summarised(work: Compacting, { outcome, nowMs }: ResultOf<"summarise">): Compacting {
-  const own = needLocked(work);
-  const { question, trigger } = own;
+  const due = needDue(work);
+  const { question, trigger } = due;
   assert(question !== null, "a model was asked a question");
   const paid = pay(work, outcome);
   if (outcome.kind === "summary") {
     const notes = notesOfSummary(question, outcome.text);
-    return { ...paid, at: { after: "write notes", locked: own, notes } };
+    return { ...paid, at: { after: "write notes", due, notes } };
   }
-  const next = { ...paid, reasons: [...work.reasons, ...outcome.reasons] };
   const mustCompact = trigger === "context_limit" || trigger === "overflow_recovery";
   // A caller that cancels does not want its history replaced, even if the window is full.
   if (!mustCompact || work.isAborted)
-    return failed(next, own, { errorClass: "call_failed" }, nowMs);
-  return { ...next, at: { after: "write notes", locked: own, notes: outline(question) } };
+    return failed(paid, due, { errorClass: "call_failed" }, nowMs);
+  return { ...paid, at: { after: "write notes", due, notes: outline(question) } };
 }
 
-function pay(work: Compacting, { calls, cache }: Paid): Compacting {
-  return { ...work, calls: [...work.calls, ...calls], cache };
+function pay(work: Compacting, paid: Paid & { readonly reasons?: readonly string[] }): Compacting {
+  const { calls, cache, reasons = [] } = paid;
+  return {
+    ...work,
+    calls: [...work.calls, ...calls],
+    reasons: [...work.reasons, ...reasons],
+    cache,
+  };
 }
 
 function written(work: Compacting, result: ResultOf<"renew foundation">): Compacting {
-  const own = needLocked(work);
+  const due = needDue(work);
   const { nowMs } = result;
-  if (work.isAborted) return failed(work, own, { errorClass: "other" }, nowMs);
-  const notes = notesAt(work, own);
-  const replacement =
-    notes === null ? clearedReplacement(own, result) : notedReplacement(own, notes, work, result);
-  const isStandIn = replacement.summaryState === "failed";
-  const cost = knownCost(sumCalls(work.calls));
+  if (work.isAborted) return failed(work, due, { errorClass: "other" }, nowMs);
+  const { at, cache, request } = work;
+  // Without a model the outline is written last, when nothing else can fail.
+  const ownNotes = due.question === null ? null : outline(due.question);
+  const notes = at.after === "write notes" ? at.notes : ownNotes;
+  const replacement = toReplacement(due, notes, work, result);
+  const { summaryState } = replacement;
   // The compaction goes on without a model, and an event says that no model was available.
-  const news = isStandIn
-    ? [compactionFailed(own.trigger, toFailure(work, own, { errorClass: "call_failed" }, nowMs))]
-    : [];
-  const session = { ...own.input.session, cache: work.cache };
-  const compaction = writeCompaction(own.input, replacement, session, settingsOf(work.rules));
-  const { tokensBefore, tokensAfter } = compaction.compaction.details;
-  if (tokensAfter >= tokensBefore) {
-    const reasons = [`it would leave ${tokensAfter} tokens of ${tokensBefore}`];
-    const why = { errorClass: "summary_invalid", reasons, isBilled: isStandIn } as const;
-    return failed({ ...work, news }, own, why, nowMs);
+  const news =
+    summaryState === "failed" ? [failure(work, due, { errorClass: "call_failed" }, nowMs)] : [];
+  const session = { ...due.input.session, cache };
+  const compaction = writeCompaction(
+    due.input,
+    replacement,
+    session,
+    settingsOf(request.compaction),
+  );
+  const { details } = compaction.compaction;
+  if (details.tokensAfter >= details.tokensBefore) {
+    const reasons = [`it would leave ${details.tokensAfter} tokens of ${details.tokensBefore}`];
+    const why = { errorClass: "summary_invalid", reasons, isBilled: news.length > 0 } as const;
+    return failed({ ...work, news }, due, why, nowMs);
   }
-  const isWritten = replacement.by !== "nobody";
-  const author = { isWritten, costPicoUsd: isWritten ? cost : null };
-  const completed = compactionCompleted(compaction.compaction, author);
-  const made = { locked: own, replacement, written: compaction, completed };
-  return { ...work, news, at: { after: "write compaction", made } };
-}
-
-/** Without a model the outline is written last, when nothing else can fail. Null if results are cleared. */
-function notesAt({ at }: Compacting, { question }: LockedCompaction): MadeNotes | null {
-  if (at.after === "write notes") return at.notes;
-  return question === null ? null : outline(question);
+  const cost = knownCost(sumCalls(work.calls));
+  const completed = compactionCompleted(details, replacement.by !== "nobody", cost);
+  const made = { replacement, written: compaction, completed };
+  return { ...work, news, at: { after: "write compaction", due, made } };
 }
 
 function committed(work: Compacting, { lost, nowMs }: ResultOf<"commit">): Compacting {
   const { at } = work;
   assert(at.after === "write compaction", "a compaction is written before it is committed");
-  const { written: compaction, replacement, locked: own } = at.made;
+  const { due, made } = at;
+  const { summaryState, resultsGone } = made.replacement;
   if (lost !== null) {
-    const isBilled = replacement.summaryState === "failed";
-    const why = { errorClass: "lock_lost", reasons: [lost], isBilled } as const;
-    return failed(work, own, why, nowMs);
+    const isBilled = summaryState === "failed";
+    return failed(work, due, { errorClass: "lock_lost", reasons: [lost], isBilled }, nowMs);
   }
-  const freed = freedSkills(replacement.resultsGone, own.skillsLoaded).map(({ name }) => name);
-  const outcome = { kind: "compacted", ...compaction, freedSkills: freed } as const;
+  const freed = freedSkills(resultsGone, due.skillsLoaded).map(({ name }) => name);
+  const outcome = { kind: "compacted", ...made.written, freedSkills: freed } as const;
   return { ...work, at: { after: "end", outcome } };
 }
 
@@ -242,13 +199,11 @@ interface Why extends Pick<CompactionFailure, "errorClass"> {
 }
 
 /** The history stays. The next call books the cost. */
-function failed(work: Compacting, own: LockedCompaction, why: Why, nowMs: number): Compacting {
+function failed(work: Compacting, due: DueCompaction, why: Why, nowMs: number): Compacting {
   const { isAborted, cache, calls, news } = work;
-  const { trigger, numbers, input } = own;
-  const failure = toFailure(work, own, why, nowMs);
-  const { compactionState, spent } = input.session;
-  const session: Session = {
-    ...input.session,
+  const { compactionState, spent } = due.input.session;
+  const session = {
+    ...due.input.session,
     cache,
     // A cancelled compaction is not a failure.
     compactionState: isAborted ? compactionState : afterFailure(compactionState, nowMs),
@@ -257,35 +212,41 @@ function failed(work: Compacting, own: LockedCompaction, why: Why, nowMs: number
   const outcome = {
     kind: "unchanged",
     session,
-    why: failure.reasons.join("; "),
-    isTight: isTight(trigger, numbers),
+    why: reasonsOf(work, why).join("; "),
+    isTight: isTight(due),
     spent: calls,
   } as const;
   return {
     ...work,
-    news: [...news, compactionFailed(trigger, failure)],
+    news: [...news, failure(work, due, why, nowMs)],
     at: { after: "fail", outcome },
   };
 }
 
-function toFailure(
-  { isAborted, reasons: met, calls }: Compacting,
-  { startMs }: LockedCompaction,
-  { errorClass, reasons = met, isBilled = false }: Why,
+function failure(
+  work: Compacting,
+  { trigger, startMs }: DueCompaction,
+  why: Why,
   nowMs: number,
-): CompactionFailure {
-  const costPicoUsd = isBilled ? null : knownCost(sumCalls(calls));
-  const durationMs = nowMs - startMs;
-  if (!isAborted) return { errorClass, reasons, costPicoUsd, durationMs };
-  const all = [...new Set([...reasons, cancelledByCaller])];
-  return { errorClass: "other", reasons: all, costPicoUsd, durationMs };
+): EventBody {
+  return compactionFailed(trigger, {
+    errorClass: work.isAborted ? "other" : why.errorClass,
+    reasons: reasonsOf(work, why),
+    costPicoUsd: why.isBilled === true ? null : knownCost(sumCalls(work.calls)),
+    durationMs: nowMs - startMs,
+  });
 }
 
-function isTight(trigger: DueCompaction["trigger"], numbers: CompactionNumbers): boolean {
-  return trigger === "context_limit" && isFull(numbers);
+function reasonsOf(
+  { isAborted, reasons: met }: Compacting,
+  { reasons = met }: Why,
+): readonly string[] {
+  return isAborted ? [...new Set([...reasons, cancelledByCaller])] : reasons;
 }
 
-function needLocked({ at }: Compacting): LockedCompaction {
-  assert("locked" in at, `a compaction is locked after ${at.after}`);
-  return at.locked;
+export const cancelledByCaller = "cancelled by the caller";
+
+function needDue({ at }: Compacting): DueCompaction {
+  assert("due" in at, `a compaction is due after ${at.after}`);
+  return at.due;
 }

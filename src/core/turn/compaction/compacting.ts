@@ -5,36 +5,29 @@ import type { Boundary, BoundarySizes } from "../../compaction/plan/find-boundar
 import type { ClearingPlan } from "../../compaction/plan/plan-clearing.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { Activation } from "../../skills/activation.ts";
-import type { CompactionRules } from "../../session/compaction-rules.ts";
 import type { SessionFoundation } from "../../session/session-foundation.ts";
 import type { Session } from "../../session/session.ts";
 import type { SummaryCall } from "../../session/summary-bill.ts";
-import type { JsonText } from "../../message/message.ts";
-import type { PreparedCall } from "../prepare-call.ts";
+import type { JsonText, Message } from "../../message/message.ts";
 import type { CompactionInput } from "./compaction-input.ts";
-import type { MadeNotes, NotesQuestion, ProviderSummary, ProviderWish } from "./make-notes.ts";
+import type { CompactionOccasion } from "./decide.ts";
+import type { MadeNotes, NotesQuestion, ProviderWish } from "./make-notes.ts";
 import type { SummaryRequest } from "./summary-request.ts";
 import type { Replacement, WrittenCompaction } from "./write-compaction.ts";
 
-export interface CompactionRequest {
-  readonly session: Session;
+export interface CompactionRequest extends CompactionOccasion {
   /** The turn that runs; null between turns. */
   readonly openTurn: CompactionInput["open"];
   /** How many of the turn's messages no call has sent yet. */
   readonly stagedCount: number;
-  /** The call that would be sent without a compaction. */
-  readonly prepared: PreparedCall;
-  readonly nowMs: number;
-  readonly asked?: "overflow_recovery" | "manual";
+  /** The decision by sizes, if it was already made for this call. */
+  readonly bySize?: CompactionDecision<BoundarySizes>;
   /** The subject that the summary should focus on. */
   readonly focus?: string;
-  /** False if no model may be called: an outline then replaces the compacted part. */
-  readonly mayAskModel?: boolean;
 }
 
 export interface Compacting {
   readonly request: CompactionRequest;
-  readonly rules: CompactionRules;
   /** Calls for a summary so far. All of them cost money. */
   readonly calls: readonly SummaryCall[];
   /** The problems so far, for people to read. */
@@ -50,15 +43,14 @@ export interface Compacting {
 /** Where the compaction stands. The next step follows from it. */
 export type CompactionStage =
   | { readonly after: "begin"; readonly bySize: DecidedBySize }
-  | { readonly after: "read history"; readonly due: DueCompaction }
-  | { readonly after: "lock"; readonly locked: LockedCompaction }
-  | { readonly after: "ask provider"; readonly locked: LockedCompaction }
-  | { readonly after: "write notes"; readonly locked: LockedCompaction; readonly notes: MadeNotes }
-  | { readonly after: "write compaction"; readonly made: MadeCompaction }
+  | { readonly after: "read history" | "lock" | "ask provider"; readonly due: DueCompaction }
+  | { readonly after: "write notes"; readonly due: DueCompaction; readonly notes: MadeNotes }
   | {
-      readonly after: "fail";
-      readonly outcome: Extract<CompactionOutcome, { readonly kind: "unchanged" }>;
+      readonly after: "write compaction";
+      readonly due: DueCompaction;
+      readonly made: MadeCompaction;
     }
+  | { readonly after: "fail"; readonly outcome: Unchanged }
   | { readonly after: "end"; readonly outcome: CompactionOutcome };
 
 export type DecidedBySize = Extract<CompactionDecision<BoundarySizes>, { readonly isDue: true }>;
@@ -70,35 +62,37 @@ export interface DueCompaction extends Omit<DecidedBySize, "boundary"> {
   readonly boundary: Boundary | null;
   /** Set if clearing old results frees enough tokens. */
   readonly clearing: ClearingPlan | null;
-}
-
-export interface LockedCompaction extends DueCompaction {
+  /** When the lock was taken. */
   readonly startMs: number;
-  /** Null if old results are cleared instead. */
+  /** Null if old results are cleared instead, and before the lock is taken. */
   readonly question: NotesQuestion | null;
 }
 
 export interface MadeCompaction {
-  readonly locked: LockedCompaction;
   readonly replacement: Replacement;
   readonly written: WrittenCompaction;
   /** Stored in one transaction with the compaction. */
   readonly completed: EventBody;
 }
 
-export type CompactionOutcome =
-  | ({ readonly kind: "compacted"; readonly freedSkills: readonly string[] } & WrittenCompaction)
-  | {
-      readonly kind: "unchanged";
-      /** The session with what the attempt taught. */
-      readonly session: Session;
-      /** For people to read. */
-      readonly why: string;
-      /** The prompt does not fit and nothing could be compacted: memory leaves the prompt. */
-      readonly isTight: boolean;
-      /** Calls that cost money without a result. */
-      readonly spent: readonly SummaryCall[];
-    };
+export type CompactionOutcome = Compacted | Unchanged;
+
+export interface Compacted extends WrittenCompaction {
+  readonly kind: "compacted";
+  readonly freedSkills: readonly string[];
+}
+
+export interface Unchanged {
+  readonly kind: "unchanged";
+  /** The session with what the attempt taught. */
+  readonly session: Session;
+  /** For people to read. */
+  readonly why: string;
+  /** The prompt does not fit, and memory leaves it: that is enough, or nothing could be compacted. */
+  readonly isTight: boolean;
+  /** Calls that cost money without a result. */
+  readonly spent: readonly SummaryCall[];
+}
 
 export type CompactionStep =
   | { readonly do: "read history" }
@@ -142,10 +136,23 @@ export interface Paid {
 }
 
 export type ProviderOutcome =
-  | ({ readonly kind: "compacted" } & ProviderSummary & Paid)
+  | ({
+      readonly kind: "compacted";
+      /** These messages replace the compacted part, verbatim, at the start of the history. */
+      readonly messages: readonly Message[];
+      /** The summary as text; null if it is not readable. */
+      readonly summary: string | null;
+    } & Paid)
+  /** The model cannot compact on its route, or the session's options forbid it. Nothing was sent. */
   | { readonly kind: "unavailable"; readonly why: string }
-  | ({ readonly kind: "failed"; readonly reasons: readonly string[] } & Paid);
+  | FailedNotes;
 
 export type SummaryOutcome =
   | ({ readonly kind: "summary"; readonly text: string } & Paid)
-  | ({ readonly kind: "failed"; readonly reasons: readonly string[] } & Paid);
+  | FailedNotes;
+
+/** The faults of each attempt, for people to read. */
+export interface FailedNotes extends Paid {
+  readonly kind: "failed";
+  readonly reasons: readonly string[];
+}

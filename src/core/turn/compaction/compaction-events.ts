@@ -4,7 +4,6 @@ import { toUsd } from "../../events/payload-spelling.ts";
 import type {
   CompactionTrigger,
   CompactionDecision,
-  CompactionNumbers,
 } from "../../compaction/plan/decide-compaction.ts";
 import { hashContent } from "../../hash.ts";
 import type { CompactionDetails, NewCompaction } from "../../ledger/compaction-record.ts";
@@ -49,17 +48,11 @@ export function compactionFailed(
   };
 }
 
-/** What the compaction's record does not contain. */
-export interface CompactionAuthor {
-  /** Whether a model or the provider wrote the notes. */
-  readonly isWritten: boolean;
-  /** Null if unknown, if no model was called, or if an earlier event has it. */
-  readonly costPicoUsd: bigint | null;
-}
-
+/** `isWritten`: a model or the provider wrote the notes. The cost is null if unknown. */
 export function compactionCompleted(
-  { details }: NewCompaction,
-  { isWritten, costPicoUsd }: CompactionAuthor,
+  details: NewCompaction["details"],
+  isWritten: boolean,
+  costPicoUsd: bigint | null,
 ): EventBody {
   return {
     type: "compaction.completed",
@@ -75,11 +68,35 @@ export function compactionCompleted(
       summary_hash: hashContent(details.summary),
       model: isWritten ? details.model : null,
       provider: isWritten ? details.provider : null,
-      cost_usd: costPicoUsd === null ? null : toUsd(costPicoUsd),
+      cost_usd: !isWritten || costPicoUsd === null ? null : toUsd(costPicoUsd),
       duration_ms: details.durationMs,
     },
   };
 }
+
+/** One tool result that was cut to its share of the window. */
+export function resultTruncated(tokensBefore: number, tokensAfter: number): EventBody {
+  return {
+    type: "compaction.completed",
+    payload: { ...nothingSummarised, tokens_before: tokensBefore, tokens_after: tokensAfter },
+  };
+}
+
+const nothingSummarised: PayloadOf<"compaction.completed"> = {
+  trigger: "context_limit",
+  outcome: "tool_result_truncated",
+  summarized_through_turn_id: null,
+  first_kept_turn_id: null,
+  turns_summarized: 0,
+  tokens_before: 0,
+  tokens_after: 0,
+  summary_tokens: 0,
+  summary_hash: null,
+  model: null,
+  provider: null,
+  cost_usd: null,
+  duration_ms: 0,
+};
 
 /** The trigger under the ledger's name. The ledger has one name for all triggers by size. */
 export function recordedTrigger(trigger: CompactionTrigger): CompactionDetails["trigger"] {
@@ -97,28 +114,38 @@ export function recordedTrigger(trigger: CompactionTrigger): CompactionDetails["
 
 export function skip(
   session: Session,
-  { trigger, reason, numbers }: Extract<CompactionDecision, { readonly isDue: false }>,
+  decision: Omit<Extract<CompactionDecision, { readonly isDue: false }>, "weighing">,
 ): Pick<Compacting, "at" | "news"> {
-  const isTight = trigger === "context_limit" && isFull(numbers);
+  const { trigger, reason } = decision;
   const skipped = skipOutcomes[reason];
-  const isNews = skipped !== undefined && session.compactionState.lastSkip !== skipped;
-  const unchanged = { kind: "unchanged", why: reason, isTight, spent: [] } as const;
-  if (trigger === null || !isNews) {
-    return { news: [], at: { after: "end", outcome: { ...unchanged, session } } };
-  }
-  const next = { ...session, compactionState: { ...session.compactionState, lastSkip: skipped } };
+  const { lastSkip } = session.compactionState;
+  const isNews = trigger !== null && skipped !== undefined && lastSkip !== skipped;
+  const outcome = {
+    kind: "unchanged",
+    session: isNews
+      ? { ...session, compactionState: { ...session.compactionState, lastSkip: skipped } }
+      : session,
+    why: reason,
+    isTight: isTight(decision) || reason === "memory leaves first",
+    spent: [],
+  } as const;
   return {
-    news: [compactionSkipped(trigger, skipped)],
-    at: { after: "end", outcome: { ...unchanged, session: next } },
+    news: isNews ? [compactionSkipped(trigger, skipped)] : [],
+    at: { after: "end", outcome },
   };
 }
 
-export function isFull({ usedTokens, availableTokens }: CompactionNumbers): boolean {
-  return usedTokens >= availableTokens;
+/** The prompt does not fit the window, and nobody asked for a compaction. */
+export function isTight({
+  trigger,
+  numbers,
+}: Pick<CompactionDecision, "trigger" | "numbers">): boolean {
+  return trigger === "context_limit" && numbers.usedTokens >= numbers.availableTokens;
 }
 
 const skipOutcomes: Readonly<Partial<Record<string, SkipOutcome>>> = {
   "no boundary": "no_boundary",
+  "memory leaves first": "memory_left_out",
   "too soon": "too_soon",
   "breaker open": "breaker_open",
   ineffective: "breaker_open",

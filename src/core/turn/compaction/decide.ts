@@ -38,12 +38,15 @@ import type { CompactionInput } from "./compaction-input.ts";
 /** The next call, and the reason for a compaction before it. */
 export interface CompactionOccasion {
   readonly session: Session;
+  /** The call that would be sent without a compaction. */
   readonly prepared: PreparedCall;
   readonly nowMs: number;
   /** The provider found the prompt too long, or a person asked for a compaction. */
   readonly asked?: "overflow_recovery" | "manual";
-  /** False if no model may be called for a summary. */
+  /** False if no model may be called: an outline then replaces the compacted part. */
   readonly mayAskModel?: boolean;
+  /** Memory in this prompt that can be left out; 0 by default. */
+  readonly memoryTokens?: number;
   readonly compaction: CompactionRules | undefined;
 }
 
@@ -78,25 +81,19 @@ export function isKnownWhole({ session, prepared, asked, ...more }: CompactionOc
   return prepared.promptTokens < noPlace.promptTokens + keepTokens / 4;
 }
 
-export interface ClearingWish {
-  readonly occasion: CompactionOccasion;
-  readonly boundary: Boundary | null;
-  readonly trigger: CompactionTrigger;
-  readonly targetTokens: number;
-}
-
 /** Null if a summary is wanted or frees more. Clearing must free enough alone, unless nothing else can be compacted. */
 export function planClearingOf(
   { session, history }: CompactionInput,
-  { occasion, boundary, trigger, targetTokens }: ClearingWish,
+  { prepared: { promptTokens }, compaction }: CompactionOccasion,
+  { trigger, targetTokens }: { readonly trigger: CompactionTrigger; readonly targetTokens: number },
+  boundary: Boundary | null,
 ): ClearingPlan | null {
-  const { promptTokens } = occasion.prepared;
   if (trigger === "manual" || promptTokens <= targetTokens) return null;
   const { counter } = session.thread.foundation;
   const lastTurnId = history.at(-1)?.turnId;
   const lastTurn = history.findIndex(({ turnId }) => turnId === lastTurnId);
   const plan = planClearing(history, {
-    settings: settingsOf(occasion.compaction).clearing,
+    settings: settingsOf(compaction).clearing,
     // Clearing does not touch the kept part of the history. Without a boundary only the last turn is kept.
     protectedFrom: boundary?.at ?? Math.max(0, lastTurn),
     contextTokens: promptTokens,
@@ -130,13 +127,15 @@ function decide<Place extends BoundarySizes>(
   occasion: CompactionOccasion,
   findPlace: (limits: CompactionLimits, targetTokens: number) => Place | null,
 ): CompactionDecision<Place> {
-  const { session, prepared, nowMs, asked, compaction } = occasion;
+  const { session, prepared, nowMs, asked, memoryTokens = 0, compaction } = occasion;
   const limits = limitsOf(occasion);
   const settings = settingsOf(compaction);
   return decideCompaction({
     settings,
     limits,
     usedTokens: prepared.promptTokens,
+    marginTokens: marginOf(session, prepared),
+    memoryTokens,
     nowMs,
     sessionAgeMs: session.openedMs === null ? 0 : nowMs - session.openedMs,
     state: session.compactionState,
@@ -144,6 +143,16 @@ function decide<Place extends BoundarySizes>(
     findBoundary: (targetTokens) => findPlace(limits, targetTokens),
     weigh: (sizes) => weigh(occasion, settings, sizes),
   });
+}
+
+/** A share of the messages that no call has sent yet, unless the provider counted them. */
+const eventMarginShare = 0.1;
+
+function marginOf({ thread }: Session, { assembly, countedTokens }: PreparedCall): number {
+  if (countedTokens !== undefined) return 0;
+  const { blocks } = assembly;
+  const total = blocks.length === 0 ? 0 : (blocks.at(blocks.length - 1)?.endTokens ?? 0);
+  return Math.ceil(eventMarginShare * Math.max(0, total - thread.end.tokens));
 }
 
 function weigh(

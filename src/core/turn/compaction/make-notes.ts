@@ -25,20 +25,17 @@ import type { SummaryRequest } from "./summary-request.ts";
 import type { NotesBy } from "./write-compaction.ts";
 
 /** The part to compact. */
-export interface NotesWish {
+export interface NotesQuestion {
   readonly input: CompactionInput;
   readonly boundary: Boundary;
   readonly skillsLoaded: readonly Activation[];
   readonly focus: string | undefined;
-  readonly rules: CompactionRules;
-}
-
-export interface NotesQuestion extends NotesWish {
+  readonly rules: CompactionRules | undefined;
   /** The exact names of things in the compacted part. */
   readonly index: CompactionIndex;
 }
 
-export function toNotesQuestion(wish: NotesWish): NotesQuestion {
+export function toNotesQuestion(wish: Omit<NotesQuestion, "index">): NotesQuestion {
   const { input, boundary } = wish;
   const { session, history, previous } = input;
   const { counter } = session.thread.foundation;
@@ -114,17 +111,9 @@ export function toSummaryRequest(question: NotesQuestion): SummaryRequest {
   };
 }
 
-/** What a provider's own compaction gives. */
-export interface ProviderSummary {
-  /** These messages replace the compacted part, verbatim, at the start of the history. */
-  readonly messages: readonly Message[];
-  /** The summary as text; null if it is not readable. */
-  readonly summary: string | null;
-}
-
 export function notesOfProvider(
   question: NotesQuestion,
-  { messages, summary }: Pick<ProviderSummary, "messages" | "summary">,
+  { messages, summary }: { readonly messages: readonly Message[]; readonly summary: string | null },
 ): MadeNotes {
   const ours = toNotesMessages({ ...partsOf(question), notes: null });
   return {
@@ -153,7 +142,7 @@ export function outline(question: NotesQuestion): MadeNotes {
   return { kind: "sliding_window", text, messages, index, by: "nobody" };
 }
 
-function sizesOf({ input, rules }: NotesWish): NoteSizes {
+function sizesOf({ input, rules }: Pick<NotesQuestion, "input" | "rules">): NoteSizes {
   return planNoteSizes(settingsOf(rules), input.session.model);
 }
 

@@ -1,7 +1,7 @@
 // Decides the next step of a compaction: read the history, lock, write the notes, commit or fail.
 import { settingsOf } from "../../session/compaction-rules.ts";
 import { toStateText } from "../../session/session-state.ts";
-import type { Compacting, CompactionStep, LockedCompaction } from "./compacting.ts";
+import type { Compacting, CompactionStep, DueCompaction, Unchanged } from "./compacting.ts";
 import { toProviderWish, toSummaryRequest } from "./make-notes.ts";
 
 export function nextCompactionStep(work: Compacting): CompactionStep {
@@ -12,9 +12,9 @@ export function nextCompactionStep(work: Compacting): CompactionStep {
     case "read history":
       return { do: "lock" };
     case "lock":
-      return askFirst(work, at.locked);
+      return askFirst(work, at.due);
     case "ask provider":
-      return summarise(work, at.locked);
+      return summarise(work, at.due);
     case "write notes":
       return { do: "renew foundation" };
     case "write compaction":
@@ -27,24 +27,21 @@ export function nextCompactionStep(work: Compacting): CompactionStep {
 }
 
 /** Starts with the cheapest way. Clearing and an outline call no model. */
-function askFirst(work: Compacting, locked: LockedCompaction): CompactionStep {
-  const { question, mayAskModel, input } = locked;
+function askFirst(work: Compacting, due: DueCompaction): CompactionStep {
+  const { question, mayAskModel, input } = due;
   if (question === null || !mayAskModel) return { do: "renew foundation" };
-  if (!settingsOf(work.rules).mayUseProvider) return summarise(work, locked);
+  if (!settingsOf(work.request.compaction).mayUseProvider) return summarise(work, due);
   return { do: "ask provider", session: input.session, wish: toProviderWish(question) };
 }
 
-function summarise({ cache }: Compacting, { question, input }: LockedCompaction): CompactionStep {
+function summarise({ cache }: Compacting, { question, input }: DueCompaction): CompactionStep {
   if (question === null) return { do: "renew foundation" };
   const session = { ...input.session, cache };
   return { do: "summarise", session, request: toSummaryRequest(question) };
 }
 
 /** Inside a turn the next call stores the state. */
-function keepState(
-  { request }: Compacting,
-  outcome: Extract<CompactionStep, { readonly do: "end" }>["outcome"],
-): CompactionStep {
+function keepState({ request }: Compacting, outcome: Unchanged): CompactionStep {
   const { session } = outcome;
   if (request.openTurn !== null) return { do: "end", outcome };
   return { do: "keep state", stateJson: toStateText(session, session.headTurnId) };

@@ -1,11 +1,12 @@
 // The replacement of the compacted part, as the ledger records it.
-import { decodeIndex } from "../../compaction/index/compaction-index.ts";
+import { encodeIndex } from "../../compaction/index/compaction-index.ts";
 import { countHead } from "../../compaction/plan/cut-places.ts";
 import { assert } from "../../assert.ts";
 import type { CompactionPart } from "../../compaction/history.ts";
+import type { ClearingPlan } from "../../compaction/plan/plan-clearing.ts";
 import type { Message } from "../../message/message.ts";
 import { sumCalls } from "../../session/summary-bill.ts";
-import type { Compacting, CompactionResult, LockedCompaction } from "./compacting.ts";
+import type { Compacting, CompactionResult, DueCompaction } from "./compacting.ts";
 import { recordedTrigger } from "./compaction-events.ts";
 import { answeredIn } from "./compaction-input.ts";
 import type { MadeNotes } from "./make-notes.ts";
@@ -13,91 +14,94 @@ import type { Replacement } from "./write-compaction.ts";
 
 type Renewed = Extract<CompactionResult, { readonly did: "renew foundation" }>;
 
-/** Clears old tool results. Notes and index of an earlier compaction stay. */
-export function clearedReplacement(locked: LockedCompaction, renewed: Renewed): Replacement {
-  const { clearing, input } = locked;
-  assert(clearing !== null, "old results are cleared");
-  const { history, cleared: results, protectedFrom } = clearing;
-  const { previous, session } = input;
-  const headLength = countHead(history);
-  const headOf = (part: CompactionPart): readonly Message[] =>
-    history
-      .slice(0, headLength)
-      .filter(({ compactionPart }) => compactionPart === part)
-      .map(({ message }) => message);
-  const bytes = results.reduce((sum, each) => sum + each.bytes, 0);
-  const common = commonOf(locked, renewed);
-  return {
-    ...common,
-    kind: "selective",
-    summary: `${results.length} old tool results were cleared, ${bytes} bytes.`,
-    messages: { notes: headOf("notes"), requests: headOf("request") },
-    history,
-    at: headLength,
-    changedTo: Math.max(headLength, protectedFrom),
-    resultsGone: new Set(results.map(({ toolUseId }) => toolUseId)),
-    by: "nobody",
-    summaryState: "none",
-    index: previous?.indexJson == null ? null : decodeIndex(previous.indexJson),
-    model: session.model.id,
-    provider: session.model.provider,
-    inputTokens: 0,
-    outputTokens: 0,
-    costPicoUsd: 0n,
-    metadata: { ...common.metadata, by: "nobody", reasons: renewed.reasons },
-  };
-}
-
-export function notedReplacement(
-  locked: LockedCompaction,
-  notes: MadeNotes,
-  { calls, reasons }: Pick<Compacting, "calls" | "reasons">,
-  renewed: Renewed,
+/** Without notes, old tool results are cleared. */
+export function toReplacement(
+  due: DueCompaction,
+  notes: MadeNotes | null,
+  { calls, reasons: met }: Pick<Compacting, "calls" | "reasons">,
+  { newFoundation, id, nowMs, reasons }: Renewed,
 ): Replacement {
-  const { input, boundary, mayAskModel } = locked;
-  assert(boundary !== null, "notes stand for what is before a boundary");
-  const { session, history } = input;
-  const { costPicoUsd, inputTokens, outputTokens, callsWithoutCost } = sumCalls(calls);
-  const common = commonOf(locked, renewed);
-  const last = notes.by === "nobody" ? undefined : calls.at(-1);
+  const { trigger, targetTokens, weighing, numbers, startMs, input } = due;
+  const { inputTokens, outputTokens, costPicoUsd, callsWithoutCost } = sumCalls(calls);
+  const { model } = input.session;
+  const last = notes === null || notes.by === "nobody" ? undefined : calls.at(-1);
+  const { details, ...made } = notes === null ? clearResults(due) : placeNotes(due, notes);
   return {
-    ...common,
-    kind: notes.kind,
-    summary: notes.text,
-    messages: notes.messages,
-    index: notes.index,
-    by: notes.by,
-    model: last?.model ?? session.model.id,
-    provider: last?.provider ?? session.model.provider,
-    history,
-    at: boundary.at,
-    changedTo: boundary.at,
-    resultsGone: answeredIn(history.slice(0, boundary.at)),
-    summaryState: notes.by !== "nobody" ? "made" : mayAskModel ? "failed" : "none",
-    inputTokens,
-    outputTokens,
-    costPicoUsd,
+    ...made,
+    id,
+    newFoundation,
+    details: {
+      ...details,
+      trigger: recordedTrigger(trigger),
+      model: last?.model ?? model.id,
+      provider: last?.provider ?? model.provider,
+      inputTokens,
+      outputTokens,
+      costPicoUsd,
+      tokensBefore: numbers.usedTokens,
+      compactedMs: nowMs,
+      durationMs: nowMs - startMs,
+    },
     metadata: {
-      ...common.metadata,
-      by: notes.by,
-      callsWithoutCost,
-      reasons: [...reasons, ...renewed.reasons],
+      trigger,
+      targetTokens,
+      numbers,
+      weighing: spelled(weighing),
+      by: made.by,
+      ...(notes === null ? {} : { callsWithoutCost }),
+      reasons: [...met, ...reasons],
     },
   };
 }
 
-function commonOf(
-  { trigger, targetTokens, weighing, numbers, startMs }: LockedCompaction,
-  { newFoundation, id, nowMs }: Renewed,
-) {
+type Made = Omit<Replacement, "id" | "newFoundation" | "metadata" | "details"> & {
+  readonly details: Pick<Replacement["details"], "kind" | "summary" | "indexJson">;
+};
+
+/** Notes and index of an earlier compaction stay. */
+function clearResults({ clearing, input }: DueCompaction): Made {
+  assert(clearing !== null, "old results are cleared");
+  const { history, cleared: results, protectedFrom } = clearing;
+  const at = countHead(history);
+  const bytes = results.reduce((sum, each) => sum + each.bytes, 0);
   return {
-    id,
-    trigger: recordedTrigger(trigger),
-    promptTokens: numbers.usedTokens,
-    startMs,
-    endMs: nowMs,
-    metadata: { trigger, targetTokens, numbers, weighing: spelled(weighing) },
-    newFoundation,
+    details: {
+      kind: "selective",
+      summary: `${results.length} old tool results were cleared, ${bytes} bytes.`,
+      indexJson: input.previous?.indexJson ?? null,
+    },
+    messages: {
+      notes: headOf(clearing, at, "notes"),
+      requests: headOf(clearing, at, "request"),
+    },
+    history,
+    at,
+    changedTo: Math.max(at, protectedFrom),
+    resultsGone: new Set(results.map(({ toolUseId }) => toolUseId)),
+    by: "nobody",
+    summaryState: "none",
+  };
+}
+
+function headOf({ history }: ClearingPlan, to: number, part: CompactionPart): readonly Message[] {
+  const head = history.slice(0, to).filter(({ compactionPart }) => compactionPart === part);
+  return head.map(({ message }) => message);
+}
+
+function placeNotes({ input, boundary, mayAskModel }: DueCompaction, notes: MadeNotes): Made {
+  assert(boundary !== null, "notes stand for what is before a boundary");
+  const { history } = input;
+  const { at } = boundary;
+  const { kind, text: summary, messages, by } = notes;
+  return {
+    details: { kind, summary, indexJson: encodeIndex(notes.index) },
+    messages,
+    history,
+    at,
+    changedTo: at,
+    resultsGone: answeredIn(history.slice(0, at)),
+    by,
+    summaryState: by !== "nobody" ? "made" : mayAskModel ? "failed" : "none",
   };
 }
 

@@ -4,7 +4,6 @@ import { keepFoundation } from "../../assembly/kept-foundation.ts";
 import { appendMessages, countedMessages, openThread, type Thread } from "../../assembly/thread.ts";
 import { toCopiedRuns, type CompactionHead } from "../../compaction/compaction-head.ts";
 import type { HistoryMessage } from "../../compaction/history.ts";
-import { encodeIndex, type CompactionIndex } from "../../compaction/index/compaction-index.ts";
 import { afterCompaction, type CompactionEffect } from "../../compaction/plan/compaction-state.ts";
 import type { CompactionSettings } from "../../compaction/plan/settings.ts";
 import type { NotesMessages } from "../../compaction/summary/notes-messages.ts";
@@ -18,17 +17,7 @@ import { keptSetupOf } from "../../session/kept-setup.ts";
 import { firstPlace, type Session } from "../../session/session.ts";
 
 /** What replaces the history up to a place, and how it was made. */
-export interface Replacement extends Pick<
-  CompactionDetails,
-  | "kind"
-  | "trigger"
-  | "summary"
-  | "model"
-  | "provider"
-  | "inputTokens"
-  | "outputTokens"
-  | "costPicoUsd"
-> {
+export interface Replacement {
   /** The id of the turn that records it. */
   readonly id: string;
   /** The messages that replace the compacted part. */
@@ -43,15 +32,23 @@ export interface Replacement extends Pick<
   readonly resultsGone: ReadonlySet<string>;
   readonly by: NotesBy;
   readonly summaryState: NonNullable<CompactionEffect["summary"]>;
-  readonly index: CompactionIndex | null;
   /** New tools and system text; null if they stay. */
   readonly newFoundation: SessionFoundation | null;
-  /** Size of the prompt without the compaction, as the provider counts. */
-  readonly promptTokens: number;
-  readonly startMs: number;
-  readonly endMs: number;
+  /** The part of its row that does not depend on where its messages are stored. */
+  readonly details: Omit<CompactionDetails, PlacedDetail>;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
+
+type PlacedDetail =
+  | "summarizedThroughTurnId"
+  | "firstKeptTurnId"
+  | "firstKeptIndex"
+  | "turnsSummarized"
+  | "headTurnCount"
+  | "tailStartIndex"
+  | "tokensAfter"
+  | "summaryTokens"
+  | "metadataJson";
 
 /** Who wrote the notes. */
 export type NotesBy = "provider" | "model" | "nobody";
@@ -73,41 +70,40 @@ export function writeCompaction(
   { auto }: Pick<CompactionSettings, "auto">,
 ): WrittenCompaction {
   const { history, open } = input;
-  const { newFoundation, endMs, metadata } = replacement;
+  const { id, newFoundation, details, changedTo, metadata } = replacement;
   const foundation = newFoundation?.foundation ?? next.thread.foundation;
   const placed = placeCompaction(input, replacement, foundation, next);
   const { compacted, thread, earlier, current, keptFrom, head } = placed;
   const newTokens = countTokens(history.slice(history.length - input.staged.length));
   const countedBefore = input.session.thread.end.tokens + newTokens;
   const countedAfter = thread.end.tokens + (current.length === 0 ? 0 : newTokens);
-  const tokensBefore = replacement.promptTokens;
+  const { tokensBefore } = details;
   const tokensAfter = Math.max(0, tokensBefore + countedAfter - countedBefore);
   const { effectiveShareMin } = auto;
   const compactionState = afterCompaction(next.compactionState, {
-    nowMs: endMs,
+    nowMs: details.compactedMs,
     tokensBefore,
     tokensAfter,
     effectiveShareMin,
     summary: replacement.summaryState,
   });
-  const { id } = replacement;
   const base: Session = {
     ...(newFoundation === null ? next : withFoundation(next, newFoundation)),
     compactionState,
     setupPlace: { ...firstPlace, after: findForeignEnd(input) },
     // Other models will now see the compacted history: the prefix they were sent before is useless.
-    otherModels: next.otherModels.map((each) => ({ ...each, left: null })),
+    otherModels: next.otherModels.map((each) => ({ ...each, setup: null })),
   };
   const before: Session = { ...base, thread: earlier, headTurnId: id };
   const summaryTokens = compacted.end.tokens - foundation.end.tokens;
-  const sizes = { keptFrom, tokensBefore, tokensAfter, summaryTokens };
   const metadataJson = JSON.stringify({ ...metadata, lead: head, setup: keptSetupOf(base) });
+  const place = placeOf(input, changedTo, keptFrom);
   const compaction: NewCompaction = {
     id,
     sessionId: base.id,
     parentTurnId: open === null ? base.headTurnId : open.parentTurnId,
     messages: countedMessages(compacted, 0),
-    details: { ...detailsOf(input, replacement, sizes), metadataJson },
+    details: { ...details, ...place, tokensAfter, summaryTokens, metadataJson },
     ...(newFoundation === null && isFirst(next) ? {} : { foundation: keepFoundation(foundation) }),
     stateJson: toStateText(before, id),
   };
@@ -177,39 +173,25 @@ function toValid(each: HistoryMessage, model: Session["model"]): readonly Histor
   return makeValid([each.message], model).messages.map((message) => ({ ...each, message }));
 }
 
-interface Sizes extends Pick<CompactionDetails, "tokensBefore" | "tokensAfter" | "summaryTokens"> {
-  readonly keptFrom: number;
-}
-
-function detailsOf(
+/** Where the compaction stands in the ledger. */
+function placeOf(
   input: CompactionInput,
-  replacement: Replacement,
-  { keptFrom, ...sizes }: Sizes,
-): Omit<CompactionDetails, "metadataJson"> {
+  changedTo: number,
+  keptFrom: number,
+): Pick<
+  CompactionDetails,
+  Exclude<PlacedDetail, "tokensAfter" | "summaryTokens" | "metadataJson">
+> {
   const { history, previous, storedLength } = input;
-  const { kind, trigger, summary, model, provider } = replacement;
-  const { changedTo, index, startMs, endMs, inputTokens, outputTokens, costPicoUsd } = replacement;
   const touched = countTurns({ history: history.slice(0, changedTo), previous });
   const isStored = previous !== null && keptFrom <= storedLength;
   return {
-    ...sizes,
-    kind,
-    trigger,
-    summary,
-    model,
-    provider,
-    inputTokens,
-    outputTokens,
-    costPicoUsd,
-    compactedMs: endMs,
-    durationMs: endMs - startMs,
     // The turn that stores the message in the ledger: the earlier compaction's turn if that one copied it.
     summarizedThroughTurnId: isStored ? previous.turnId : (history[keptFrom - 1]?.turnId ?? ""),
     ...firstKept(input, keptFrom),
     turnsSummarized: isSplit(input, changedTo) ? touched - 1 : touched,
     headTurnCount: countTurns(input),
     tailStartIndex: changedTo,
-    indexJson: index === null ? null : encodeIndex(index),
   };
 }
 

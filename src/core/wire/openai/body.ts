@@ -1,5 +1,6 @@
 // Body parts that both OpenAI protocols share: regions with their markers, members, notes.
 import type { Assembly } from "../../assembly/assemble.ts";
+import { assert } from "../../assert.ts";
 import { escapeLoneSurrogates } from "../../message/json-text.ts";
 import { toRequest, type EncodedRequest, type EncodeNote } from "../encoded-request.ts";
 import type { CallOptions } from "../protocol.ts";
@@ -40,12 +41,31 @@ export function writeMessages(assembly: Assembly, markers: PlacedMarkers): BodyP
   const messages = splice(thread.bytes, markers.messages);
   const tail = splice(volatile.bytes, markers.volatile);
   const isBefore = volatilePlace === "system-tail";
-  const before = isBefore ? [...system, ...tail] : system;
-  const after = isBefore ? messages : [...messages, ...tail];
+  const before = isBefore ? addTail(system, tail) : system;
+  const after = isBefore ? messages : addTail(messages, tail);
   // Each region begins without a separator.
   const separator = hasBytes(before) && hasBytes(after) ? [","] : [];
   return ["[", ...before, ...separator, ...after, "]"];
 }
+
+/**
+ * The volatile text after what stands before it. It is a message of its own, or text that continues the last one: that
+ * message is then opened again, whether it ends with a string or with a list of parts.
+ */
+function addTail(before: BodyParts, tail: BodyParts): BodyParts {
+  const first = tail.find((part) => part.length > 0);
+  const continues = first instanceof Uint8Array && first[0] === backslash;
+  if (!continues) return [...before, ...tail];
+  const last = before.at(-1);
+  assert(last instanceof Uint8Array && last.length > 2, "there is no message to continue");
+  const opened = [...before.slice(0, -1), last.subarray(0, -2)];
+  const isList = last.at(-2) === closingBracket;
+  return isList ? [...opened, ',{"type":"text","text":"', ...tail, "]}"] : [...opened, ...tail];
+}
+
+/** A JSON array's elements never begin with it; continued text always does. */
+const backslash = 0x5c;
+const closingBracket = 0x5d;
 
 export interface OpenaiBody {
   readonly path: string;

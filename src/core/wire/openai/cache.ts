@@ -15,18 +15,28 @@ export interface EncodedCache {
   readonly notes: readonly EncodeNote[];
 }
 
-/** Takes the lifetimes that a protocol can ask for; the first is its default. */
+export interface OfferedCache {
+  /** The lifetimes that a protocol can ask for; the first is its default. */
+  readonly lifetimes: readonly [Lifetime, ...Lifetime[]];
+  readonly takesCacheKey: boolean;
+}
+
 export function encodeCachePlan(
   { assembly, plan, model }: CallToEncode,
-  offered: readonly [Lifetime, ...Lifetime[]],
+  { lifetimes: offered, takesCacheKey }: OfferedCache,
 ): EncodedCache {
-  const key = plan.cacheKey === null ? [] : [setting("prompt_cache_key", text(plan.cacheKey))];
+  const hasKey = plan.cacheKey !== null && takesCacheKey;
+  const key = hasKey ? [setting("prompt_cache_key", text(plan.cacheKey))] : [];
+  const keyNotes =
+    plan.cacheKey === null || hasKey
+      ? []
+      : [ignored(`the cache key: servers of the route ${model.route} take none`)];
   if (model.cache.markers === null) {
     const retention = keepsDay(model) && plan.requestMarker === "24h";
     return {
       markers: { system: [], messages: [], volatile: [] },
       members: retention ? [...key, setting("prompt_cache_retention", '"24h"')] : key,
-      notes: strippedNotes(plan, retention, model),
+      notes: [...strippedNotes(plan, retention, model), ...keyNotes],
     };
   }
   const isForeign = model.cache.markers.spelledAs === "cache_control";
@@ -48,7 +58,7 @@ export function encodeCachePlan(
       volatile: within("volatile"),
     },
     members: [...key, ...options.members],
-    notes: isForeign ? [] : unofferedNotes(plan, offered),
+    notes: [...(isForeign ? [] : unofferedNotes(plan, offered)), ...keyNotes],
   };
 }
 

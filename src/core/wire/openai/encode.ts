@@ -23,6 +23,8 @@ export interface BodyWords extends SettingWords {
   readonly messages: string;
   /** The lifetimes to ask for; the first is the protocol's default. */
   readonly lifetimes: readonly [Lifetime, ...Lifetime[]];
+  /** Whether the server takes `prompt_cache_key`. */
+  readonly takesCacheKey: boolean;
   /** The form of the reply, and other members that only this protocol has. */
   ownMembers(call: CallToEncode): readonly Member[];
 }
@@ -30,7 +32,7 @@ export interface BodyWords extends SettingWords {
 export function encodeOpenai<Body>(call: CallToEncode, words: BodyWords): EncodedRequest<Body> {
   const { assembly, model, options } = call;
   checkOptions(options);
-  const cache = encodeCachePlan(call, words.lifetimes);
+  const cache = encodeCachePlan(call, words);
   const asked = askedSettings(call, words);
   const members: readonly Member[] = [
     content("model", JSON.stringify(options.modelName ?? model.id)),

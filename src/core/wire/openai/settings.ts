@@ -8,9 +8,11 @@ import type { CallToEncode } from "../protocol.ts";
 /** Forms that differ between the two protocols. */
 export interface SettingWords {
   readonly api: string;
-  effort(json: JsonText): Member;
-  /** From the members that name and give the schema. */
-  outputFormat(schemaMembers: string): Member;
+  /** Null if the server takes none. */
+  effort(json: JsonText): Member | null;
+  /** From the members that name and give the schema; null if the server takes none. */
+  readonly outputFormat: ((schemaMembers: string) => Member) | null;
+  readonly takesStrictSchemas: boolean;
   /** A choice of one tool. */
   namedTool(json: JsonText): JsonText;
   readonly takesStopSequences: boolean;
@@ -28,12 +30,16 @@ export function askedSettings(call: CallToEncode, words: SettingWords): AskedSet
   const notes: EncodeNote[] = [];
   const ignore = (detail: string): number => notes.push(ignored(detail));
   if (effort !== undefined) {
-    if (model.capabilities.thinking) members.push(words.effort(JSON.stringify(effort)));
-    else ignore(`effort: ${model.id} does not think`);
+    const member = words.effort(JSON.stringify(effort));
+    if (!model.capabilities.thinking) ignore(`effort: ${model.id} does not think`);
+    else if (member === null) ignore(`effort: servers of the route ${model.route} take none`);
+    else members.push(member);
   }
   if (outputSchemaJson !== undefined) {
-    const strict = isStrictSchema(outputSchemaJson) ? ',"strict":true' : "";
-    members.push(words.outputFormat(`"name":"reply","schema":${outputSchemaJson}${strict}`));
+    const isStrict = words.takesStrictSchemas && isStrictSchema(outputSchemaJson);
+    const schema = `"name":"reply","schema":${outputSchemaJson}${isStrict ? ',"strict":true' : ""}`;
+    if (words.outputFormat !== null) members.push(words.outputFormat(schema));
+    else ignore(`the reply's schema: servers of the route ${model.route} take none`);
   }
   if (temperature !== undefined) {
     if (model.capabilities.samplingControls) {

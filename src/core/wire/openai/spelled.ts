@@ -19,18 +19,47 @@ export type Part = Omit<Piece, "markerFromEnd">;
 /** Reports a block that the protocol cannot carry. */
 export type Leave = (block: Block, reason: string) => void;
 
-/** An entry that ends with a list of parts: `open`, the parts, `]}`. */
+/** An entry that ends with a list of parts: `open`, `[`, the parts, `]}`. */
 export function entryOfParts(role: PromptRole, open: string, parts: readonly Part[]): Entry {
   const last = parts.length - 1;
   return {
     role,
     pieces: parts.map((part, index) => ({
       ...part,
-      json: `${index === 0 ? open : ","}${part.json}${index === last ? "]}" : ""}`,
+      json: `${index === 0 ? `${open}[` : ","}${part.json}${index === last ? "]}" : ""}`,
       // Before the closing brace of the part itself.
       markerFromEnd: index === last ? 3 : 1,
     })),
   };
+}
+
+/** An entry that ends with one string: `open`, `"`, the texts with a blank line between them, `"}`. */
+export function entryOfTexts(
+  role: PromptRole,
+  open: string,
+  texts: readonly (Omit<Piece, "json" | "markerFromEnd"> & { readonly text: string })[],
+): Entry {
+  const last = texts.length - 1;
+  return {
+    role,
+    pieces: texts.map(({ text, ...piece }, index) => ({
+      ...piece,
+      json: `${index === 0 ? `${open}"` : blankLine}${inString(text)}${index === last ? '"}' : ""}`,
+      markerFromEnd: null,
+    })),
+  };
+}
+
+/** More text for a message that is already closed. The body is opened again where it is sent (body.ts). */
+export function continuation(text: string): JsonText {
+  return `${blankLine}${inString(text)}"}`;
+}
+
+const blankLine = String.raw`\n\n`;
+
+/** The text as it stands between the quotes of a JSON string. */
+function inString(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** An entry that cannot carry a marker. */

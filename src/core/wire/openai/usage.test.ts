@@ -88,10 +88,72 @@ describe("usage of Chat Completions", () => {
         },
         isReported,
         reportsCache,
+        ...(JSON.stringify(written) === '{"30m":3}' && {
+          unnamedWriteTokens: { tokens: 3, standsAs: "30m" },
+        }),
         warnings,
       });
     },
   );
+
+  test.each([
+    ["Mistral", { num_cached_tokens: 64 }, [36, 64, {}, 5, 0]],
+    ["Mistral, misspelt", { prompt_token_details: { cached_tokens: 64 } }, [36, 64, {}, 5, 0]],
+    [
+      "Qwen",
+      {
+        prompt_tokens_details: {
+          cached_tokens: 10,
+          cache_creation_input_tokens: 30,
+          cache_creation: { ephemeral_5m_input_tokens: 30 },
+        },
+      },
+      [60, 10, { "5m": 30 }, 5, 0],
+    ],
+    [
+      "xAI, with thinking beside the reply",
+      { total_tokens: 112, completion_tokens_details: { reasoning_tokens: 7 } },
+      [100, 0, {}, 5, 7],
+    ],
+    ["Gemini, with thinking in the total only", { total_tokens: 112 }, [100, 0, {}, 5, 7]],
+    [
+      "a total that fits nothing",
+      { total_tokens: 112, completion_tokens_details: { reasoning_tokens: 2 } },
+      [100, 0, {}, 3, 2],
+    ],
+  ])("of %s is read in disjoint buckets (D-03)", (_, more, buckets) => {
+    const { usage, warnings } = readChatUsage({
+      prompt_tokens: 100,
+      completion_tokens: 5,
+      ...more,
+    });
+    expect([
+      usage.uncachedTokens,
+      usage.cacheReadTokens,
+      usage.cacheWriteTokens,
+      usage.outputTokens,
+      usage.reasoningTokens,
+    ]).toEqual(buckets);
+    expect(warnings).toEqual([]);
+  });
+
+  test.each([
+    [{ cost: 0.00014, cost_details: { upstream_inference_cost: null } }, 140_000_000n],
+    [
+      { cost: 0.001, is_byok: true, cost_details: { upstream_inference_cost: 0.02 } },
+      21_000_000_000n,
+    ],
+    [
+      { cost: 0.02, is_byok: false, cost_details: { upstream_inference_cost: 0.02 } },
+      20_000_000_000n,
+    ],
+    [{ cost: 0 }, 0n],
+    [{ cost: "free" }, undefined],
+    [{ cost: -1 }, undefined],
+    [{}, undefined],
+  ])("what a router charges is read: %j", (more, expected) => {
+    expect(readChatUsage({ prompt_tokens: 10, ...more }).costPicoUsd).toBe(expected);
+  });
 });
 
 function responsesUsage(details: object | null): object {
@@ -138,6 +200,10 @@ describe("usage of the Responses API", () => {
       },
       isReported: true,
       reportsCache: true,
+      ...(details.cache_write_tokens > 0 &&
+        !("cache_write_tokens_details" in details) && {
+          unnamedWriteTokens: { tokens: 30, standsAs: "30m" },
+        }),
       warnings,
     });
   });

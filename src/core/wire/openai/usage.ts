@@ -7,6 +7,7 @@ import {
   type Lifetime,
   type Usage,
 } from "../../message/usage.ts";
+import { toPicoUsd } from "../../models/pico-usd.ts";
 import type { ReportedUsage } from "../reply.ts";
 
 /** Counts from a provider; undefined if absent. */
@@ -19,15 +20,19 @@ export interface ReportedCounts {
   /** Includes reasoning tokens. */
   readonly generatedTokens: number | undefined;
   readonly reasoningTokens: number | undefined;
+  /** Of prompt and reply. More than both together if thinking is counted apart from the reply. */
+  readonly totalTokens?: number | undefined;
+  /** In dollars. */
+  readonly costUsd?: number | undefined;
 }
 
 /** The lifetime of a write if the provider names none. */
 const defaultLifetime: Lifetime = "30m";
 
 export function toReportedUsage(counts: ReportedCounts, warnings: string[]): ReportedUsage {
-  const cacheWriteTokens = writesOf(counts, warnings);
+  const { cacheWriteTokens, unnamed } = writesOf(counts, warnings);
   const cacheReadTokens = counts.readTokens ?? 0;
-  const reasoningTokens = counts.reasoningTokens ?? 0;
+  const { generatedTokens, reasoningTokens } = generatedOf(counts);
   const written = writtenTokens({ ...noUsage, cacheWriteTokens });
   const usage: Usage = {
     uncachedTokens: restOf(
@@ -39,7 +44,7 @@ export function toReportedUsage(counts: ReportedCounts, warnings: string[]): Rep
     cacheReadTokens,
     cacheWriteTokens,
     outputTokens: restOf(
-      counts.generatedTokens ?? 0,
+      generatedTokens,
       reasoningTokens,
       "generated tokens, of which reasoning",
       warnings,
@@ -50,8 +55,24 @@ export function toReportedUsage(counts: ReportedCounts, warnings: string[]): Rep
     usage,
     isReported: counts.promptTokens !== undefined || counts.generatedTokens !== undefined,
     reportsCache: counts.readTokens !== undefined,
+    ...(unnamed > 0 && { unnamedWriteTokens: { tokens: unnamed, standsAs: defaultLifetime } }),
+    ...(counts.costUsd !== undefined && { costPicoUsd: toPicoUsd(counts.costUsd) }),
     warnings,
   };
+}
+
+/** Some providers count thinking apart from the reply; their total tells. */
+function generatedOf({
+  promptTokens = 0,
+  generatedTokens = 0,
+  reasoningTokens = 0,
+  totalTokens = 0,
+}: ReportedCounts): { readonly generatedTokens: number; readonly reasoningTokens: number } {
+  const apart = totalTokens - promptTokens - generatedTokens;
+  if (promptTokens === 0 || apart <= 0) return { generatedTokens, reasoningTokens };
+  const isApart = reasoningTokens === 0 || reasoningTokens === apart;
+  if (!isApart) return { generatedTokens, reasoningTokens };
+  return { generatedTokens: generatedTokens + apart, reasoningTokens: apart };
 }
 
 /** Reads counts and warns of what is none: negative, in parts, not a number. */
@@ -76,7 +97,7 @@ export function unreportedUsage(): ReportedUsage {
 function writesOf(
   { writtenTokens: total, writtenPerLifetime }: ReportedCounts,
   warnings: string[],
-): Usage["cacheWriteTokens"] {
+): { readonly cacheWriteTokens: Usage["cacheWriteTokens"]; readonly unnamed: number } {
   const writes: Partial<Record<Lifetime, number>> = {};
   let named = 0;
   for (const lifetime of lifetimes) {
@@ -89,7 +110,7 @@ function writesOf(
     warnings.push(`${total} tokens written, but ${named} by lifetime`);
   }
   if (unnamed > 0) writes[defaultLifetime] = (writes[defaultLifetime] ?? 0) + unnamed;
-  return writes;
+  return { cacheWriteTokens: writes, unnamed: named === 0 ? (total ?? 0) : 0 };
 }
 
 function restOf(total: number, part: number, what: string, warnings: string[]): number {

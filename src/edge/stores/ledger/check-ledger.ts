@@ -11,6 +11,10 @@ import { findUnreadableStates, findWrongCosts, hasAbsurdCounts } from "./repair-
 import type { Store } from "./store.ts";
 import { readers } from "./transfer/kept-lines.ts";
 
+/** A call's name in a sentence. */
+const callNameSql =
+  "CASE WHEN calls.turn_id IS NULL THEN 'call ' || COALESCE(calls.id, 'without a name') || ' of session ' || calls.session_id ELSE 'call ' || calls.number || ' of turn ' || calls.turn_id END";
+
 /** Each query returns one row per problem, with the sentence as `problem`. */
 const invariants: readonly string[] = [
   "SELECT 'turn ' || t.id || ' is on branch ' || t.branch_id || ', which does not exist' AS problem FROM turns t WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = t.branch_id)",
@@ -29,12 +33,14 @@ const invariants: readonly string[] = [
   "SELECT 'compaction ' || c.turn_id || ' keeps from turn ' || c.first_kept_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE c.first_kept_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.first_kept_turn_id)",
   "SELECT 'compaction ' || c.turn_id || ' keeps from message ' || c.first_kept_index || ' of turn ' || COALESCE(c.first_kept_turn_id, 'none') || ', which has fewer' AS problem FROM compactions_v1 c WHERE c.first_kept_index <> 0 AND c.first_kept_index > (SELECT COUNT(*) FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq WHERE t.id = c.first_kept_turn_id)",
   "SELECT 'compaction ' || c.turn_id || ' summarizes through turn ' || c.summarized_through_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.summarized_through_turn_id)",
-  `SELECT 'call ' || number || ' of turn ' || turn_id || ' has counts that cannot be true' AS problem FROM calls WHERE ${hasAbsurdCounts}`,
-  "SELECT 'turn ' || c.turn_id || ' has ' || COUNT(*) || ' calls, but the last is number ' || MAX(c.number) AS problem FROM calls c GROUP BY c.turn_id HAVING COUNT(*) <> MAX(c.number)",
+  `SELECT ${callNameSql} || ' has counts that cannot be true' AS problem FROM calls WHERE ${hasAbsurdCounts}`,
+  "SELECT 'turn ' || c.turn_id || ' has ' || COUNT(*) || ' calls, but the last is number ' || MAX(c.number) AS problem FROM calls c WHERE c.turn_id IS NOT NULL GROUP BY c.turn_id HAVING COUNT(*) <> MAX(c.number)",
   "SELECT 'turn ' || t.id || ' lacks a message' AS problem FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq GROUP BY t.id HAVING COUNT(*) <> MAX(m.idx) + 1",
   "SELECT 'a message is in branch ' || m.branch_id || ' at ' || m.turn_seq || ', where there is no turn' AS problem FROM messages m WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = m.branch_id AND t.seq = m.turn_seq)",
   "SELECT 'search terms are in branch ' || x.branch_id || ' at ' || x.turn_seq || ', where there is no message' AS problem FROM message_terms x WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.branch_id = x.branch_id AND m.turn_seq = x.turn_seq AND m.idx = x.idx)",
-  "SELECT 'call ' || c.number || ' belongs to turn ' || c.turn_id || ', which does not exist' AS problem FROM calls c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.turn_id)",
+  "SELECT 'call ' || c.number || ' belongs to turn ' || c.turn_id || ', which does not exist' AS problem FROM calls c WHERE c.turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.turn_id)",
+  "SELECT 'call ' || COALESCE(c.id, 'without a name') || ' belongs to session ' || c.session_id || ', which does not exist' AS problem FROM calls c WHERE c.turn_id IS NULL AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = c.session_id)",
+  `SELECT ${callNameSql} || ' is of kind ' || kind || ', which does not fit' AS problem FROM calls WHERE (kind = 'turn') <> (turn_id IS NOT NULL)`,
   "SELECT 'branch ' || b.id || ' belongs to no session' AS problem FROM branches b WHERE NOT EXISTS (SELECT 1 FROM session_history h WHERE h.branch_id = b.id) AND NOT EXISTS (SELECT 1 FROM branches c WHERE c.parent_branch_id = b.id)",
   "SELECT 'session ' || s.id || ' has a foundation that is gone' AS problem FROM sessions s WHERE s.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = s.foundation_hash)",
   "SELECT 'compaction ' || f.turn_id || ' has a foundation that is gone' AS problem FROM compactions_v1 f WHERE f.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = f.foundation_hash)",

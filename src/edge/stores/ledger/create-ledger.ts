@@ -1,5 +1,6 @@
 // A ledger on a database. core/ledger states its promises; ../sql defines its tables.
 import { randomInt } from "node:crypto";
+import { createEventIds } from "../../../core/events/event-ids.ts";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import { createMakeEvent } from "../../events/make-event.ts";
 import { createRandomBytes } from "../../events/schedule.ts";
@@ -11,6 +12,8 @@ import { checkLedger, readStats } from "./check-ledger.ts";
 import { dropStaleLocks, lockCompaction } from "./compactions/compaction-lock.ts";
 import { appendEvents, readEvents, sweepEvents } from "./events.ts";
 import { newHolder } from "./lease-holder.ts";
+import { readLoneCalls, recordCall, sumLoneCalls } from "./lone-calls.ts";
+import { dropQueued, enqueue, findQueued, readQueue } from "./queue-items.ts";
 import { repairLedger } from "./repair-ledger.ts";
 import { deleteSession } from "./sessions/delete-session.ts";
 import { forkSession, moveSession } from "./sessions/fork-session.ts";
@@ -80,6 +83,13 @@ export async function createLedger(
     readMessages: on(readMessages),
     readCalls: on(readCalls),
     readToolCalls: on(readToolCalls),
+    recordCall: on(recordCall),
+    readLoneCalls: on(readLoneCalls),
+    sumLoneCalls: on(sumLoneCalls),
+    enqueue: on(enqueue),
+    readQueue: on(readQueue),
+    findQueued: on(findQueued),
+    dropQueued: on(dropQueued),
     lockCompaction: on(lockCompaction),
     dropStaleLocks: on(dropStaleLocks),
     findCompaction: on(findCompaction),
@@ -108,17 +118,21 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
       "set a valid leaseMs, or leave it out",
     );
   }
+  const messageIds = createEventIds();
+  const randomBytes = createRandomBytes();
+  const nowMs = now ?? Date.now;
   return {
     database,
     newHolder: () => newHolder(holder),
     leaseMs,
-    now: now ?? Date.now,
+    now: nowMs,
+    newMessageId: () => messageIds.next(nowMs(), randomBytes()),
     clock: () =>
       now === undefined
         ? { sql: database.clockSql, values: [] }
         : { sql: "CAST(? AS BIGINT)", values: [now()] },
     newBranchId,
-    events: createEvents(now ?? Date.now),
+    events: createEvents(nowMs),
   };
 }
 

@@ -1,4 +1,5 @@
 // Converts message rows to messages and back.
+import { timeOfUlid } from "../../../core/events/event-ids.ts";
 import { hashContent } from "../../../core/hash.ts";
 import { fromMessageText, toMessageText } from "../../../core/ledger/message-text.ts";
 import {
@@ -10,6 +11,7 @@ import type { ResultRow, Write } from "../sql/database.ts";
 import { integer, jsonOrNull, oneOf, readAs, text, textOrNull } from "../sql/read-row.ts";
 import { storable, storableJson } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
+import type { Store } from "./store.ts";
 import type { TurnPlace } from "./turns/turn-rows.ts";
 
 export interface MessagePlace extends TurnPlace {
@@ -17,7 +19,11 @@ export interface MessagePlace extends TurnPlace {
   readonly callNumber: number;
 }
 
-export function messageRow(kept: NewMessage, place: MessagePlace): Row {
+export function messageRow(
+  { newMessageId }: Pick<Store, "newMessageId">,
+  kept: NewMessage,
+  place: MessagePlace,
+): Row {
   const { role, content, wire, hash } = toMessageText(kept.message);
   return {
     branch_id: place.branchId,
@@ -33,6 +39,7 @@ export function messageRow(kept: NewMessage, place: MessagePlace): Row {
     context_json: storableJson(kept.contextJson),
     is_replayed: kept.isReplayed === false ? 0 : 1,
     whole_hash: kept.whole === undefined ? null : hashContent(storable(kept.whole)),
+    message_id: newMessageId(),
   };
 }
 
@@ -56,13 +63,14 @@ export function contentWrites(texts: readonly string[]): readonly Write[] {
 }
 
 export const messageColumns =
-  "t.model, t.provider, m.idx, m.call_number, m.role, m.content, m.wire, m.hash, m.tokens, m.source, m.context_json, m.is_replayed, m.whole_hash";
+  "t.model, t.provider, m.idx, m.call_number, m.role, m.content, m.wire, m.hash, m.tokens, m.source, m.context_json, m.is_replayed, m.whole_hash, m.message_id";
 
 const messageRoles = ["user", "assistant", "system", "tool"] as const;
 
 /** Expects a row with `turn_id` and the columns of the message and of `turns t`. */
 export function toThreadMessage(row: ResultRow): ThreadMessage {
   const wire = textOrNull(row, "wire");
+  const messageId = textOrNull(row, "message_id");
   const role = oneOf(row, "role", messageRoles);
   return {
     turnId: text(row, "turn_id"),
@@ -77,5 +85,7 @@ export function toThreadMessage(row: ResultRow): ThreadMessage {
     hash: text(row, "hash"),
     isReplayed: integer(row, "is_replayed") === 1,
     wholeHash: textOrNull(row, "whole_hash"),
+    messageId,
+    createdMs: messageId === null ? null : readAs(row, "message_id", timeOfUlid),
   };
 }

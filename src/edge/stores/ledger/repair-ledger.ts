@@ -6,7 +6,7 @@ import {
 } from "../../../core/ledger/call-text.ts";
 import { formatUsd } from "../../../core/models/pico-usd.ts";
 import type { Database, ResultRow } from "../sql/database.ts";
-import { integer, moneyOrNull, text, textOrNull } from "../sql/read-row.ts";
+import { integer, moneyOrNull, nameOfCall, text, textOrNull } from "../sql/read-row.ts";
 import { moneyOf, moneySums, picoUsdMax } from "../sql/sums.ts";
 import type { Store } from "./store.ts";
 import { usageColumns } from "./turns/call-rows.ts";
@@ -32,7 +32,6 @@ export const hasAbsurdCounts: string = usageColumns
 async function repairCalls(query: Query): Promise<readonly string[]> {
   const changes: string[] = [];
   for (const row of await query(`SELECT ${selectedAsText} FROM calls WHERE ${hasAbsurdCounts}`)) {
-    const [turnId, number] = [text(row, "turn_id"), integer(row, "number")];
     const counts = usageColumns.flatMap((column) => {
       const count = textOrNull(row, column);
       return count === null ? [] : [`${column} ${count}`];
@@ -41,10 +40,16 @@ async function repairCalls(query: Query): Promise<readonly string[]> {
     const detail = `the recorded usage cannot be true and was removed by a repair: ${counts.join(", ")}${cost === null ? "" : `, ${formatUsd(cost)}`}`;
     const outcome = withNote(row, detail);
     await query(
-      `UPDATE calls SET ${[...usageColumns, "cost_pico_usd"].map((column) => `${column} = NULL`).join(", ")}, outcome_json = ? WHERE turn_id = ? AND number = ?`,
-      [toOutcomeText(outcome), turnId, number],
+      `UPDATE calls SET ${[...usageColumns, "cost_pico_usd"].map((column) => `${column} = NULL`).join(", ")}, outcome_json = ? WHERE turn_id IS NOT DISTINCT FROM ? AND number = ? AND session_id = ? AND id IS NOT DISTINCT FROM ?`,
+      [
+        toOutcomeText(outcome),
+        textOrNull(row, "turn_id"),
+        integer(row, "number"),
+        text(row, "session_id"),
+        textOrNull(row, "id"),
+      ],
     );
-    changes.push(`call ${number} of turn ${turnId}: ${detail}`);
+    changes.push(`${nameOfCall(row)}: ${detail}`);
   }
   return changes;
 }
@@ -53,6 +58,8 @@ async function repairCalls(query: Query): Promise<readonly string[]> {
 const selectedAsText: string = [
   "turn_id",
   "number",
+  "session_id",
+  "id",
   "outcome_json",
   ...[...usageColumns, "cost_pico_usd"].map((column) => `CAST(${column} AS TEXT) AS ${column}`),
 ].join(", ");

@@ -21,6 +21,8 @@ export interface Store {
     readonly make: MakeEvent;
     readonly continueAfter: (sessionId: string, eventId: string) => void;
   };
+  /** ULIDs of messages, each greater than the one before. */
+  readonly newMessageId: () => string;
   /** Whole numbers that grow with time. Two nodes may make the same one in one millisecond. */
   readonly newBranchId: () => number;
 }

@@ -246,4 +246,102 @@ export const migrations: readonly Migration[] = [
       `INSERT INTO counters (name, value) VALUES ('deletions', 0)`,
     ],
   },
+  {
+    number: 2,
+    name: "calls without a turn, such as those that keep a cache warm",
+    statements: [
+      {
+        // SQLite cannot make a column nullable, so the table is built again.
+        sqlite: [
+          `ALTER TABLE calls RENAME TO calls_before`,
+          `CREATE TABLE calls (
+            turn_id TEXT REFERENCES turns (id),
+            number BIGINT NOT NULL,
+            session_id TEXT NOT NULL,
+            started_ms BIGINT NOT NULL,
+            ended_ms BIGINT NOT NULL,
+            model TEXT NOT NULL,
+            provider TEXT NOT NULL,
+            policy TEXT NOT NULL,
+            request_hash TEXT NOT NULL,
+            status TEXT NOT NULL,
+            stop_reason TEXT,
+            uncached_tokens BIGINT,
+            read_tokens BIGINT,
+            write_5m_tokens BIGINT,
+            write_30m_tokens BIGINT,
+            write_1h_tokens BIGINT,
+            write_12h_tokens BIGINT,
+            write_24h_tokens BIGINT,
+            output_tokens BIGINT,
+            reasoning_tokens BIGINT,
+            cost_pico_usd BIGINT,
+            plan_json TEXT NOT NULL,
+            outcome_json TEXT NOT NULL,
+            entry_hash TEXT NOT NULL,
+            kind TEXT NOT NULL DEFAULT 'turn',
+            id TEXT,
+            UNIQUE (turn_id, number)
+          )`,
+          `INSERT INTO calls SELECT b.*, 'turn', NULL FROM calls_before b`,
+          `DROP TABLE calls_before`,
+          `CREATE INDEX calls_session ON calls (session_id)`,
+          `CREATE INDEX calls_window ON calls (
+            started_ms, session_id, model, provider, status, number, ended_ms,
+            uncached_tokens, read_tokens, write_5m_tokens, write_30m_tokens, write_1h_tokens, write_12h_tokens, write_24h_tokens,
+            output_tokens, reasoning_tokens, cost_pico_usd, turn_id
+          )`,
+          `CREATE INDEX calls_failed ON calls (started_ms) WHERE status <> 'complete'`,
+          `CREATE INDEX calls_discarded ON calls (started_ms) WHERE SUBSTR(outcome_json, 1, 15) = '{"discarded":[{'`,
+        ],
+        postgres: [
+          `ALTER TABLE calls ALTER COLUMN turn_id DROP NOT NULL`,
+          `ALTER TABLE calls ADD COLUMN kind TEXT NOT NULL DEFAULT 'turn'`,
+          `ALTER TABLE calls ADD COLUMN id TEXT`,
+        ],
+      },
+      // A call without a turn has a name of its own, once in its session.
+      `CREATE UNIQUE INDEX calls_lone ON calls (session_id, id) WHERE turn_id IS NULL`,
+      `CREATE INDEX calls_lone_time ON calls (kind, started_ms) WHERE turn_id IS NULL`,
+    ],
+  },
+  {
+    number: 3,
+    name: "ids of messages, times and links of tool calls, routing keys",
+    statements: [
+      // A ULID: its first part is the time.
+      `ALTER TABLE messages ADD COLUMN message_id TEXT`,
+      // Parameters and results stand in messages of the same turn, and these are their places.
+      `ALTER TABLE tool_calls ADD COLUMN position BIGINT`,
+      `ALTER TABLE tool_calls ADD COLUMN message_idx BIGINT`,
+      `ALTER TABLE tool_calls ADD COLUMN result_idx BIGINT`,
+      `ALTER TABLE tool_calls ADD COLUMN started_ms BIGINT`,
+      `ALTER TABLE tool_calls ADD COLUMN completed_ms BIGINT`,
+      `ALTER TABLE sessions ADD COLUMN routing_key TEXT`,
+      `CREATE INDEX sessions_routing_key ON sessions (routing_key) WHERE routing_key IS NOT NULL`,
+      `CREATE INDEX sessions_spawned ON sessions (parent_turn_id) WHERE parent_turn_id IS NOT NULL`,
+    ],
+  },
+  {
+    number: 4,
+    name: "messages that wait for a session",
+    statements: [
+      // No reference to the session: a message may wait before the first turn records it.
+      `CREATE TABLE queue_items (
+        id TEXT PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        mode TEXT NOT NULL CHECK (mode IN ('steer', 'follow-up', 'collect', 'interrupt')),
+        event_json TEXT NOT NULL,
+        model TEXT,
+        status TEXT NOT NULL CHECK (status IN ('waiting', 'summarized', 'taken', 'dropped')),
+        turn_id TEXT,
+        reason TEXT,
+        queued_ms BIGINT NOT NULL,
+        UNIQUE (session_id, seq),
+        CHECK (status <> 'taken' OR turn_id IS NOT NULL)
+      )`,
+      `CREATE INDEX queue_items_waiting ON queue_items (session_id) WHERE status = 'waiting'`,
+    ],
+  },
 ];

@@ -78,14 +78,24 @@ const names: readonly (readonly [column: string, name: (row: ResultRow) => strin
   ["turn_type", ({ id }) => `turn ${String(id)}`],
   ["payload_json", ({ id }) => `event ${String(id)}`],
   ["compacted_at", ({ turn_id: id }) => `compaction ${String(id)}`],
-  ["plan_json", ({ turn_id: id, number }) => `call ${String(number)} of turn ${String(id)}`],
-  ["outcome_json", ({ turn_id: id, number }) => `call ${String(number)} of turn ${String(id)}`],
+  ["plan_json", nameOfCall],
+  ["outcome_json", nameOfCall],
   [
     "tool_use_id",
     ({ turn_id: id, tool_use_id: use }) => `tool use ${String(use)} of turn ${String(id)}`,
   ],
+  ["queued_ms", ({ id }) => `queue item ${String(id)}`],
   ["idx", ({ turn_id: id, idx }) => `message ${String(idx)} of turn ${String(id)}`],
 ];
+
+export function nameOfCall(row: ResultRow): string {
+  const [turn, session, number, id] = ["turn_id", "session_id", "number", "id"].map((column) =>
+    String(row[column]),
+  );
+  return row["turn_id"] === null
+    ? `call ${id} of session ${session}`
+    : `call ${number} of turn ${turn}`;
+}
 
 function nameOf(row: ResultRow): string {
   return names.find(([column]) => column in row)?.[1](row) ?? "a row";

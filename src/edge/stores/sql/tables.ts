@@ -20,6 +20,7 @@ export const tableNames = [
   "compactions_v1",
   "compaction_locks_v1",
   "events",
+  "queue_items",
 ] as const;
 
 export type TableName = (typeof tableNames)[number];
@@ -39,19 +40,52 @@ export function columnsOf(table: TableName): Readonly<Record<string, ColumnType>
   return columns.get(table) ?? {};
 }
 
+/** The columns that a later step added, with the value that older rows have. Files of earlier versions do not have them. */
+export function laterColumnsOf(table: TableName): ReadonlyMap<string, Value> {
+  return laterColumns.get(table) ?? new Map();
+}
+
 /** Both databases have the same columns, apart from the row numbers that SQLite needs for its full-text index. */
 const statements = migrations
   .flatMap((step) => step.statements)
   .flatMap((each) => (typeof each === "string" ? [each] : each.sqlite));
 
+interface Declared {
+  readonly column: string;
+  readonly type: ColumnType;
+  readonly usual: Value;
+}
+
+/** What each statement about a table declares, the first one first. */
+function declaredIn(table: TableName): readonly (readonly Declared[])[] {
+  const pattern = /(?:[(,]|ADD COLUMN)\s*(\w+) (TEXT|BIGINT)\b(?:[^,\n]*? DEFAULT '(\w+)')?/g;
+  return statements
+    .filter((sql) => new RegExp(`^(?:CREATE|ALTER) TABLE ${table} `).test(sql))
+    .map((sql) =>
+      [...sql.matchAll(pattern)].map(([, column = "", type, usual = null]) => ({
+        column,
+        type: type === "TEXT" ? "text" : "integer",
+        usual,
+      })),
+    );
+}
+
 const columns: ReadonlyMap<string, Readonly<Record<string, ColumnType>>> = new Map(
   tableNames.map((table) => [
     table,
     Object.fromEntries(
-      statements
-        .filter((sql) => new RegExp(`^(?:CREATE|ALTER) TABLE ${table} `).test(sql))
-        .flatMap((sql) => [...sql.matchAll(/(?:[(,]|ADD COLUMN)\s*(\w+) (TEXT|BIGINT)\b/g)])
-        .map(([, column = "", type]) => [column, type === "TEXT" ? "text" : "integer"]),
+      declaredIn(table)
+        .flat()
+        .map(({ column, type }) => [column, type]),
     ),
   ]),
+);
+
+const laterColumns: ReadonlyMap<string, ReadonlyMap<string, Value>> = new Map(
+  tableNames.map((table) => {
+    const [first = [], ...later] = declaredIn(table);
+    const known = new Set(first.map(({ column }) => column));
+    const added = later.flat().filter(({ column }) => !known.has(column));
+    return [table, new Map(added.map(({ column, usual }) => [column, usual]))];
+  }),
 );

@@ -47,10 +47,12 @@ function isZombie(pid: number): boolean {
 
 test("both streams and the exit status are in the result, in the workspace's folder", async () => {
   expect(await bash({ command: "pwd; echo oops >&2; exit 3" })).toBe(
-    `${workspace.root}\noops\n[exit status 3]`,
+    `error: ${workspace.root}\noops\n[failed: exit status 3]`,
   );
   expect(await bash({ command: "true" })).toBe("[exit status 0]");
-  expect(await bash({ command: "printf x; kill -9 $$" })).toBe("x\n[ended by SIGKILL]");
+  expect(await bash({ command: "printf x; kill -9 $$" })).toBe(
+    "error: x\n[failed: ended by SIGKILL]",
+  );
 });
 
 test("there is no input to wait for", async () => {
@@ -131,7 +133,7 @@ test("a command longer than the system takes is refused, counted in bytes", asyn
 
 test("a command that is none, or that bash cannot be started for, is an error", async () => {
   expect(await bash({ command: "echo \0" })).toContain("error: validation_error");
-  expect(await bash({ command: "no-such-program" })).toContain("[exit status 127]");
+  expect(await bash({ command: "no-such-program" })).toContain("[failed: exit status 127]");
   const nowhere = await bash({ command: "true" }, { env: { PATH: "/nowhere" } });
   expect(nowhere).toContain("error: execution_error: bash cannot be started (ENOENT)");
 });

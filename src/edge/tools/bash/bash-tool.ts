@@ -117,10 +117,13 @@ function toOutput(command: string, seconds: number, end: CommandEnd): ToolOutput
         `the command was cancelled${untilThen}. Until then:\n${printed}`,
       );
     case "ended": {
-      const how = end.signal === null ? `exit status ${end.status}` : `ended by ${end.signal}`;
+      const isFailed = end.status !== 0;
+      const status = end.signal === null ? `exit status ${end.status}` : `ended by ${end.signal}`;
+      const how = isFailed ? `failed: ${status}` : status;
       const rest = end.hasEndedRest ? ["what still ran in the background was ended"] : [];
       const metadata = { commandExecuted: command, exitStatus: end.status, signal: end.signal };
-      return { text: `${printed}[${[how, ...dropped, ...rest, ...held].join("; ")}]`, metadata };
+      const text = `${printed}[${[how, ...dropped, ...rest, ...held].join("; ")}]`;
+      return { text, metadata, ...(isFailed && { isFailed }) };
     }
   }
 }

@@ -87,8 +87,18 @@ export interface DispatchContext {
   /** The number of the requesting reply. The dispatcher counts if it is missing. */
   readonly replyNumber?: number;
   readonly signal?: AbortSignal;
+  /** Called when a use begins to run, and when it is over; a use that is refused is only over. */
+  readonly onUse?: (progress: UseProgress) => void;
   /** The turn's events so far. Without it, a tool's events only refer to each other. */
   readonly chain?: SharedChain;
+}
+
+export interface UseProgress {
+  readonly toolUseId: string;
+  /** False when it begins to run. */
+  readonly isOver: boolean;
+  /** The session of the sub-agent that it started. */
+  readonly spawnedSessionId?: string | undefined;
 }
 
 export interface SettledUse {

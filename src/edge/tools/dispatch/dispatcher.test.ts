@@ -17,6 +17,7 @@ import {
   useOf,
   type TestWorkspace,
 } from "../test-kit.ts";
+import type { ConfirmationRequest } from "./confirmation.ts";
 import type { SettledUse } from "./dispatch-options.ts";
 import { createDispatcher } from "./dispatcher.ts";
 
@@ -260,6 +261,59 @@ describe("at most four run per session at a time", () => {
       "error: cancelled: cancelled before it ran",
     ]);
     expect(started).toEqual(["1"]);
+  });
+});
+
+describe("the order of one reply", () => {
+  const log: string[] = [];
+  const note = (name: string, parts: Parameters<typeof toolOf>[2]) =>
+    toolOf(
+      name,
+      async ({ text }) => {
+        log.push(`+${String(text)}`);
+        await sleep(5);
+        log.push(`-${String(text)}`);
+        return { text: "" };
+      },
+      parts,
+    );
+  const tools = [
+    note("look", { sideEffects: "read" }),
+    note("change", { sideEffects: "write" }),
+    note("send", { sideEffects: "network", runsTogether: true }),
+  ];
+  const run = async (names: string, confirm?: (text: string) => Promise<boolean>) => {
+    log.length = 0;
+    const uses = names.split(" ").map((name, at) => useOf(name, { text: String(at) }));
+    const asking = confirm && {
+      confirm: ({ input }: ConfirmationRequest) => confirm(String(input["text"])),
+    };
+    const dispatcher = createDispatcher({ tools, confirmed: ["read", "network"], ...asking });
+    const messages = await dispatcher.runAll(uses, context);
+    expect(messages).toHaveLength(uses.length);
+    return log.join(" ");
+  };
+
+  test("reads run together, up to the next use with side effects", async () => {
+    expect(await run("look nothing look change change look look")).toBe(
+      "+0 +2 -0 -2 +3 -3 +4 -4 +5 +6 -5 -6",
+    );
+  });
+
+  test("uses of a tool that runs together wait for others before them, not for each other", async () => {
+    expect(await run("look send send change")).toBe("+0 -0 +1 +2 -1 -2 +3 -3");
+  });
+
+  test("questions about uses that run together come one after the other", async () => {
+    const asked = async (text: string): Promise<boolean> => {
+      log.push(`?${text}`);
+      await sleep(text === "0" ? 10 : 0);
+      log.push(`!${text}`);
+      return text !== "1";
+    };
+    await run("look look look", asked);
+    expect(log.filter((each) => /[?!]/.test(each)).join(" ")).toBe("?0 !0 ?1 !1 ?2 !2");
+    expect(log.filter((each) => each.startsWith("+"))).toEqual(["+0", "+2"]);
   });
 });
 

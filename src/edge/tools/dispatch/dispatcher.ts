@@ -3,6 +3,7 @@ import type { AgentRole } from "../../../core/message/assembled-context.ts";
 import type { Message, ToolUseBlock } from "../../../core/message/message.ts";
 import { hashContent } from "../../../core/hash.ts";
 import { countBytes } from "../../../core/layers/cut-middle.ts";
+import { groupUses } from "../../../core/tools/group-uses.ts";
 import { registerTools, type RegisteredTool } from "../../../core/tools/check-tools.ts";
 import type { OfferedTool } from "../../../core/tools/select-tools.ts";
 import type { ToolInput, ToolOutput } from "../../../core/tools/tool.ts";
@@ -35,7 +36,10 @@ export interface Dispatcher {
   offered(): readonly OfferedTool[];
   /** What a session of a role opens with: its tools, and the omitted ones with reasons. */
   toolsFor(role: AgentRole): RoleTools;
-  /** One tool message per use, in order. Never rejects: the model gets every error. */
+  /**
+   * One tool message per use, in order. Uses with side effects run, and ask, one after the other; uses that read run
+   * together up to the next one with side effects. Never rejects: the model gets every error.
+   */
   runAll(uses: readonly ToolUseBlock[], context: DispatchContext): Promise<readonly Message[]>;
 }
 
@@ -106,12 +110,20 @@ async function runAll(
   const signal = context.signal ?? new AbortController().signal;
   const selected = setup.toolsFor(role);
   const seen = new Set<string>();
-  const run = async (use: ToolUseBlock): Promise<Message> => {
-    const isRepeated = seen.has(use.id);
-    seen.add(use.id);
-    return runUse(setup, { use, isRepeated, context, selected, signal, trace });
-  };
-  return Promise.all(uses.map(run));
+  const messages: Message[] = [];
+  for (const group of groupUses(uses, (name) => setup.registered.get(name)?.tool)) {
+    let before: Promise<unknown> = Promise.resolve();
+    const running = group.map((use) => {
+      const isRepeated = seen.has(use.id);
+      seen.add(use.id);
+      const asked = Promise.withResolvers<void>();
+      const order = { mayAsk: before, hasAsked: asked.resolve };
+      before = asked.promise;
+      return runUse(setup, { use, isRepeated, context, selected, signal, trace, ...order });
+    });
+    messages.push(...(await Promise.all(running)));
+  }
+  return messages;
 }
 
 interface UseToRun {
@@ -121,13 +133,17 @@ interface UseToRun {
   readonly selected: RoleTools;
   readonly signal: AbortSignal;
   readonly trace: ToolTrace;
+  /** Resolves when all uses before it were asked about, or need no question. */
+  readonly mayAsk: Promise<unknown>;
+  readonly hasAsked: () => void;
 }
 
 /** Every failure ends in a result. */
 async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
-  const { use, trace } = toRun;
+  const { use, trace, context } = toRun;
   const { onProblem } = setup.options;
   const startMs = performance.now();
+  let spawnedSessionId: string | undefined;
   const settle = (
     output: ToolOutput | null,
     failure: ReturnType<typeof toFailure> | null,
@@ -143,7 +159,8 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
   try {
     const { output, text } = await perform(setup, toRun);
     settle(output, null);
-    return toMessage(use.id, text, false);
+    ({ spawnedSessionId } = output);
+    return toMessage(use.id, text, output.isFailed === true);
   } catch (error) {
     const failure = redactFailure(toFailure(error), setup.options.redact);
     const latencyMs = performance.now() - startMs;
@@ -158,6 +175,9 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
       setup.options,
     );
     return toMessage(use.id, text, true);
+  } finally {
+    toRun.hasAsked();
+    context.onUse?.({ toolUseId: use.id, isOver: true, spawnedSessionId });
   }
 }
 
@@ -176,9 +196,12 @@ async function perform(
   const input = readToolInput(found, use, limits.inputCharactersMax, trace);
   const { tool } = found;
   await requireWorkspace(tool, input, options.workspace);
+  await toRun.mayAsk;
   await confirmIfAsked(setup, toRun, tool, input);
+  toRun.hasAsked();
   const release = await places.take(context.sessionId, signal);
   try {
+    context.onUse?.({ toolUseId: use.id, isOver: false });
     const calledMs = performance.now();
     const eventId = trace.emit(use.id, {
       type: "tool.called",
@@ -213,7 +236,7 @@ async function perform(
       payload: {
         tool_use_id: use.id,
         tool_name: use.name,
-        success: true,
+        success: output.isFailed !== true,
         output_size_bytes: bytes,
         latency_ms: performance.now() - calledMs,
         ...describeEffects(use.name, output, options.onProblem),

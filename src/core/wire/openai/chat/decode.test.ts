@@ -19,6 +19,7 @@ const reported = {
   },
   isReported: true,
   reportsCache: true,
+  unnamedWriteTokens: { tokens: 30, standsAs: "30m" },
   warnings: [],
 };
 

@@ -25,6 +25,7 @@ export interface ChatState {
   readonly hasBegun: boolean;
   readonly id: string;
   readonly model: string;
+  readonly servedBy: string;
   readonly text: string;
   readonly refusal: string;
   readonly thinking: string;
@@ -43,6 +44,7 @@ export const nothingYet: ChatState = {
   hasBegun: false,
   id: "",
   model: "",
+  servedBy: "",
   text: "",
   refusal: "",
   thinking: "",
@@ -56,13 +58,15 @@ export const nothingYet: ChatState = {
 };
 
 /** Adds a completion or the next chunk. */
-export function takeAnswer(state: ChatState, { id, model, choice, usage }: ChatAnswer): ChatState {
+export function takeAnswer(state: ChatState, answer: ChatAnswer): ChatState {
+  const { id, model, servedBy, choice, usage } = answer;
   const calls = choice?.calls ?? [];
   return {
     ...state,
     hasBegun: state.hasBegun || choice !== null,
     id: state.id === "" ? (id ?? "") : state.id,
     model: state.model === "" ? (model ?? "") : state.model,
+    servedBy: state.servedBy === "" ? (servedBy ?? "") : state.servedBy,
     text: state.text + (choice?.text ?? ""),
     refusal: state.refusal + (choice?.refusal ?? ""),
     thinking: state.thinking + (choice?.thinking ?? ""),
@@ -79,7 +83,7 @@ function withId(ids: ChatState["callIds"], { index, id = "" }: ChatCall): ChatSt
 }
 
 export function toReply(state: ChatState): Reply {
-  const { id, model, finishReason, isDone, failure, unreadable } = state;
+  const { id, model, servedBy, finishReason, isDone, failure, unreadable } = state;
   const usage = readChatUsage(state.usage);
   const warnings =
     unreadable === 0
@@ -94,6 +98,7 @@ export function toReply(state: ChatState): Reply {
     usage: { ...usage, warnings },
     status: failure === null && (finishReason !== null || isDone) ? "complete" : "partial",
     ...(failure === null ? {} : { failure }),
+    ...(servedBy === "" ? {} : { servedBy }),
     transformations: [],
   };
 }

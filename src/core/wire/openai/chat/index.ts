@@ -6,7 +6,7 @@ import type { Protocol } from "../../protocol.ts";
 import { decodeChat } from "./decode.ts";
 import { encodeChat } from "./encode.ts";
 import { foreign } from "./foreign.ts";
-import { chatPath, type ChatRequest } from "./schema.ts";
+import { chatPath, findChatUsage, type ChatRequest } from "./schema.ts";
 import { chatSpelling } from "./spelling.ts";
 import { chatStream } from "./stream.ts";
 import { readChatUsage } from "./usage.ts";
@@ -17,12 +17,12 @@ export const openaiChat: Protocol<"openai-chat", ChatRequest> = {
   access: chatAccess,
   path: () => chatPath,
   writesMarkers: true,
-  spelling: () => chatSpelling,
+  spelling: chatSpelling,
   encode: encodeChat,
   decode: decodeChat,
   stream: limitEvents(chatStream),
   readFailure: readOpenaiFailure,
-  findUsage: ({ usage }) => usage ?? undefined,
+  findUsage: findChatUsage,
   readUsage: readChatUsage,
   foreign,
 };

@@ -13,9 +13,14 @@ export const chatPath = "/chat/completions";
 export interface ChatRequest {
   model: string;
   messages: (
-    | { role: "developer"; content: TextPart[] }
-    | { role: "user"; content: (TextPart | ImagePart | FilePart)[] }
-    | { role: "assistant"; content: string | null; tool_calls?: ToolCall[] }
+    | { role: "developer" | "system"; content: string | TextPart[] }
+    | { role: "user"; content: string | (TextPart | ImagePart | FilePart)[] }
+    | {
+        role: "assistant";
+        content: string | null;
+        reasoning_content?: string;
+        tool_calls?: ToolCall[];
+      }
     | { role: "tool"; tool_call_id: string; content: string }
   )[];
   tools?: {
@@ -23,6 +28,7 @@ export interface ChatRequest {
     function: { name: string; description: string; parameters: Record<string, unknown> };
   }[];
   max_completion_tokens?: number;
+  max_tokens?: number;
   stream?: boolean;
   temperature?: number;
   stop?: string[];
@@ -59,6 +65,8 @@ export interface ChatAnswer {
   /** Null if there is no choice, as in the last chunk. */
   readonly choice: ChatChoice | null;
   readonly usage: unknown;
+  /** The host that answered for a router. */
+  readonly servedBy: string | undefined;
 }
 
 export interface ChatChoice {
@@ -87,8 +95,22 @@ export function readAnswer(answer: Fields, place: "message" | "delta"): ChatAnsw
     id: textIn(answer, "id"),
     model: textIn(answer, "model"),
     choice: first === undefined ? null : readChoice(fieldsOf(first), place),
-    usage: answer["usage"],
+    usage: findChatUsage(answer),
+    servedBy: textIn(answer, "provider"),
   };
+}
+
+/**
+ * The usage of a completion or a chunk. Kimi has it in the choice, Groq in a member of its own; llama.cpp says beside it how
+ * much of the prompt it had already.
+ */
+export function findChatUsage(answer: Fields): unknown {
+  const [first] = listIn(answer, "choices");
+  const usage =
+    answer["usage"] ?? fieldsOf(first)["usage"] ?? fieldsIn(answer, "x_groq")["usage"] ?? undefined;
+  const readTokens = countIn(fieldsIn(answer, "timings"), "cache_n");
+  if (readTokens === undefined || usage === undefined) return usage;
+  return { cached_tokens: readTokens, ...fieldsOf(usage) };
 }
 
 function readChoice(choice: Fields, place: "message" | "delta"): ChatChoice {

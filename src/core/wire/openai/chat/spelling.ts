@@ -1,10 +1,13 @@
-// How tools, system text and messages are written for Chat Completions.
+// How tools, system text and messages are written for Chat Completions, by the rules of the server.
 import type { Spelling } from "../../../assembly/spelling.ts";
 import type { Block, JsonText, ToolResultBlock, ToolUseBlock } from "../../../message/message.ts";
+import type { ModelFacts } from "../../../models/model-facts.ts";
+import type { WireRules } from "../../../models/wire-rules.ts";
 import { toArguments } from "../arguments.ts";
 import { fileNameOf, type PartWords, plainText, toAddress, resultContent } from "../parts.ts";
 import { plainEntry, textOfBlock, toText, type Entry, type Leave } from "../spelled.ts";
 import { partEntries, toOpenaiSpelling, type SpellingWords } from "../spelling.ts";
+import { toolIdFor } from "./tool-ids.ts";
 
 const partWords: PartWords = {
   api: "Chat Completions",
@@ -27,51 +30,81 @@ const partWords: PartWords = {
   },
 };
 
-const words: SpellingWords = {
-  tool: (members) => `{"type":"function","function":{${members}}}`,
-  opens: {
-    system: '{"role":"developer","content":[',
-    user: '{"role":"user","content":[',
-  },
-  parts: partWords,
-  entries: (message, leave) => {
-    if (message.role === "assistant") return assistantEntries(message.content, leave);
-    const alone = (block: Block): Entry | undefined =>
-      block.type === "tool_result" ? resultEntry(block, leave) : undefined;
-    return partEntries(message, words, alone, leave);
-  },
-};
+/** A marker needs a part to stand on, so a model that takes markers gets parts everywhere. */
+export function chatSpelling({ wire, cache }: Pick<ModelFacts, "wire" | "cache">): Spelling {
+  const isText = wire.content === "text" && cache.markers === null;
+  return toOpenaiSpelling(wordsFor(wire, isText));
+}
 
-export const chatSpelling: Spelling = toOpenaiSpelling(words);
+function wordsFor(wire: WireRules, isText: boolean): SpellingWords {
+  const words: SpellingWords = {
+    tool: (members) => `{"type":"function","function":{${members}}}`,
+    opens: {
+      system: `{"role":"${wire.systemRole}","content":`,
+      user: '{"role":"user","content":',
+    },
+    parts: partWords,
+    isText,
+    joinsSystem:
+      wire.systemMessages === "one, first" || (wire.systemMessages !== "anywhere" && isText),
+    takesLaterSystem: wire.systemMessages === "anywhere",
+    afterTools: wire.afterTools === "assistant" ? afterTools : null,
+    entries: (message, leave) => {
+      if (message.role === "assistant") return assistantEntries(message.content, leave, wire);
+      const alone = (block: Block): Entry | undefined =>
+        block.type === "tool_result" ? resultEntry(block, leave, wire) : undefined;
+      return partEntries(message, words, alone, leave);
+    },
+  };
+  return words;
+}
+
+/** Stands between a tool's result and words of the user on servers that demand an answer there. */
+const afterTools = '{"role":"assistant","content":"I have the results."}';
 
 /** The model's message: its whole text, then its calls. */
-function assistantEntries(content: readonly Block[], leave: Leave): readonly Entry[] {
+function assistantEntries(
+  content: readonly Block[],
+  leave: Leave,
+  wire: WireRules,
+): readonly Entry[] {
   const sent: Block[] = [];
   const texts: string[] = [];
+  const thoughts: string[] = [];
   const calls: ToolUseBlock[] = [];
   for (const block of content) {
     const text = textOfBlock(block);
+    const isThought = block.type === "thinking" && wire.thinking === "reasoning_content";
     if (text === "") leave(block, "it holds no text");
     else if (text !== undefined) texts.push(text);
     else if (block.type === "tool_use") calls.push(block);
+    else if (isThought) thoughts.push(block.text);
     else leave(block, "an assistant message of Chat Completions cannot carry it");
-    if ((text ?? "") !== "" || block.type === "tool_use") sent.push(block);
+    if ((text ?? "") !== "" || block.type === "tool_use" || isThought) sent.push(block);
   }
-  if (sent.length === 0) return [];
+  if (texts.length === 0 && calls.length === 0) {
+    for (const block of sent) leave(block, "a message of thinking alone is not taken");
+    return [];
+  }
   const text = texts.length === 0 ? "null" : toText(texts.join(""));
-  const toolCalls = calls.length === 0 ? "" : `,"tool_calls":[${calls.map(spellCall).join(",")}]`;
-  const json = `{"role":"assistant","content":${text}${toolCalls}}`;
+  const reasoning =
+    wire.thinking === "reasoning_content" && (thoughts.length > 0 || calls.length > 0)
+      ? `,"reasoning_content":${toText(thoughts.join(""))}`
+      : "";
+  const spelled = calls.map((call) => spellCall(call, wire)).join(",");
+  const toolCalls = calls.length === 0 ? "" : `,"tool_calls":[${spelled}]`;
+  const json = `{"role":"assistant","content":${text}${reasoning}${toolCalls}}`;
   const kind = calls.length === 0 ? "text" : "tool_use";
   return [plainEntry("assistant", { json, kind, content: sent })];
 }
 
-function spellCall({ id, name, inputJson }: ToolUseBlock): JsonText {
+function spellCall({ id, name, inputJson }: ToolUseBlock, wire: WireRules): JsonText {
   const call = `"name":${toText(name)},"arguments":${toText(toArguments(inputJson))}`;
-  return `{"id":${toText(id)},"type":"function","function":{${call}}}`;
+  return `{"id":${toText(toolIdFor(id, wire))},"type":"function","function":{${call}}}`;
 }
 
 /** Text only: a tool message cannot hold anything else. */
-function resultEntry(block: ToolResultBlock, leave: Leave): Entry {
+function resultEntry(block: ToolResultBlock, leave: Leave, wire: WireRules): Entry {
   const texts: string[] = [];
   const written: Block[] = [];
   for (const inner of resultContent(block)) {
@@ -82,7 +115,8 @@ function resultEntry(block: ToolResultBlock, leave: Leave): Entry {
       written.push(inner);
     }
   }
-  const members = `"tool_call_id":${toText(block.toolUseId)},"content":${toText(texts.join("\n"))}`;
+  const id = toText(toolIdFor(block.toolUseId, wire));
+  const members = `"tool_call_id":${id},"content":${toText(texts.join("\n"))}`;
   return plainEntry("user", {
     json: `{"role":"tool",${members}}`,
     kind: "tool_result",

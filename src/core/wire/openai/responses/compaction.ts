@@ -24,7 +24,7 @@ export const compaction: ProtocolCompaction = {
 
 function encodeCompact(call: CompactionToEncode): EncodedRequest {
   const { assembly, model, options, instructions = "" } = call;
-  const cache = encodeCachePlan(call, ["30m"]);
+  const cache = encodeCachePlan(call, { lifetimes: ["30m"], takesCacheKey: true });
   const members = [
     content("model", JSON.stringify(options.modelName ?? model.id)),
     content("input", ...writeMessages(assembly, cache.markers)),

@@ -15,6 +15,7 @@ const words: BodyWords = {
   outputTokensMax: "max_output_tokens",
   messages: "input",
   lifetimes: ["30m", "12h"],
+  takesCacheKey: true,
   ownMembers: ({ model, options }) => [
     ...(options.stream ? [content("stream", "true")] : []),
     setting("store", "false"),
@@ -23,6 +24,7 @@ const words: BodyWords = {
   ],
   effort: (json) => setting("reasoning", `{"effort":${json}}`),
   outputFormat: (schema) => setting("text", `{"format":{"type":"json_schema",${schema}}}`),
+  takesStrictSchemas: true,
   namedTool: (name) => `{"type":"function","name":${name}}`,
   takesStopSequences: false,
 };

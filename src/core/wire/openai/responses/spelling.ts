@@ -43,10 +43,14 @@ const words: SpellingWords = {
   // Not strict, although strict is the API's default: our schemas may leave things open.
   tool: (members) => `{"type":"function",${members},"strict":false}`,
   opens: {
-    system: '{"type":"message","role":"developer","content":[',
-    user: '{"type":"message","role":"user","content":[',
+    system: '{"type":"message","role":"developer","content":',
+    user: '{"type":"message","role":"user","content":',
   },
   parts: partWords,
+  isText: false,
+  joinsSystem: false,
+  takesLaterSystem: true,
+  afterTools: null,
   entries: ({ role, content }, leave) => {
     const speaker = role === "tool" ? "user" : role;
     const sent = content.filter((block, index) => !isRepeated(block, content[index - 1]));

@@ -1,6 +1,6 @@
 // Checks what a compaction refers to: turns of its own thread, and a cut that splits no tool use from its answer.
+import { findBoundPlaces } from "../../../../core/compaction/plan/cut-places.ts";
 import type { NewCompaction } from "../../../../core/ledger/compaction-record.ts";
-import type { ThreadMessage } from "../../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import { checkFoundation } from "../../sql/storable.ts";
 import { readMessages } from "../turns/read-turn.ts";
@@ -42,26 +42,16 @@ async function checkIndex(store: Store, { id, details }: NewCompaction): Promise
       "name a message of the first kept turn, or 0 for all of it",
     );
   }
-  const open = findParted(messages, index);
-  if (open === undefined) return;
+  const sent = messages.map(({ message, isReplayed }) => (isReplayed ? message : nothing));
+  if (!findBoundPlaces(sent).has(index)) return;
   throw invalid(
-    `compaction ${id} splits tool use ${open} of turn ${turnId} from its answer`,
+    `compaction ${id} splits a tool use of turn ${turnId} from its answer, at message ${index}`,
     "start the kept part at an assistant message that has no open tool uses before it",
   );
 }
 
-/** A tool use before the index whose answer comes after it or is missing. */
-function findParted(messages: readonly ThreadMessage[], index: number): string | undefined {
-  const open = new Set<string>();
-  for (const { message, isReplayed } of messages.slice(0, index)) {
-    if (!isReplayed) continue;
-    for (const block of message.content) {
-      if (block.type === "tool_use") open.add(block.id);
-      if (block.type === "tool_result") open.delete(block.toolUseId);
-    }
-  }
-  return [...open][0];
-}
+/** A reply that is not sent again answers and asks nothing. */
+const nothing = { role: "tool", content: [] } as const;
 
 function invalid(message: string, hint: string): StrataError {
   return new StrataError("input-invalid", message, hint);

@@ -59,7 +59,7 @@ export async function commitCompaction(
       },
     ],
     writes: [
-      ...compactionWrites(compaction, { place, move: moveCount + 1, before }),
+      ...compactionWrites(store, compaction, { place, move: moveCount + 1, before }),
       ...eventWrites(events),
     ],
     landed: landedCompaction(compaction),
@@ -173,7 +173,7 @@ export async function compactionInTurn(
         ),
       ],
       writes: [
-        ...compactionWrites(compaction, { place, move: moveCount, before }),
+        ...compactionWrites(store, compaction, { place, move: moveCount, before }),
         ...eventWrites(events),
         // The compaction takes over the tools and system text that the turn brought.
         {

@@ -7,6 +7,7 @@ import type { ResultRow } from "../../sql/database.ts";
 import { storable, storableJson } from "../../sql/storable.ts";
 import { selected, type Row } from "../../sql/tables.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
+import type { Store } from "../store.ts";
 import type { TurnPlace } from "../turns/turn-rows.ts";
 
 export interface CompactionPlace {
@@ -18,6 +19,7 @@ export interface CompactionPlace {
 }
 
 export function compactionWrites(
+  store: Store,
   compaction: NewCompaction,
   { place, move, before }: CompactionPlace,
 ): readonly Write[] {
@@ -25,7 +27,7 @@ export function compactionWrites(
   const foundationHash =
     foundation === undefined ? (before?.foundationHash ?? null) : hashContent(foundation);
   const rows = messages.map((message, index) =>
-    messageRow(message, { ...place, index, callNumber: 0 }),
+    messageRow(store, message, { ...place, index, callNumber: 0 }),
   );
   return [
     { into: "turns", rows: [compactionTurnRow(compaction, place)] },

@@ -146,7 +146,9 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
   const ofSessions: readonly Write[] = [
     "DELETE FROM session_history WHERE session_id",
     "DELETE FROM compaction_locks_v1 WHERE session_id",
+    "DELETE FROM calls WHERE turn_id IS NULL AND session_id",
     "DELETE FROM events WHERE session_id",
+    "DELETE FROM queue_items WHERE session_id",
     "DELETE FROM sessions WHERE id",
   ].map((sql) => ({ sql: `${sql} IN (${places})`, values: ids }));
   return {

@@ -31,7 +31,7 @@ export interface KnownSession {
 }
 
 const columns = `id, agent, role, model, provider, parent_session_id, parent_turn_id, spawn_tool_use_id, task,
-  workspace_path, persona_id, foundation_hash, status, branch_id, head_turn_id, open_turn_id, next_seq, move_count,
+  workspace_path, persona_id, routing_key, foundation_hash, status, branch_id, head_turn_id, open_turn_id, next_seq, move_count,
   turn_count, CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, created_ms, updated_ms, lease_holder, lease_token,
   lease_expires_ms, version, context_json, setup_json`;
 
@@ -97,6 +97,7 @@ function toRecord(row: ResultRow): SessionRecord {
     task: textOrNull(row, "task"),
     workspacePath: textOrNull(row, "workspace_path"),
     personaId: textOrNull(row, "persona_id"),
+    routingKey: textOrNull(row, "routing_key"),
     foundationHash: textOrNull(row, "foundation_hash"),
     contextJson: jsonOrNull(row, "context_json"),
     setupJson: jsonOrNull(row, "setup_json"),
@@ -136,6 +137,7 @@ export function newSessionRow(session: NewSession, nowMs: number): Row {
     task: storableOrNull(session.task),
     workspace_path: storableOrNull(session.workspacePath),
     persona_id: storableOrNull(session.personaId),
+    routing_key: storableOrNull(session.routingKey),
     foundation_hash: session.foundation === undefined ? null : hashContent(session.foundation),
     status: "active",
     head_turn_id: null,

@@ -83,13 +83,14 @@ export async function listSessions(
   { database }: Store,
   filter: SessionFilter = {},
 ): Promise<readonly SessionRecord[]> {
-  const { status = "active", agent, parentSessionId, before, limit = 50 } = filter;
+  const { status = "active", agent, parentSessionId, routingKey, before, limit = 50 } = filter;
   const conditions: Statement[] = [
     ...(status === "all" ? [] : [{ sql: "status = ?", values: [status] }]),
     ...(agent === undefined ? [] : [{ sql: "agent = ?", values: [agent] }]),
     ...(parentSessionId === undefined
       ? []
       : [{ sql: "parent_session_id = ?", values: [parentSessionId] }]),
+    ...(routingKey === undefined ? [] : [{ sql: "routing_key = ?", values: [routingKey] }]),
     ...(before === undefined
       ? []
       : [{ sql: "(updated_ms, id) < (?, ?)", values: [before.updatedMs, before.id] }]),

@@ -64,7 +64,7 @@ function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
     writes: [
       ...contentWrites(contents),
       { into: "branches", rows: [branchRow(branchId, fork)] },
-      ...(opening === null ? [] : openingWrites(opening, { branchId, seq: seqStep })),
+      ...(opening === null ? [] : openingWrites(store, opening, { branchId, seq: seqStep })),
       { into: "sessions", rows: [{ ...row, ...begun, branch_id: branchId }] },
       { into: "session_history", rows: moves(store, write, branchId) },
       ...also,
@@ -91,9 +91,9 @@ function moves(store: Store, { row, reason, opening }: SessionWrite, branchId: n
   return [first, { ...first, move: 2, turn_id: opening.id, reason: "turn" }];
 }
 
-function openingWrites(turn: NewTurn, place: TurnPlace): readonly Write[] {
+function openingWrites(store: Store, turn: NewTurn, place: TurnPlace): readonly Write[] {
   const rows = turn.messages.map((message, index) =>
-    messageRow(message, { ...place, index, callNumber: 0 }),
+    messageRow(store, message, { ...place, index, callNumber: 0 }),
   );
   const done = {
     status: "completed",
@@ -111,7 +111,10 @@ export function branchRow(id: number, fork: TurnPlace | null): Row {
 }
 
 /** Names that people and shells can write and every database stores. */
-export function checkName(id: string, what: "session" | "turn" = "session"): void {
+export function checkName(
+  id: string,
+  what: "session" | "turn" | "call" | "queue item" = "session",
+): void {
   // oxlint-disable-next-line no-control-regex
   const isFit = id !== "" && id.length <= 200 && !/[\u0000-\u001f\u007f]/.test(id);
   if (isFit && id.isWellFormed()) return;

@@ -49,6 +49,8 @@ async function* exportLines(store: Store, id: string): AsyncGenerator<string> {
   }
   yield* rowsOf(store, "sessions", "id = ?", [id], numbers);
   yield* rowsOf(store, "session_history", "session_id = ? ORDER BY move", [id], numbers);
+  const lone = "turn_id IS NULL AND session_id = ? ORDER BY started_ms, id";
+  yield* rowsOf(store, "calls", lone, [id], numbers);
   yield* eventsOf(store, id);
 }
 

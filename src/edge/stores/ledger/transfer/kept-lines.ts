@@ -5,13 +5,15 @@ import { StrataError } from "../../../../core/strata-error.ts";
 import type { ResultRow } from "../../sql/database.ts";
 import {
   columnsOf,
+  laterColumnsOf,
   type ColumnType,
   type Row,
   type TableName,
   type Value,
 } from "../../sql/tables.ts";
-import { toCallRecord } from "../turns/call-rows.ts";
+import { toAnyCall } from "../turns/call-rows.ts";
 import { toEvent } from "../event-rows.ts";
+import { toQueueItem } from "../queue-items.ts";
 import { toCompaction } from "../compactions/compaction-rows.ts";
 import { toThreadMessage } from "../message-rows.ts";
 import { toKnown, toMove } from "../sessions/session-rows.ts";
@@ -29,6 +31,7 @@ export const tableOrder: readonly TableName[] = [
   "tool_calls",
   "compactions_v1",
   "events",
+  "queue_items",
 ];
 
 /** A file of rows: a header, the rows, and a last line with their count. */
@@ -51,7 +54,10 @@ export function brokenLine({ what, hint }: KeptFile, number: number, problem: st
   return new StrataError("input-invalid", `line ${number} of the ${what} ${problem}`, hint);
 }
 
-/** Requires every column with its type, no others, and content that matches its hash. */
+/**
+ * Requires every column with its type, no others, and content that matches its hash. A column that a file of an earlier
+ * version does not have gets the value that older rows have.
+ */
 export async function* readKeptRows(
   file: KeptFile,
   lines: AsyncIterable<string>,
@@ -116,6 +122,9 @@ function parseLine(line: string): readonly [string, object] | string {
 function parseRow(table: TableName, value: object): Row | string {
   const given = new Map<string, unknown>(Object.entries(value));
   const row: Record<string, Value> = {};
+  for (const [column, usual] of laterColumnsOf(table)) {
+    if (!given.has(column)) given.set(column, usual);
+  }
   for (const [column, type] of Object.entries(columnsOf(table))) {
     const cell = readCell(given.get(column), column, type);
     if (cell === undefined) return `has no fitting ${column}`;
@@ -174,8 +183,9 @@ export const readers: Readonly<Partial<Record<TableName, (row: ResultRow) => unk
   session_history: toMove,
   turns: (row) => toTurnRecord({ ...row, ...noSums }),
   messages: (row) => toThreadMessage({ ...row, turn_id: "", model: "", provider: "" }),
-  calls: toCallRecord,
+  calls: toAnyCall,
   tool_calls: toToolCall,
   compactions_v1: toCompaction,
   events: toEvent,
+  queue_items: toQueueItem,
 };

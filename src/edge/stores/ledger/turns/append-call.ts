@@ -3,7 +3,7 @@ import type { CallEntry } from "../../../../core/ledger/call-entry.ts";
 import type { WithCall } from "../../../../core/ledger/ledger.ts";
 import { toMessageText } from "../../../../core/ledger/message-text.ts";
 import type { NewMessage } from "../../../../core/ledger/turn-record.ts";
-import type { Block, Message } from "../../../../core/message/message.ts";
+import type { Message } from "../../../../core/message/message.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import type { Statement } from "../../sql/database.ts";
 import { storable, storableJson } from "../../sql/storable.ts";
@@ -21,22 +21,28 @@ export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more:
   checkCall(held, entry);
   const messages = messagesOfCall(entry, held.staged.length, more);
   const rows = messages.map((message, index) =>
-    messageRow(message, {
+    messageRow(store, message, {
       ...held.place,
       index: held.messageCount + index,
       callNumber: entry.number,
     }),
   );
   const call = toCall(held, entry, rows);
-  const uses = entry.reply?.content.flatMap(toToolUse) ?? [];
-  const answers = answersIn(messages);
+  const uses = entry.reply === null ? [] : toolUsesIn(entry.reply);
+  const answers = answersIn(messages, held.messageCount);
   const isWhole = entry.status === "complete";
-  const tools = uses.map(({ id, name }) => ({
+  const tools = uses.map(({ id, name, position }) => ({
     turn_id: held.id,
     tool_use_id: id,
     call_number: entry.number,
     name,
     status: isWhole ? "pending" : "cancelled",
+    position,
+    // The reply is the last message of its call. A failed call adds none.
+    message_idx: rows.length === 0 ? null : held.messageCount + rows.length - 1,
+    result_idx: null,
+    started_ms: null,
+    completed_ms: null,
   }));
   return {
     commit: {
@@ -59,8 +65,7 @@ export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more:
         ...(tools.length === 0
           ? []
           : [{ into: "tool_calls" as const, rows: tools, orIgnore: true }]),
-        ...settled(held, answers, false),
-        ...settled(held, answers, true),
+        ...settled(store, held, answers),
         ...eventWrites(more.events ?? []),
       ],
       landed: landedCall(call),
@@ -95,14 +100,18 @@ export function repeatedCall(held: HeldTurn, entry: CallEntry): Statement {
   return landedCall(toCall(held, entry, rows));
 }
 
+/** `whose` is for the error, such as "call 1 of turn a". */
+export function checkCost(whose: string, costPicoUsd: bigint | null): void {
+  if (costPicoUsd === null || costPicoUsd <= picoUsdMax) return;
+  throw new StrataError(
+    "input-invalid",
+    `${whose} cannot have cost ${costPicoUsd} pico-dollars`,
+    "check the counts and prices that the cost is made of",
+  );
+}
+
 function checkCall(held: HeldTurn, { turnId, number, sent, status, costPicoUsd }: CallEntry): void {
-  if (costPicoUsd !== null && costPicoUsd > picoUsdMax) {
-    throw new StrataError(
-      "input-invalid",
-      `call ${number} of turn ${turnId} cannot have cost ${costPicoUsd} pico-dollars`,
-      "check the counts and prices that the cost is made of",
-    );
-  }
+  checkCost(`call ${number} of turn ${turnId}`, costPicoUsd);
   if (turnId !== held.id || number > held.callCount + 1 || number < 1) {
     throw new StrataError(
       "input-invalid",
@@ -133,6 +142,17 @@ function messagesOfCall(
     .slice(from);
 }
 
-function toToolUse(block: Block): readonly { readonly id: string; readonly name: string }[] {
-  return block.type === "tool_use" ? [{ id: storable(block.id), name: storable(block.name) }] : [];
+interface AskedTool {
+  readonly id: string;
+  readonly name: string;
+  /** Its place among the blocks of the reply. */
+  readonly position: number;
+}
+
+function toolUsesIn({ content }: Message): readonly AskedTool[] {
+  return content.flatMap((block, position) =>
+    block.type === "tool_use"
+      ? [{ id: storable(block.id), name: storable(block.name), position }]
+      : [],
+  );
 }

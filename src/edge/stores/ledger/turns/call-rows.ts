@@ -3,7 +3,12 @@ import { policyNames } from "../../../../core/cache/policy.ts";
 import { eventCatalogue } from "../../../../core/events/event-catalogue.ts";
 import { withMoneyAsText } from "../../../../core/models/pico-usd.ts";
 import { hashContent } from "../../../../core/hash.ts";
-import type { CallEntry, CallRecord } from "../../../../core/ledger/call-entry.ts";
+import {
+  callKinds,
+  type CallEntry,
+  type CallRecord,
+  type LoneCall,
+} from "../../../../core/ledger/call-entry.ts";
 import {
   fromOutcomeText,
   fromPlanText,
@@ -24,18 +29,34 @@ export interface CallContext {
   readonly replyHash: string;
 }
 
-export function callRow(entry: CallEntry, context: CallContext): Row {
+export function callRow(entry: CallEntry, { sessionId, provider, replyHash }: CallContext): Row {
+  const { turnId: turn_id, number } = entry;
+  const row = rowOf(entry, { turn_id, number, session_id: sessionId }, provider);
+  // The prompt key covers what was sent.
+  return { ...row, entry_hash: hashOf(row, replyHash), kind: "turn", id: null };
+}
+
+/** Number 0: it is no call of a turn. */
+export function loneCallRow(call: LoneCall): Row {
+  const { id, kind, sessionId: session_id, provider } = call;
+  const row = rowOf(call, { turn_id: null, number: 0, session_id }, provider);
+  return { ...row, entry_hash: hashOf(row, `${kind}\n${id}`), kind, id };
+}
+
+function hashOf(row: Row, more: string): string {
+  return hashContent(`${Object.values(row).map(String).join("\n")}\n${more}`);
+}
+
+type RecordedCall = Omit<CallRecord, "turnId" | "number">;
+
+function rowOf(entry: RecordedCall, place: Row, provider: string): Row {
   const { usage } = entry;
-  const plan = toPlanText(entry.plan);
-  const outcome = toOutcomeText(entry);
-  const row = {
-    turn_id: entry.turnId,
-    number: entry.number,
-    session_id: context.sessionId,
+  return {
+    ...place,
     started_ms: entry.startMs,
     ended_ms: entry.endMs,
     model: storable(entry.model),
-    provider: storable(context.provider),
+    provider: storable(provider),
     policy: entry.policy,
     request_hash: storable(entry.promptKey),
     status: entry.status,
@@ -50,12 +71,9 @@ export function callRow(entry: CallEntry, context: CallContext): Row {
     output_tokens: usage?.outputTokens ?? null,
     reasoning_tokens: usage?.reasoningTokens ?? null,
     cost_pico_usd: entry.costPicoUsd,
-    plan_json: plan,
-    outcome_json: outcome,
+    plan_json: toPlanText(entry.plan),
+    outcome_json: toOutcomeText(entry),
   };
-  // The prompt key covers what was sent.
-  const values = Object.values(row).map(String).join("\n");
-  return { ...row, entry_hash: hashContent(`${values}\n${context.replyHash}`) };
 }
 
 export const writeColumns: Readonly<Record<Lifetime, string>> = {
@@ -73,6 +91,29 @@ export function toCallRecord(row: ResultRow): CallRecord {
   return withMoneyAsText({
     turnId: text(row, "turn_id"),
     number: integer(row, "number"),
+    ...toRecorded(row),
+  });
+}
+
+export function toLoneCall(row: ResultRow): LoneCall {
+  return withMoneyAsText({
+    id: text(row, "id"),
+    sessionId: text(row, "session_id"),
+    kind: oneOf(row, "kind", loneKinds),
+    provider: text(row, "provider"),
+    ...toRecorded(row),
+  });
+}
+
+const loneKinds = callKinds.filter((kind) => kind !== "turn");
+
+/** A call of a turn, or one without. */
+export function toAnyCall(row: ResultRow): CallRecord | LoneCall {
+  return row["turn_id"] === null ? toLoneCall(row) : toCallRecord(row);
+}
+
+function toRecorded(row: ResultRow): RecordedCall {
+  return {
     startMs: integer(row, "started_ms"),
     endMs: integer(row, "ended_ms"),
     model: text(row, "model"),
@@ -84,7 +125,7 @@ export function toCallRecord(row: ResultRow): CallRecord {
     usage: row["uncached_tokens"] === null ? null : toUsage(row),
     costPicoUsd: moneyOrNull(row, "cost_pico_usd"),
     ...readAs(row, "outcome_json", fromOutcomeText),
-  });
+  };
 }
 
 export function toUsage(row: ResultRow): Usage {

@@ -38,10 +38,10 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       if (entry.number > held.callCount) return take(appendStep(store, held, entry, more));
       if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
     },
-    answer: async (messages) => {
+    answer: async (messages, takes) => {
       const repeated = repeatedAnswers(held, messages);
       if (repeated !== null && (await isRecorded(repeated))) return;
-      await take(answerStep(store, held, messages));
+      await take(answerStep(store, held, messages, takes));
     },
     compact: async (compaction, lock, events = []) => {
       if (compaction.id === held.parentTurnId && (await isRecorded(landedCompaction(compaction))))

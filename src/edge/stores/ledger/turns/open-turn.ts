@@ -1,10 +1,12 @@
 // Opens a turn: the lease on its session, its row and its first messages in one commit.
 import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
+import { SessionBusy } from "../../../../core/ledger/queue-record.ts";
 import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
 import type { Commit } from "../../sql/database.ts";
 import { checkFoundation } from "../../sql/storable.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
 import { orGiveUp } from "../lease-holder.ts";
+import { countWaiting, takeWrites, untakenGuard } from "../queue-items.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
 import {
   busyWith,
@@ -25,8 +27,11 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<OpenTurn> {
   checkName(turn.id, "turn");
   checkFoundation(`turn ${turn.id}`, turn.foundation);
   for (let tries = 1; tries <= triesMax; tries += 1) {
-    const known = await needSession(store, turn.sessionId);
-    checkFree(known, turn);
+    const [known, waitingCount] = await Promise.all([
+      needSession(store, turn.sessionId),
+      countBefore(store, turn),
+    ]);
+    checkFree(known, turn, waitingCount);
     const held = heldOf(store, known, turn);
     const result = await orGiveUp(held.holder, () =>
       commitOnce(store, openCommit(store, known, turn, held)),
@@ -35,9 +40,16 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<OpenTurn> {
     if (result.kind === "taken") {
       throw conflict(`turn ${turn.id} is already in the ledger`, "give every turn its own id");
     }
+    if (result.kind === "refused" && result.guard === "queue") throw takenByOthers(turn);
     // Another writer was faster, or deleted a text this turn shares. Reads again; `checkFree` then says what blocks it.
   }
   throw busyWith(turn.sessionId);
+}
+
+/** How many messages should have their turn before this one. */
+async function countBefore(store: Store, { sessionId, queue }: NewTurn): Promise<number> {
+  if (queue === undefined || queue.takes.length > 0) return 0;
+  return (await countWaiting(store, sessionId)) - queue.steered.length;
 }
 
 function heldOf(store: Store, known: KnownSession, turn: NewTurn): HeldTurn {
@@ -61,10 +73,12 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
   const { place, token, holder } = held;
   const clock = store.clock();
   const rows = turn.messages.map((message, index) =>
-    messageRow(message, { ...place, index, callNumber: 1 }),
+    messageRow(store, message, { ...place, index, callNumber: 1 }),
   );
+  const takes = turn.queue?.takes ?? [];
   return {
     guards: [
+      ...takes.map(untakenGuard),
       {
         name: "session",
         sql: `UPDATE sessions SET open_turn_id = ?, next_seq = ?, lease_holder = ?, lease_token = ?, lease_expires_ms = ${clock.sql} + ?, updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id IS NOT DISTINCT FROM ? AND next_seq = ? AND lease_token = ? AND move_count = ?`,
@@ -88,20 +102,21 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
       ...contentWrites(turn.foundation === undefined ? [] : [turn.foundation]),
       { into: "turns", rows: [newTurnRow(turn, place)] },
       ...messageWrites(rows, turn.messages),
+      ...takeWrites(takes, turn.id),
     ],
     landed: landedLease(held),
   };
 }
 
 /** Throws an error that names what blocks the session. */
-function checkFree({ record, lease }: KnownSession, turn: NewTurn): void {
+function checkFree({ record, lease }: KnownSession, turn: NewTurn, waitingCount: number): void {
   const { id, openTurnId, headTurnId, status } = record;
   requireAccepted(record);
   if (status !== "active") {
     throw conflict(`session ${id} is archived`, "activate it first, or fork it");
   }
   if (openTurnId !== null && lease.isLive) {
-    throw conflict(
+    throw busy(
       `session ${id} is busy: ${String(lease.holder)} runs turn ${openTurnId}`,
       "wait until that turn is closed, or fork the session",
     );
@@ -113,9 +128,26 @@ function checkFree({ record, lease }: KnownSession, turn: NewTurn): void {
     );
   }
   if (headTurnId !== turn.parentTurnId) {
-    throw conflict(
+    throw busy(
       `session ${id} has moved on: it points at ${headTurnId ?? "no turn"}, not at ${turn.parentTurnId ?? "no turn"}`,
       "read the session again and continue from there, or fork it from your turn",
     );
   }
+  if (waitingCount > 0) {
+    throw busy(
+      `${waitingCount} messages wait in the queue of session ${id}`,
+      "run them first, or drop them",
+    );
+  }
+}
+
+function takenByOthers({ id, sessionId }: NewTurn): SessionBusy {
+  return busy(
+    `the messages of turn ${id} no longer wait in the queue of session ${sessionId}`,
+    "read the queue again",
+  );
+}
+
+function busy(message: string, hint: string): SessionBusy {
+  return new SessionBusy("conflict", message, hint);
 }

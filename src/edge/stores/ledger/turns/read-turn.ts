@@ -1,6 +1,9 @@
 // Reads everything in one turn.
 import type { CallRecord } from "../../../../core/ledger/call-entry.ts";
 import type { ThreadMessage, ToolCallRecord } from "../../../../core/ledger/turn-record.ts";
+import { fromMessageText } from "../../../../core/ledger/message-text.ts";
+import type { ResultRow } from "../../sql/database.ts";
+import { integerOrNull, readAs, text, textOrNull } from "../../sql/read-row.ts";
 import { selected } from "../../sql/tables.ts";
 import { toCallRecord } from "./call-rows.ts";
 import { messageColumns, toThreadMessage } from "../message-rows.ts";
@@ -29,13 +32,33 @@ export async function readMessages(
   return rows.map(toThreadMessage);
 }
 
+/** In the order in which they were asked for, with what their links lead to. */
 export async function readToolCalls(
   { database }: Store,
   turnId: string,
 ): Promise<readonly ToolCallRecord[]> {
   const rows = await database.query(
-    "SELECT turn_id, tool_use_id, name, call_number, status FROM tool_calls WHERE turn_id = ? ORDER BY call_number, tool_use_id",
+    `SELECT ${selected("tool_calls", "u")}, q.role, q.content, q.wire, q.message_id, r.message_id AS result_id,
+      (SELECT MIN(s.id) FROM sessions s WHERE s.parent_turn_id = u.turn_id AND s.spawn_tool_use_id = u.tool_use_id) AS spawned_id
+    FROM tool_calls u JOIN turns t ON t.id = u.turn_id
+    LEFT JOIN messages q ON q.branch_id = t.branch_id AND q.turn_seq = t.seq AND q.idx = u.message_idx
+    LEFT JOIN messages r ON r.branch_id = t.branch_id AND r.turn_seq = t.seq AND r.idx = u.result_idx
+    WHERE u.turn_id = ? ORDER BY u.call_number, u.position, u.tool_use_id`,
     [turnId],
   );
-  return rows.map(toToolCall);
+  return rows.map((row) => ({
+    ...toToolCall(row),
+    inputJson: row["content"] === null ? null : readAs(row, "content", () => inputIn(row)),
+    messageId: textOrNull(row, "message_id"),
+    resultMessageId: textOrNull(row, "result_id"),
+    spawnedSessionId: textOrNull(row, "spawned_id"),
+  }));
+}
+
+/** The parameters in the message that asked. */
+function inputIn(row: ResultRow): string | null {
+  const [content, wire] = [text(row, "content"), textOrNull(row, "wire")];
+  const { content: blocks } = fromMessageText({ role: "assistant", content, wire });
+  const block = blocks[integerOrNull(row, "position") ?? -1];
+  return block?.type === "tool_use" ? block.inputJson : null;
 }

@@ -5,20 +5,27 @@ import type { Block } from "../../../../core/message/message.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import type { Statement, Write } from "../../sql/database.ts";
 import { storable } from "../../sql/storable.ts";
+import type { Value } from "../../sql/tables.ts";
 import { messageRow, messageWrites } from "../message-rows.ts";
+import { takeWrites } from "../queue-items.ts";
 import { landedRow, type Store } from "../store.ts";
 import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
 
 /** The tool results for the last call. */
-export function answerStep(store: Store, held: HeldTurn, messages: readonly NewMessage[]): Step {
+export function answerStep(
+  store: Store,
+  held: HeldTurn,
+  messages: readonly NewMessage[],
+  takes: readonly string[] = [],
+): Step {
   const rows = messages.map((message, index) =>
-    messageRow(message, {
+    messageRow(store, message, {
       ...held.place,
       index: held.messageCount + index,
       callNumber: held.callCount + 1,
     }),
   );
-  const answers = answersIn(messages);
+  const answers = answersIn(messages, held.messageCount);
   const unexpected = findUnasked(held, answers);
   if (unexpected !== undefined) throw unasked(held, unexpected);
   const last = rows.at(-1);
@@ -27,8 +34,8 @@ export function answerStep(store: Store, held: HeldTurn, messages: readonly NewM
       guards: [leaseGuard(store, held)],
       writes: [
         ...messageWrites(rows, messages),
-        ...settled(held, answers, false),
-        ...settled(held, answers, true),
+        ...settled(store, held, answers),
+        ...takeWrites(takes, held.id),
       ],
       ...(last === undefined
         ? {}
@@ -60,7 +67,7 @@ function unasked({ id, callCount }: HeldTurn, { toolUseId }: Answer): StrataErro
 
 /** Asks whether all these answers are already recorded. Null if they cannot be. */
 export function repeatedAnswers(held: HeldTurn, messages: readonly NewMessage[]): Statement | null {
-  if (findUnasked(held, answersIn(messages)) === undefined) return null;
+  if (findUnasked(held, answersIn(messages, 0)) === undefined) return null;
   const { place, callCount } = held;
   const hashes = messages.map(({ message }) => toMessageText(message).hash);
   return {
@@ -82,29 +89,55 @@ export function stillOpen({ unanswered }: HeldTurn, answers: readonly Answer[]):
 interface Answer {
   readonly toolUseId: string;
   readonly isError: boolean;
+  /** The place of its message in the turn. */
+  readonly index: number;
+  readonly ran: NewMessage["ran"];
 }
 
-export function answersIn(messages: readonly NewMessage[]): readonly Answer[] {
-  return messages.flatMap(({ message }) => message.content.flatMap(toAnswer));
+/** `from`: the place of the first message. */
+export function answersIn(messages: readonly NewMessage[], from: number): readonly Answer[] {
+  return messages.flatMap(({ message, ran }, at) =>
+    message.content.flatMap((block) => toAnswer(block, { index: from + at, ran })),
+  );
 }
 
-function toAnswer(block: Block): readonly Answer[] {
+function toAnswer(block: Block, at: Pick<Answer, "index" | "ran">): readonly Answer[] {
   if (block.type !== "tool_result") return [];
-  return [{ toolUseId: storable(block.toolUseId), isError: block.isError }];
+  return [{ toolUseId: storable(block.toolUseId), isError: block.isError, ...at }];
 }
 
+/** A statement takes a limited number of values. */
+const answersPerWrite = 500;
+
+/** Sets how each tool ended, when, and where its result is. */
 export function settled(
+  store: Store,
   held: HeldTurn,
   answers: readonly Answer[],
-  isError: boolean,
 ): readonly Write[] {
-  const ids = answers.filter((each) => each.isError === isError).map(({ toolUseId }) => toolUseId);
-  if (ids.length === 0) return [];
-  const places = ids.map(() => "?").join(", ");
-  return [
-    {
-      sql: `UPDATE tool_calls SET status = ? WHERE turn_id = ? AND status = 'pending' AND tool_use_id IN (${places})`,
-      values: [isError ? "failed" : "succeeded", held.id, ...ids],
-    },
+  const once = [...new Map(answers.map((answer) => [answer.toolUseId, answer])).values()];
+  const nowMs = store.now();
+  const writes: Write[] = [];
+  for (let from = 0; from < once.length; from += answersPerWrite) {
+    writes.push(settlement(held, once.slice(from, from + answersPerWrite), nowMs));
+  }
+  return writes;
+}
+
+function settlement({ id }: HeldTurn, answers: readonly Answer[], nowMs: number): Write {
+  const ids = answers.map(({ toolUseId }) => toolUseId);
+  const set = (column: string, type: string, valueOf: (answer: Answer) => Value): Statement => ({
+    sql: `${column} = CASE tool_use_id${` WHEN ? THEN CAST(? AS ${type})`.repeat(ids.length)} END`,
+    values: answers.flatMap((answer) => [answer.toolUseId, valueOf(answer)]),
+  });
+  const sets = [
+    set("status", "TEXT", ({ isError }) => (isError ? "failed" : "succeeded")),
+    set("result_idx", "BIGINT", ({ index }) => index),
+    set("started_ms", "BIGINT", ({ ran }) => ran?.startMs ?? null),
+    set("completed_ms", "BIGINT", ({ ran }) => ran?.endMs ?? nowMs),
   ];
+  return {
+    sql: `UPDATE tool_calls SET ${sets.map(({ sql }) => sql).join(", ")} WHERE turn_id = ? AND status = 'pending' AND tool_use_id IN (${ids.map(() => "?").join(", ")})`,
+    values: [...sets.flatMap(({ values }) => values), id, ...ids],
+  };
 }

@@ -108,6 +108,7 @@ function toTexts(row: ResultRow, column: string): readonly string[] {
 
 const toolStatuses = ["pending", "succeeded", "failed", "cancelled"] as const;
 
+/** A row of `tool_calls`, without what its links lead to. */
 export function toToolCall(row: ResultRow): ToolCallRecord {
   return {
     turnId: text(row, "turn_id"),
@@ -115,5 +116,12 @@ export function toToolCall(row: ResultRow): ToolCallRecord {
     name: text(row, "name"),
     callNumber: integer(row, "call_number"),
     status: oneOf(row, "status", toolStatuses),
+    position: integerOrNull(row, "position"),
+    inputJson: null,
+    messageId: null,
+    resultMessageId: null,
+    startMs: integerOrNull(row, "started_ms"),
+    endMs: integerOrNull(row, "completed_ms"),
+    spawnedSessionId: null,
   };
 }

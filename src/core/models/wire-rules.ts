@@ -1,0 +1,148 @@
+// How the servers of one protocol differ in what they take. Shared code asks for a property, never for a name.
+import { StrataError } from "../strata-error.ts";
+import { nearestNames } from "../nearest-names.ts";
+import { wiresFile } from "./built-in-files.ts";
+import {
+  readBoolean,
+  readDay,
+  readFields,
+  readList,
+  readOneOf,
+  readOptional,
+  readRecord,
+  readText,
+  type Fields,
+} from "./read-fields.ts";
+
+/** What a server that speaks Chat Completions takes. */
+export interface WireRules {
+  /** The role of system text. */
+  readonly systemRole: (typeof systemRoles)[number];
+  /** Where system messages may stand. `at the start`: several only if each can carry a marker. */
+  readonly systemMessages: (typeof systemPlaces)[number];
+  /** The name of the member that limits a reply. */
+  readonly outputLimit: (typeof outputLimits)[number];
+  /** `text`: one string wherever there is nothing but text and no marker is taken. */
+  readonly content: (typeof contents)[number];
+  /** Whether to ask for the usage of a streamed reply. */
+  readonly streamUsage: boolean;
+  /** Whether it takes `prompt_cache_key`. */
+  readonly cacheKey: boolean;
+  readonly effort: (typeof efforts)[number];
+  /** Whether a reply's schema is taken, and whether it may be strict. */
+  readonly outputSchema: (typeof outputSchemas)[number];
+  /** What happens to the model's thinking in later calls. */
+  readonly thinking: (typeof thinkings)[number];
+  readonly toolIds: (typeof toolIdForms)[number];
+  /** What must follow the results of tools before the user may speak. */
+  readonly afterTools: (typeof afterToolForms)[number];
+}
+
+export const systemRoles = ["developer", "system"] as const;
+export const systemPlaces = ["anywhere", "at the start", "one, first"] as const;
+export const outputLimits = ["max_completion_tokens", "max_tokens"] as const;
+export const contents = ["parts", "text"] as const;
+export const efforts = ["reasoning_effort", "reasoning", "left out"] as const;
+export const outputSchemas = ["strict", "plain", "none"] as const;
+export const thinkings = ["left out", "reasoning_content"] as const;
+export const toolIdForms = ["any", "nine letters and digits"] as const;
+export const afterToolForms = ["any", "assistant"] as const;
+
+/** Rules with their name, their source and what nobody has confirmed. */
+export interface NamedWire {
+  readonly name: string;
+  readonly rules: WireRules;
+  readonly source: string;
+  readonly unverified: readonly string[];
+}
+
+/** Changes by a user; an absent or null one leaves the rule as it is. */
+export type WireChanges = {
+  readonly [Rule in keyof WireRules]?: WireRules[Rule] | null;
+};
+
+const ruleNames = [
+  "systemRole",
+  "systemMessages",
+  "outputLimit",
+  "content",
+  "streamUsage",
+  "cacheKey",
+  "effort",
+  "outputSchema",
+  "thinking",
+  "toolIds",
+  "afterTools",
+] as const satisfies readonly (keyof WireRules)[];
+
+const wires: ReadonlyMap<string, NamedWire> = parseWires(wiresFile, "wires.json");
+
+export const wireNames: readonly string[] = [...wires.keys()];
+
+/** Undefined for a name that is not known. */
+export function findWire(name: string): NamedWire | undefined {
+  return wires.get(name);
+}
+
+/** The rules of a server that nobody described: what every server takes. */
+export const anyServer: WireRules = wireNamed("any server", "wires.json").rules;
+
+export function wireNamed(name: string, place: string): NamedWire {
+  const found = wires.get(name);
+  if (found !== undefined) return found;
+  const [near] = nearestNames(name, wireNames, 1);
+  throw new StrataError(
+    "config-invalid",
+    `${place} names the wire "${name}", which is not known`,
+    near === undefined ? `known are: ${wireNames.join(", ")}` : `did you mean "${near}"?`,
+  );
+}
+
+export function changeWire(rules: WireRules, changes: WireChanges): WireRules {
+  const changed = Object.entries(changes).filter(([, value]) => value !== null);
+  return changed.length === 0 ? rules : { ...rules, ...Object.fromEntries(changed) };
+}
+
+function parseWires(value: unknown, file: string): ReadonlyMap<string, NamedWire> {
+  const fields = readFields(value, file, ["source", "checkedOn", "wires"]);
+  readText(fields["source"], `${file}: source`);
+  readDay(fields["checkedOn"], `${file}: checkedOn`);
+  const all = readRecord(fields["wires"], `${file}: wires`);
+  return new Map(Object.keys(all).map((name) => [name, parseWire(all, name, file)]));
+}
+
+function parseWire(all: Fields, name: string, file: string): NamedWire {
+  const place = `${file}: ${name}`;
+  const own = readFields(all[name], place, ["like", "source", "unverified", ...ruleNames]);
+  const base = readOptional(own["like"], `${place}.like`, readText);
+  const inherited = base === null ? {} : parseWire(all, base, file).rules;
+  const { like: _, source, unverified, ...rules } = own;
+  return {
+    name,
+    rules: parseRules({ ...inherited, ...rules }, place),
+    source: readText(source, `${place}.source`),
+    unverified: readList(unverified ?? [], `${place}.unverified`, (rule, at) =>
+      readOneOf(rule, ruleNames, at),
+    ),
+  };
+}
+
+function parseRules(rules: Fields, place: string): WireRules {
+  const oneOf = <Choice extends string>(
+    name: keyof WireRules,
+    choices: readonly Choice[],
+  ): Choice => readOneOf(rules[name], choices, `${place}.${name}`);
+  return {
+    systemRole: oneOf("systemRole", systemRoles),
+    systemMessages: oneOf("systemMessages", systemPlaces),
+    outputLimit: oneOf("outputLimit", outputLimits),
+    content: oneOf("content", contents),
+    streamUsage: readBoolean(rules["streamUsage"], `${place}.streamUsage`),
+    cacheKey: readBoolean(rules["cacheKey"], `${place}.cacheKey`),
+    effort: oneOf("effort", efforts),
+    outputSchema: oneOf("outputSchema", outputSchemas),
+    thinking: oneOf("thinking", thinkings),
+    toolIds: oneOf("toolIds", toolIdForms),
+    afterTools: oneOf("afterTools", afterToolForms),
+  };
+}

@@ -1,0 +1,145 @@
+// The deps of a session's turns and compactions, with the settings and limits of the moment.
+import type { EventMoment } from "../../core/layers/event.ts";
+import type { Section } from "../../core/layers/section.ts";
+import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
+import { askedRoleOf } from "../../core/session/session-role.ts";
+import type { Session } from "../../core/session/session.ts";
+import { joinSizes, noSizes } from "../../core/tokens/learned-sizes.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { watchTools, withoutSecrets } from "../turn/answer-tools.ts";
+import type { Compaction, Deps } from "../turn/deps.ts";
+import type { HandleParts } from "../turn/turn-handle.ts";
+import { foundationOf, type World } from "../world/world.ts";
+import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
+import type { EngineContext, EngineDeps } from "./engine-deps.ts";
+import type { ReachedSession } from "./route-turn.ts";
+
+export interface WorkInSession extends ReachedSession {
+  readonly world: World;
+  /** The session with the settings of its next call. */
+  readonly onRefreshed: (session: Session) => void;
+  readonly onRecorded: (session: Session) => void;
+  /** The handle of the turn; absent for work between turns. */
+  readonly parts?: HandleParts;
+  /** For work between turns. */
+  readonly signal?: AbortSignal;
+}
+
+export async function toDeps(
+  { deps, readConfig, sizes }: EngineContext,
+  { session, reached, world, parts, signal, onRecorded, onRefreshed }: WorkInSession,
+): Promise<Deps> {
+  const { model, protocol, policy } = session;
+  const role = askedRoleOf(session);
+  let config = await readConfig();
+  const summariser = (await deps.summariser?.()) ?? null;
+  const { redact } = deps;
+  const runTools = withoutSecrets(
+    (uses, call) => world.tools?.runAll(uses, call) ?? Promise.resolve([]),
+    redact,
+  );
+  return {
+    provider: reached.provider,
+    ...(reached.counter === undefined ? {} : { counter: reached.counter }),
+    ledger: deps.ledger,
+    now: deps.now ?? Date.now,
+    runTools: parts === undefined ? runTools : watchTools(runTools, parts.emit),
+    get compaction(): Compaction {
+      return {
+        ...compactionOf(config),
+        refresh: async () => ({ ...(await foundationOf(world, role)), model, protocol, policy }),
+        ...(summariser === null ? {} : { summariser }),
+        ...(world.skills === undefined ? {} : { skills: world.skills }),
+      };
+    },
+    onRecorded,
+    refresh: async (before) => {
+      config = await readConfig();
+      const refreshed = shareSizes(withSettings(before, config, deps), sizes);
+      onRefreshed(refreshed);
+      return refreshed;
+    },
+    ...(redact === undefined ? {} : { redact }),
+    ...(deps.events === undefined ? {} : { events: deps.events }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(parts === undefined ? {} : depsOfHandle(parts)),
+  };
+}
+
+function depsOfHandle({ signal, onPart, onPhase, takeSteered }: HandleParts): Partial<Deps> {
+  return { signal, onPart, onPhase, takeSteered };
+}
+
+/** All sessions of an engine learn the sizes of a model together. */
+function shareSizes(session: Session, known: EngineContext["sizes"]): Session {
+  const { modelName } = session;
+  const sizes = joinSizes(session.sizes, known?.get(modelName) ?? noSizes);
+  known?.set(modelName, sizes);
+  return { ...session, sizes };
+}
+
+/** Refreshes markers, prices and limits, which change no sent byte. Layout and protocol would, so they stay. */
+function withSettings(
+  before: Session,
+  config: EngineConfig,
+  { catalogue }: Pick<EngineDeps, "catalogue">,
+): Session {
+  const { layout } = before.policy;
+  const model = withLimits(before, catalogue);
+  const { outputTokensMax } = optionsOf(config, model);
+  return {
+    ...before,
+    model,
+    options: { ...before.options, outputTokensMax },
+    policy: { ...policyOf(config), layout },
+  };
+}
+
+/** A model that the catalogue no longer has stays unchanged. */
+function withLimits(
+  { model: before, modelName }: Session,
+  catalogue: Catalogue = builtInCatalogue,
+): ModelFacts {
+  const now = findModel(modelName, catalogue)?.facts;
+  if (now === undefined || now === before || now.id !== before.id) return before;
+  const { windowTokens, inputTokensMax, outputTokensMax, prices, cache } = now;
+  return { ...before, windowTokens, inputTokensMax, outputTokensMax, prices, cache };
+}
+
+/** A window that tools and system text fill by themselves holds no conversation. */
+export function requireRoom(session: Session, { catalogue }: Pick<EngineDeps, "catalogue">): void {
+  const { tokens } = session.thread.foundation.end;
+  const model = withLimits(session, catalogue);
+  const tokensMax = Math.min(model.windowTokens, model.inputTokensMax);
+  // 0: the window is not known.
+  if (tokensMax === 0 || tokens < tokensMax) return;
+  throw new StrataError(
+    "config-invalid",
+    `tools and system text have about ${tokens} tokens, and the window of ${model.id} has ${tokensMax}`,
+    `correct models.override.${model.id}.window, choose a model with a larger window, or shorten the documents of the workspace`,
+  );
+}
+
+export interface TurnSettings {
+  readonly volatile: () => Promise<readonly Section[]>;
+  readonly callsMax?: number;
+  /** Who writes and where, for events that do not say it. */
+  readonly moment?: EventMoment;
+}
+
+export async function settingsOfTurn(
+  { readConfig }: EngineContext,
+  volatile: TurnSettings["volatile"],
+): Promise<TurnSettings> {
+  const { callsMax, moment } = await readConfig();
+  const settings = { volatile, ...(moment === undefined ? {} : { moment }) };
+  if (callsMax === undefined) return settings;
+  if (Number.isSafeInteger(callsMax) && callsMax >= 1) return { ...settings, callsMax };
+  throw new StrataError(
+    "input-invalid",
+    `callsMax is ${String(callsMax)}, and a turn needs at least one call`,
+    "give a whole number from 1, or leave it out",
+  );
+}
