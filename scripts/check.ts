@@ -8,6 +8,7 @@ const checks: readonly (readonly [name: string, command: string, ...args: string
   ["unused code", "knip"],
   ["protocol names", "node", "scripts/check-protocol-names.ts"],
   ["generated docs", "node", "scripts/generate-docs.ts", "--check"],
+  ["exports", "node", "scripts/check-exports.ts"],
   ["requirements", "node", "scripts/check-requirements.ts"],
   ["cycles and crumbs", "node", "scripts/check-shape.ts"],
 ];

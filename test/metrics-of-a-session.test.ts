@@ -257,7 +257,7 @@ test("N-42: tools, memory, skills and documents of an agent are counted", async 
     ["ana read ok", 1],
     ["ana skill_load ok", 1],
     ["ana skill_search ok", 1],
-    // Refused before it was called, and nobody said by which name.
+    // Refused before it was called, and no name was given.
     ["ana unknown permission_denied", 1],
   ]);
   expect(samples("agent_memory_updates_total")).toEqual([["ana MEMORY.md add", 1]]);

@@ -1,4 +1,4 @@
-// Goal: no key and no password is ever repeated, whoever asks and whatever a provider says. Method: the program with
+// Goal: no key and no password is ever repeated, in any output and after any reply of a provider. Method: the program with
 // planted secrets, against a provider that repeats the key it was sent in every spelling; then everything that was said
 // and everything on the disk is searched.
 import { once } from "node:events";

@@ -59,7 +59,7 @@ describe("a run of tests that pass and leak", () => {
       "answer and request: an answer of an HTTP server",
       // The last test before it was removed.
       "answer and request: page.html",
-      // Of console, of the stream, of the process that shares our output, and the name of a test.
+      // From console, the stream, the process that shares our output, and the name of a test.
       "run: what the test runner prints",
       "run: what the test runner prints",
       "run: what the test runner prints",

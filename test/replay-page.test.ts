@@ -1,4 +1,4 @@
-// Goal: the page of a replay works for whoever opens it. Method: a real browser, with the network cut off.
+// Goal: the page of a replay works in any browser that opens it. Method: a real browser, with the network cut off.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Goal: whoever goes on with a session sends what its first process would have sent. Method: the same turns in one
+// Goal: a process that goes on with a session sends what its first process would have sent. Method: the same turns in one
 // process and with a restart, or a crash at every point of a turn, and the bodies compared byte by byte.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findPolicy } from "../src/core/cache/policies.ts";

@@ -14,7 +14,7 @@ import { atLeast, exactly, type Report } from "../../harness/report.ts";
 import { loadO200k } from "../../src/core/tokens/o200k/counter.ts";
 import { readRecordings } from "../../src/replay/readers/read-recordings.ts";
 
-/** Of each kind in each session. */
+/** Breaks per kind and session. */
 const plantsPerSession = 2;
 
 export async function plantInRecordings(

@@ -13,7 +13,7 @@ import {
 } from "./stored-events.ts";
 
 export interface CompactionFigures {
-  readonly fold_count: number;
+  readonly compaction_count: number;
   readonly turns_summarized: number;
   readonly tokens_before: number;
   readonly tokens_after: number;
@@ -34,7 +34,7 @@ export interface CompactionFigures {
 export const compactions: Analysis<CompactionFigures> = {
   summary: "What compactions shortened and cost, and how attempts ended",
   groupBys: ["trigger", "kind", "model", "session", "day", "none"],
-  orders: ["fold_count", "cost_usd", "tokens_before"],
+  orders: ["compaction_count", "cost_usd", "tokens_before"],
   async ask(ledger, question) {
     const sql = (key: GroupKey): string => compactionsSql(key, question);
     const compacted = new Map(await readByGroup(ledger, question, sql));
@@ -47,7 +47,7 @@ export const compactions: Analysis<CompactionFigures> = {
         .reduce<bigint>((sum, { payload }) => sum + (parseUsdText(payload["cost_usd"]) ?? 0n), 0n);
       const [before, after] = [countOf(row, "before"), countOf(row, "after")];
       const figures: CompactionFigures = {
-        fold_count: countOf(row, "fold_count"),
+        compaction_count: countOf(row, "compaction_count"),
         turns_summarized: countOf(row, "turns"),
         tokens_before: before,
         tokens_after: after,
@@ -55,7 +55,7 @@ export const compactions: Analysis<CompactionFigures> = {
         summary_tokens: countOf(row, "summary"),
         input_tokens: countOf(row, "input"),
         output_tokens: countOf(row, "output"),
-        duration_ms_mean: ratio(countOf(row, "duration"), countOf(row, "fold_count")),
+        duration_ms_mean: ratio(countOf(row, "duration"), countOf(row, "compaction_count")),
         duration_ms_max: countOf(row, "duration_max"),
         cost_usd: toUsdText(moneyOf(row, "cost")),
         outcomes: countBy(ended, (event) => textField(event, "outcome")),
@@ -73,7 +73,7 @@ const ownKeys: Readonly<Record<string, string>> = {
 };
 
 function compactionsSql(key: GroupKey, { groupBy }: Question): string {
-  return `SELECT ${ownKeys[groupBy] ?? key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.turns_summarized", "turns")}, ${sumSql("f.tokens_before", "before")},
+  return `SELECT ${ownKeys[groupBy] ?? key.compactions} AS grp, COUNT(*) AS compaction_count, ${sumSql("f.turns_summarized", "turns")}, ${sumSql("f.tokens_before", "before")},
       ${sumSql("f.tokens_after", "after")}, ${sumSql("f.summary_tokens", "summary")}, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
       ${sumSql("f.duration_ms", "duration")}, MAX(f.duration_ms) AS duration_max, ${moneySums("f.cost_pico_usd", "cost")}
     ${fromCompactions(key)} GROUP BY 1`;

@@ -22,7 +22,7 @@ export interface GroupKey {
   /** Expression over `calls c`, and its session `s` if `usesSession`. */
   readonly calls: string;
   /** Expression over `compactions_v1 f`, and its session `s` if `usesSession`. */
-  readonly folds: string;
+  readonly compactions: string;
   readonly usesSession?: true;
   readonly toLabel?: (value: unknown) => Label;
 }
@@ -33,28 +33,32 @@ const hourMs = 3_600_000;
 const isWorkerSql = "CASE WHEN s.role IS NULL THEN NULL WHEN s.role = 'worker' THEN 1 ELSE 0 END";
 
 const keys: Readonly<Record<GroupName, GroupKey>> = {
-  model: { calls: "c.model", folds: "f.model_used" },
-  provider: { calls: "c.provider", folds: "f.provider" },
-  session: { calls: "c.session_id", folds: "f.session_id" },
-  agent: { calls: "s.agent", folds: "s.agent", usesSession: true },
-  parent_session: { calls: "s.parent_session_id", folds: "s.parent_session_id", usesSession: true },
+  model: { calls: "c.model", compactions: "f.model_used" },
+  provider: { calls: "c.provider", compactions: "f.provider" },
+  session: { calls: "c.session_id", compactions: "f.session_id" },
+  agent: { calls: "s.agent", compactions: "s.agent", usesSession: true },
+  parent_session: {
+    calls: "s.parent_session_id",
+    compactions: "s.parent_session_id",
+    usesSession: true,
+  },
   is_worker: {
     calls: isWorkerSql,
-    folds: isWorkerSql,
+    compactions: isWorkerSql,
     usesSession: true,
     toLabel: (value) => (typeof value === "number" ? value === 1 : null),
   },
   day: {
     calls: `c.started_ms / ${dayMs}`,
-    folds: `f.compacted_at / ${dayMs}`,
+    compactions: `f.compacted_at / ${dayMs}`,
     toLabel: (value) => toDayLabel(Number(value) * dayMs),
   },
   hour: {
     calls: `c.started_ms / ${hourMs}`,
-    folds: `f.compacted_at / ${hourMs}`,
+    compactions: `f.compacted_at / ${hourMs}`,
     toLabel: (value) => toHourLabel(Number(value) * hourMs),
   },
-  none: { calls: "CAST('all' AS TEXT)", folds: "CAST('all' AS TEXT)" },
+  none: { calls: "CAST('all' AS TEXT)", compactions: "CAST('all' AS TEXT)" },
 };
 
 export function keyOf(groupBy: string): GroupKey {

@@ -51,7 +51,7 @@ function callsSql(key: GroupKey): string {
 
 /** Leaves out compactions without a model call. */
 function summariesSql(key: GroupKey): string {
-  return `SELECT ${key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
+  return `SELECT ${key.compactions} AS grp, COUNT(*) AS compaction_count, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
       ${moneySums("f.cost_pico_usd", "cost")}
       ${fromCompactions(key)} AND (f.cost_pico_usd > 0 OR f.input_tokens > 0) GROUP BY 1`;
 }
@@ -67,7 +67,7 @@ function toSpending(calls: ResultRow | undefined, summaries: ResultRow | undefin
     firstMs: calls === undefined ? null : integer(calls, "first_ms"),
     lastMs: calls === undefined ? null : integer(calls, "last_ms"),
     summaries: {
-      count: countOf(summaries, "fold_count"),
+      count: countOf(summaries, "compaction_count"),
       inputTokens: countOf(summaries, "input"),
       outputTokens: countOf(summaries, "output"),
       picoUsd: moneyOf(summaries, "cost"),

@@ -151,7 +151,7 @@ async function readTurns(
       COALESCE(NULLIF(k.session_id, ''), NULLIF(f.session_id, ''), o.id) AS session_id,
       CASE WHEN t.status = 'pending' AND o.lease_holder IS NOT NULL AND o.lease_expires_ms >= ${clockSql} THEN 1 ELSE 0 END AS in_flight,
       k.call_count, k.uncached, k.read_tokens, k.written, k.output, k.cost_0, k.cost_1,
-      CAST(COALESCE(f.cost_pico_usd, 0) AS TEXT) AS fold_cost,
+      CAST(COALESCE(f.cost_pico_usd, 0) AS TEXT) AS compaction_cost,
       (SELECT COUNT(*) FROM tool_calls u WHERE u.turn_id = t.id) AS tool_use_count
     FROM turns t
     LEFT JOIN (
@@ -167,7 +167,7 @@ async function readTurns(
 
 function toRow(row: ResultRow): FoundRow<TurnFigures> {
   const tokens = tokensOf(row);
-  const total = money(row, "fold_cost") + moneyOf(row, "cost");
+  const total = money(row, "compaction_cost") + moneyOf(row, "cost");
   const startMs = integer(row, "started_ms");
   const endMs = integerOrNull(row, "completed_ms");
   const figures: TurnFigures = {

@@ -32,7 +32,7 @@ export interface CutRead {
 export interface CutQuestion {
   readonly found: Pick<Explanation, "expectedReadTokens" | "reportedReadTokens">;
   readonly facts: ModelFacts;
-  /** Of the session's earlier calls. */
+  /** From the session's earlier calls. */
   readonly ends: readonly PrefixEnd[];
   /** Whether a prefix before the messages was kept on its own, so that a change behind it leaves something to read. */
   readonly isHeadKept: boolean;

@@ -41,7 +41,7 @@ function firstUnread({ view, usage, entries, before }: ReadCall): number {
   for (const { block, key, tokens } of entries) {
     const off = Math.abs(tokens - read);
     if (view.blocks[block]?.key !== key || off > toleranceTokens) continue;
-    // Of equally close entries, the longer prefix is read.
+    // If two entries are equally close, the longer prefix is read.
     const isNearer = end === null || off < end.off || (off === end.off && block > end.block);
     if (isNearer) end = { block, off };
   }

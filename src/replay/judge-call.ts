@@ -41,7 +41,7 @@ export interface CallToExplain {
   readonly view: PromptView;
   readonly facts: ModelFacts;
   readonly entries: readonly TrackedEntry[];
-  /** Of the session's earlier calls. */
+  /** From the session's earlier calls. */
   readonly ends: readonly PrefixEnd[];
   readonly startMs: number;
 }

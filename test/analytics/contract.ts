@@ -397,7 +397,7 @@ export function analyticsContract(store: TestStore): void {
     expect(await dataOf("compactions")).toMatchObject([
       {
         trigger: "manual",
-        fold_count: 1,
+        compaction_count: 1,
         tokens_before: 1000,
         tokens_after: 300,
         kept_share: 0.3,
@@ -406,7 +406,12 @@ export function analyticsContract(store: TestStore): void {
         outcomes: { failed: 1 },
         failed_cost_usd: "0.000200",
       },
-      { trigger: "context_limit", fold_count: 0, kept_share: null, outcomes: { too_soon: 1 } },
+      {
+        trigger: "context_limit",
+        compaction_count: 0,
+        kept_share: null,
+        outcomes: { too_soon: 1 },
+      },
     ]);
   });
 

@@ -54,11 +54,11 @@ export interface WorldOptions {
   readonly summary?: Model;
   readonly tools?: readonly Tool[];
   readonly setup?: Partial<SessionSetup>;
-  /** Of the calls for summaries. */
+  /** From the calls for summaries. */
   readonly summaryTimeouts?: Partial<Timeouts>;
   /** The window of a model of its own for summaries; the session's model by default. */
   readonly summariserTokens?: number | undefined;
-  /** Of the provider: longer requests are refused. */
+  /** The provider's limit: longer requests are refused. */
   readonly bodyBytesMax?: number;
 }
 
@@ -88,7 +88,7 @@ export interface World {
   folds(): Promise<readonly CompactionRecord[]>;
   /** Payloads of what was told, of one type. */
   payloads<Type extends EventType>(type: Type): readonly PayloadOf<Type>[];
-  /** Of the events in the ledger. */
+  /** From the events in the ledger. */
   violations(): Promise<readonly TraceViolation[]>;
   /** Before the end of the test, where it has many. */
   close(): Promise<void>;
@@ -110,7 +110,7 @@ const windowTokens = 20_000;
 /** Turns of this size: three are kept, and seven are a compaction with the settings of `foldsSoon`. */
 const turnTokens = 1_000;
 
-/** Of this size the eighth turn does not fit any more. */
+/** With this size the eighth turn does not fit any more. */
 export const largeTurn = 2_100;
 
 /** Nothing is reserved but what a short reply needs. */

@@ -33,7 +33,7 @@ export function fileText(path: string, tokens: number): string {
 export interface Reading {
   /** Calls with tools before it answers. */
   readonly steps: number;
-  /** Of each result. */
+  /** Size of each result. */
   readonly tokens: number;
   readonly tool?: string;
   /** Tools it asks for at once. */

@@ -102,7 +102,7 @@ function dumpRow(table: string, row: Row, names: Names): unknown {
   const entries = Object.entries(withoutRepeated(row)).filter(
     ([column, value]) => value !== null && !isNewer(table, column, value),
   );
-  // Of an entry under a random name, the hash is another one in each run.
+  // An entry under a random name has another hash in each run.
   const isRandom = table === "calls" && names.inText(String(row["turn_id"])) !== row["turn_id"];
   const kept = entries.filter(([column]) => !(isRandom && column === "entry_hash"));
   return Object.fromEntries(

@@ -32,7 +32,7 @@ export interface ProcessOptions {
   readonly config?: Partial<EngineConfig>;
   readonly deps?: Partial<EngineDeps>;
   readonly delegation?: DelegationOptions;
-  /** Of both models; what the catalogue has by default. */
+  /** For both models; what the catalogue has by default. */
   readonly windowTokens?: number;
   readonly stream?: boolean;
   readonly tools?: readonly Tool[];

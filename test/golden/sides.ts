@@ -15,7 +15,7 @@ export interface Side {
   /** As models name it. */
   readonly provider: string;
   readonly model: string;
-  /** Of the same provider. */
+  /** From the same provider. */
   readonly otherModel: string;
   /** For `createProvider`. */
   readonly endpoint: (url: string) => ReturnType<typeof anthropicEndpoint>;

@@ -21,9 +21,9 @@ export interface Stage {
   readonly side: Side;
   readonly simulator: Simulator;
   readonly url: string;
-  /** Of this run alone. */
+  /** Only of this run. */
   readonly folder: string;
-  /** Of the ledger. */
+  /** From the ledger. */
   readonly file: string;
   readonly seen: SeenRequest[];
   readonly told: StrataEvent[];

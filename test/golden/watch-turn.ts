@@ -1,4 +1,4 @@
-// What whoever asked for a turn sees of it: parts in order, with words joined, and the result.
+// What the caller of a turn sees of it: parts in order, with words joined, and the result.
 import type { CallEntry, TurnHandle, TurnPart, TurnResult } from "./kit.ts";
 import type { Stage } from "./stage.ts";
 

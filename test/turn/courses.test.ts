@@ -1,4 +1,4 @@
-// Goal: whatever happens in a turn, it ends, and nobody who looks at the ledger can tell that a process died. Method: one
+// Goal: whatever happens in a turn, it ends, and the ledger does not show that a process died. Method: one
 // percent of what `npm run -s torture -- turn` plays.
 import { expect, test } from "vitest";
 import { experiment } from "../../torture/turn.ts";

@@ -24,7 +24,7 @@ export const stepNames = [
 
 export type StepName = (typeof stepNames)[number];
 
-/** Of a turn, the call that is made or comes next, from 1. */
+/** The call of the turn that is made or comes next, from 1. */
 export interface Place {
   readonly turn: number;
   readonly call: number;

@@ -182,7 +182,7 @@ function createPlayer(course: Course, scene: Scene): Player {
             if (step.do === "close") {
               const { session: after, end } = toClosed(turn, step.how, life.now());
               log.close(id, end);
-              // What nobody heard is handed back.
+              // Words that no call sent are handed back.
               for (const each of heard) settled.add(each);
               count(`ended ${step.how}`);
               life.leave("close", place);

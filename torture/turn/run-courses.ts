@@ -88,7 +88,7 @@ function note(findings: Findings, { problems, counts }: Played): void {
 
 function compare(course: Course, played: Played, findings: Findings): string | null {
   const isTight = (played.counts.get("compaction came to nothing, and nothing fits") ?? 0) > 0;
-  // That memory had to leave the prompt is not recorded: whoever resumes the turn estimates with it.
+  // That memory had to leave the prompt is not recorded: a resumed turn estimates with it.
   if (course.kills.length === 0 || (course.hasMemory && isTight)) return null;
   const twin = play(withoutKills(course, played.lost), sceneOf(course.stage));
   findings.compared += 1;

@@ -56,7 +56,7 @@ const shown: Readonly<Record<AnalysisName, string>> = {
   skills: "load_count loaded_tokens session_count search_count last_loaded_at load_reasons",
   misses: "miss_count session_count lost_tokens lost_cost_usd unpriced_miss_count",
   compactions:
-    "fold_count turns_summarized tokens_before tokens_after kept_share cost_usd failed_cost_usd duration_ms_mean outcomes",
+    "compaction_count turns_summarized tokens_before tokens_after kept_share cost_usd failed_cost_usd duration_ms_mean outcomes",
 };
 
 const callColumns = `number status failure model latency_ms ${tokens} output_tokens hit_rate discarded_count cost_usd`;
@@ -88,7 +88,7 @@ function toColumns(names: string): readonly Column<Flat>[] {
 function titleOf(name: string): string {
   return name
     .replace("no_cache.actual_", "")
-    .replace("fold_count", "compaction_count")
+    .replace("compaction_count", "compaction_count")
     .replace(/_count$/, "s")
     .replace(/_(?:usd|tokens|ms|at)$/, "")
     .replace("_ms_", " ")

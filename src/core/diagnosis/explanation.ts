@@ -47,7 +47,7 @@ export function adviseOn(cause: MissCause, about: Circumstances): string {
     case "no miss":
       return "Nothing to do.";
     case "model changed":
-      return "Stay on one model within a session, or switch where the history is folded anyway: caches are kept per model.";
+      return "Stay on one model within a session, or switch where the history is compacted anyway: caches are kept per model.";
     case "tools changed":
       return `Keep the tool list as it is over a session (here: ${what}); bring in further tools by deferred loading or allow fewer by tool choice.`;
     case "tools reordered":
@@ -60,7 +60,7 @@ export function adviseOn(cause: MissCause, about: Circumstances): string {
       if (about.detail?.startsWith("user turn after thinking") === true) {
         return "The model is not shown earlier thinking once the user speaks again: ask the provider to keep it, or mark the last block before it.";
       }
-      return `Keep ${about.detail?.split(":")[0] ?? "the settings"} as it is over a session, or change it where the history is folded anyway.`;
+      return `Keep ${about.detail?.split(":")[0] ?? "the settings"} as it is over a session, or change it where the history is compacted anyway.`;
     case "beta header changed":
       return "Send the same beta features from the first call of a session to its last.";
     case "no slot for a marker":

@@ -87,7 +87,7 @@ describe("a tracked session", () => {
     const tracker = createTracker();
     observe(tracker, messagesBody(), usageOf(0, tail, 0));
     observe(tracker, messagesBody(goOn), usageOf(tail, 1000, 0), 30_000);
-    // The reply before it is shared and could not be read: nobody marks every place.
+    // The reply before it is shared and could not be read: not every place is marked.
     const other = messagesBody((body) => goOn(body, textOf(300, "else")));
     expect(observe(tracker, other, usageOf(tail, 800, 0), 60_000)).toBeNull();
   });

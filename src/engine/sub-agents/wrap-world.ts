@@ -73,7 +73,7 @@ export function wrapTools(wrapped: ToolsToWrap): WorldTools {
       replyNumber += 1;
       const call = { replyNumber, ...context };
       const answers: Message[] = [];
-      // In the order of the reply, whoever runs them. A failure of one must not lose the other's answers.
+      // Results keep the order of the reply. A failure of one tool must not lose the answers of the others.
       for (const { isOurs, asked } of split(uses, isInner)) {
         const tools = isOurs || inner.tools === undefined ? own : inner.tools;
         answers.push(...(await answerTools(asked, (each, of) => tools.runAll(each, of), call)));

@@ -9,7 +9,7 @@ import { words } from "../speakers.ts";
 import { expectCosts, expectSame, messagesOf, textOf } from "../looks.ts";
 import { compactionsSoon, openWorld, sessionId, type World } from "../test-kit.ts";
 
-/** Of the kinds an index looks for; none of them like another. */
+/** One of each kind an index looks for; no two alike. */
 const planted = [
   "src/vault/rotate-keys.ts",
   "billing-worker-7741",

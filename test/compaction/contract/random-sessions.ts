@@ -170,7 +170,7 @@ async function take(world: World, step: Step, index: number): Promise<void> {
         await world.sayTo(deps, `Read ${index}.`);
       } catch (error) {
         if (!(error instanceof Error && error.cause instanceof Crash)) throw error;
-        // Of a process that is gone nobody gives a lease back.
+        // A process that is gone gives no lease back.
         await world.pass(leaseMs + 1);
         await world.restart();
         if (step.isResumed) return done(await world.resumeTurn());

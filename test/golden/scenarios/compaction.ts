@@ -1,4 +1,4 @@
-// Histories that get too long by our own count, or that somebody wants shorter.
+// Histories that get too long by our own count, or that a user wants shorter.
 import { cheapCounter, createTokenCounter, resolveModel, type EngineSession } from "../kit.ts";
 import { setup, small, soon, talk } from "../long-talk.ts";
 import type { Process } from "../process.ts";

@@ -19,7 +19,7 @@ export interface ModelTurn {
 
 export interface ModelCompaction {
   readonly firstKeptId: string | null;
-  /** Of the first kept turn, messages before this one are compacted, too. */
+  /** Messages of the first kept turn before this one are compacted, too. */
   readonly firstKeptIndex: number;
   readonly throughId: string;
 }

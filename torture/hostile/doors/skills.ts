@@ -1,4 +1,4 @@
-// SKILL.md files: the reader on texts, and a workspace with skills that somebody else wrote.
+// SKILL.md files: the reader on texts, and a workspace with skills from others.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom, type Random } from "../../../harness/random-message.ts";

@@ -184,7 +184,7 @@ async function recordedTexts(ledger: Ledger, world: RealWorld): Promise<readonly
   const id = world.turnId();
   const turn = await ledger.findTurn(id);
   if (turn === null) return [];
-  // What nobody heard was handed back with the end of the turn.
+  // Words that no call sent were handed back at the end of the turn.
   if (turn.status === "completed" || turn.status === "failed") {
     return world.course.interruptions.map((_, at) => `Meanwhile ${at}. "kind":"cancelled"`);
   }

@@ -20,7 +20,7 @@ export interface ReportedCounts {
   /** Includes reasoning tokens. */
   readonly generatedTokens: number | undefined;
   readonly reasoningTokens: number | undefined;
-  /** Of prompt and reply. More than both together if thinking is counted apart from the reply. */
+  /** Tokens of prompt and reply. More than both together if thinking is counted apart from the reply. */
   readonly totalTokens?: number | undefined;
   /** In dollars. */
   readonly costUsd?: number | undefined;
