@@ -204,7 +204,7 @@ test("a session of another protocol is refused, not sent in the wrong words", as
   await session.release();
   const chat = await setUp(() => "ok", { ledger, config, deps: reachBy(openaiChat) });
   await expect(chat.engine.resume("s")).rejects.toThrow(
-    "session s speaks openai-responses with gpt-5.5, and its provider is now spoken to by openai-chat",
+    "session s was recorded with the protocol openai-responses for gpt-5.5, and its provider now uses openai-chat",
   );
 });
 

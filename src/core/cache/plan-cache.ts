@@ -112,7 +112,7 @@ function requestMarkerOf(
   };
 }
 
-/** A request marker stands on the last block, and needs a free slot and that place. */
+/** A marker of the whole request is placed on its last block, so that block and one slot must be free. */
 function whyNoRequestMarker(
   { markers }: ModelFacts["cache"],
   blocks: BlockList,

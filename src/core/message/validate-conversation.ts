@@ -1,5 +1,4 @@
 // Invariants across messages: who speaks first, and every tool use answered once, right after the message that used it.
-// message.
 import { isObject } from "./fields.ts";
 import { checkShape } from "./check-shape.ts";
 import { messageShape } from "./message-shapes.ts";

@@ -197,7 +197,7 @@ function missingMetadata({ metadata, role }: MessageRecord): string[] {
   );
 }
 
-/** The names every provider accepts. Real tools have names such as `Read` and `mcp__github__search`. */
+/** Names that stored and foreign messages may have: the widest rule of a provider. Our own tools have a narrower one. */
 export function isToolName(name: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(name);
 }

@@ -81,7 +81,7 @@ export function withState(session: Session, text: JsonText | null): Session {
   };
 }
 
-/** Volatile text that was kept in a turn, as long as nothing was learned elsewhere; null for none. */
+/** Volatile text that this turn stored last; null if it stored none or another turn stored the state since. */
 export function keptVolatileIn(text: JsonText | null, turnId: string): string | null {
   const state: unknown = text === null ? null : JSON.parse(text);
   return isKept(state) && state.turnId === turnId ? state.keptVolatile : null;

@@ -82,7 +82,7 @@ export interface SetupPlace {
   readonly turnId: string | null;
   /** False until the turn that brings the model is completed. */
   readonly isRecorded: boolean;
-  /** Up to this turn the model's own thinking is removed too; null if none is removed. */
+  /** The model's own thinking up to this turn is left out of the prompt; null to leave out none. */
   readonly after: string | null;
 }
 
@@ -123,7 +123,7 @@ export interface StaysWith {
 /** The session, turn and tool use that started a sub-agent, and its task. */
 export type SessionOrigin = Pick<NewSession, "parent" | "task">;
 
-/** Name, size and hash of a section. With a `note`: of the note, which says where sections come from. */
+/** Name, size and hash of a section, or of the host's note about where sections come from. */
 export interface SectionNote {
   readonly name: string;
   readonly layer: Section["layer"];

@@ -34,7 +34,7 @@ export function registerTools<T extends Tool>(
   );
 }
 
-/** The names all providers accept. */
+/** Names of our tools: what every provider accepts. */
 export function isToolName(name: string): boolean {
   return /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/.test(name);
 }

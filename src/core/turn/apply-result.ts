@@ -113,7 +113,7 @@ function compacted(turn: Turn, { outcome }: ResultOf<"compact">): Turn {
       isStored: true,
       isCompacted: true,
     };
-    // The call that was too long had its own time: the next one is another call.
+    // A refused call is over: the retry is a call of its own, with its own time.
     return { ...next, at: isAfterOverflow(turn) ? { after: "begin" } : again(next, call) };
   }
   // The provider found the prompt too long, and compaction could not shorten it.
@@ -174,7 +174,7 @@ function replied(turn: Turn): Turn {
   };
 }
 
-/** A refusal taught how long the prompt really is. A resumed turn estimates it with the same knowledge. */
+/** Estimates the prompt again with the sizes that the refusal taught, as a resumed turn does. */
 function withLearnedSize(call: CallAtHand, session: Session): CallAtHand {
   const { assembly, plan, volatile } = call.prepared;
   return { ...call, prepared: toPrepared(session, assembly, plan, volatile) };

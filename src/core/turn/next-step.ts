@@ -84,7 +84,7 @@ function compactOrSend(turn: Turn, call: CallAtHand): Step {
   return { do: "compact", trigger: "size", bySize, prepared, nowMs };
 }
 
-/** Memory that this call could leave out. Not if a recorded message head already has it. */
+/** Tokens of memory that this call could leave out. Zero if the memory is part of a recorded message. */
 function memoryTokensIn({ session, current }: Turn, { volatile }: CallMoment): number {
   const memory = volatile?.filter(isMemory) ?? [];
   if (memory.length === 0 || current.length === 0 || hasHead(session)) return 0;
@@ -125,7 +125,7 @@ function mayRepeat({ limits, ...turn }: Turn, { failure }: CallEntry): boolean {
   return limits.repeatsFailedCalls && callCountOf(turn) > 1 && failure?.kind !== "cancelled";
 }
 
-/** Whether new messages from people get another call. The last allowed call has no successor. */
+/** Whether messages that came in meanwhile are sent with one more call of this turn. */
 export function hasCallForSteered(turn: Turn): boolean {
   return turn.steered.length > 0 && callCountOf(turn) < turn.limits.callsMax;
 }

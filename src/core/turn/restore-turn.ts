@@ -95,8 +95,8 @@ function startIsoOf({ policy }: Session, [first]: readonly ThreadMessage[]): str
 }
 
 /**
- * The last answered call sent the time; a compaction answers a call that was too long. A message with the time at its head
- * has it since it was recorded.
+ * When the time was last sent: with the last call that got a reply, or with a refused call that a compaction followed.
+ * A layout with the time at the head of a message sent it when the turn began.
  */
 function timeSentMsOf(
   { policy }: Session,
@@ -122,7 +122,7 @@ function isCompactedSince(
   return last !== undefined || compaction.compactedMs >= turn.startMs;
 }
 
-/** The calls with their messages. What a call sent that came to nothing was sent by the next one again. */
+/** The calls with their messages. The next call repeats the messages of a failed call. */
 function withMessages(
   calls: readonly CallRecord[],
   messages: readonly ThreadMessage[],

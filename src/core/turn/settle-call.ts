@@ -76,7 +76,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
   const { assembly, startMs } = call;
   const { lesson, miss, lastCall } = judgeCall(session, call, outcome, learned);
   const grown = appendMessages(assembly.thread, [outcome.message]);
-  // The reply is empty: text for this call only must not stand between two user messages.
+  // After an empty reply the thread must not keep the volatile text: it would stand between two user messages.
   const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
   const isWhole = outcome.status === "complete";
   const { costPicoUsd, notes } = billOf(session, call);

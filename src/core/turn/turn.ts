@@ -95,7 +95,7 @@ export type Stage =
   /** What the call sends is in the ledger. */
   | { readonly after: "record"; readonly call: CallAtHand }
   | { readonly after: "count"; readonly call: CallAtHand }
-  /** The prompt must be built again with this volatile text: the history was compacted, or memory must leave. */
+  /** The prompt is built again with this volatile text, because the history was compacted or memory does not fit. */
   | {
       readonly after: "compact";
       readonly moment: CallMoment;
@@ -169,7 +169,7 @@ export function recordedCall(turn: Pick<Turn, "earlier" | "calls">, back: 1 | 2)
   return calls.at(-back) ?? earlier.at(calls.length - back) ?? null;
 }
 
-/** `cut off`: the reply ended inside or before a tool use that cannot be run. */
+/** `cut off`: the reply asked for tools but stopped for another reason, so its tool uses may be incomplete and are not run. */
 export type TurnEnding = "done" | "failed" | "cancelled" | "cut off" | "too many calls";
 
 /** How a turn with this last reply ends; null if another call follows. */

@@ -50,7 +50,7 @@ export async function changeModel(
 function tooLong({ model }: NamedModel, { promptTokens, limitTokens }: CallPreview): StrataError {
   return new StrataError(
     "input-invalid",
-    `the conversation takes about ${promptTokens} tokens of ${model.id}, which takes ${limitTokens} before it must be compacted`,
+    `the conversation has about ${promptTokens} tokens, more than the ${limitTokens} that ${model.id} takes without a compaction`,
     "shorten it first, or choose a model with a larger window",
   );
 }

@@ -33,7 +33,7 @@ export interface SessionTurn {
   readonly deps: Deps;
 }
 
-/** What earlier work left in the ledger. `unknown`: it failed, so the session is read again before it does anything else. */
+/** What earlier work left in the ledger. After work that failed it is `unknown`, and the session is read again first. */
 type Leftover = "nothing" | "open turn" | "unknown";
 
 export class LiveSession {

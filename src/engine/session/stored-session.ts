@@ -177,7 +177,7 @@ function neverWith({ id, model, provider }: SessionRecord, wanted: ModelFacts): 
 function otherProtocol({ id }: SessionRecord, kept: CallSettings, { name }: Protocol): StrataError {
   return new StrataError(
     "input-invalid",
-    `session ${id} speaks ${kept.protocol} with ${kept.model}, and its provider is now spoken to by ${name}`,
+    `session ${id} was recorded with the protocol ${kept.protocol} for ${kept.model}, and its provider now uses ${name}`,
     `configure the provider as it was, or open a new session with its messages`,
   );
 }

@@ -95,7 +95,7 @@ export async function releaseOnError<Value>(
   }
 }
 
-/** Closes the turn in the ledger and in events. Returns messages that came too late for a call. */
+/** Closes the turn in the ledger and in events. Its result has the messages that came too late for a call. */
 export async function closeTurn(
   running: RunningTurn,
   how: TurnEnding,

@@ -162,7 +162,7 @@ export async function runTools(
   { turn, tools }: RunningTurn,
   { now, onPhase, runTools: run }: StepDeps,
 ): Promise<Result> {
-  // A resumed turn says what it does from its first call on.
+  // A resumed turn reports phases only from its first call on.
   if (turn.isAnnounced) onPhase?.("running tools");
   const askedMs = now();
   const started = new Map<string, number>();

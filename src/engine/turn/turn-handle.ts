@@ -59,7 +59,7 @@ export interface TurnHandle extends AsyncIterable<TurnPart> {
 export interface HandleParts {
   readonly handle: TurnHandle;
   readonly signal: AbortSignal;
-  /** Emits the start of a turn: first of one that was left open, then of the handle's own. */
+  /** Emits the start of a turn. A turn that was left open is finished first, and its start is emitted, too. */
   readonly started: (turnId: string) => void;
   readonly onPart: (part: StreamPart) => void;
   readonly onPhase: (phase: TurnPhase) => void;
