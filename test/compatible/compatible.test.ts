@@ -18,6 +18,9 @@ const reached: Readonly<Record<DialectName, readonly [provider: string, model: s
   qwen: ["qwen", "qwen3.7-max"],
   zai: ["zai", "glm-5.3"],
   groq: ["groq", "llama"],
+  minimax: ["minimax", "minimax-m3"],
+  gemini: ["google", "gemini-3.8-flash"],
+  "lm-studio": ["lm-studio", "llama"],
   vllm: ["vllm", "llama"],
   "llama.cpp": ["llama.cpp", "llama"],
   ollama: ["ollama", "llama"],
@@ -30,7 +33,7 @@ models:
   default: ${model}
   add:
     llama:
-      provider: ${provider === "openrouter" ? "garage" : provider.replace(/^(deepseek|moonshot|mistral|xai|qwen|zai)$/, "garage")}
+      provider: ${provider === "openrouter" ? "garage" : provider.replace(/^(deepseek|moonshot|mistral|xai|qwen|zai|minimax|google)$/, "garage")}
       window: 131072
       maxOutput: 8192
       prices: [{ input: 0.6, output: 0.8, read: 0.3 }]

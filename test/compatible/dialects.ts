@@ -178,6 +178,13 @@ const groq: Dialect = {
   report: (counts) => ({ choices: [], x_groq: { id: "req_1", usage: inDetails(counts)["usage"] } }),
 };
 
+/** Known to take the plain form; what else they refuse is not known. */
+const plain: Dialect = {
+  ...usual,
+  refuse: (_, messages) => unknownVariant(messages),
+  report: inDetails,
+};
+
 /** A template of a Qwen model: one system message, at the start, and no developer. */
 function refuseByTemplate(messages: readonly SaidMessage[]): string | null {
   if (messages.some(({ role }) => role === "developer")) return "Unexpected message role.";
@@ -277,6 +284,9 @@ export type DialectName =
   | "qwen"
   | "zai"
   | "groq"
+  | "minimax"
+  | "gemini"
+  | "lm-studio"
   | "vllm"
   | "llama.cpp"
   | "ollama"
@@ -291,6 +301,9 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
   qwen,
   zai,
   groq,
+  minimax: plain,
+  gemini: plain,
+  "lm-studio": plain,
   vllm,
   "llama.cpp": llamaCpp,
   ollama,
