@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { commonOptions, type Command } from "../src/cli/command.ts";
 import { commands } from "../src/cli/commands.ts";
-import { refreshSettings } from "../src/cli/config/config-document.ts";
+import { refreshSettings } from "./config-document.ts";
 import { spellOption, usageOf } from "../src/cli/help.ts";
 import { renderApiDocument } from "./api/render-api.ts";
 import { exitStatusOf } from "../src/core/strata-error.ts";

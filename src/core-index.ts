@@ -21,7 +21,6 @@ export {
   noUsage,
   promptTokens,
   totalUsage,
-  writeShare,
   writtenTokens,
 } from "./core/message/usage.ts";
 export type * from "./core/message/usage.ts";
@@ -99,7 +98,7 @@ export type * from "./core/assembly/thread.ts";
 export type * from "./core/cache/cache-plan.ts";
 export { openCacheState } from "./core/cache/cache-state.ts";
 export type * from "./core/cache/cache-state.ts";
-export { noEvidence, refutedPromises } from "./core/cache/evidence.ts";
+export { noEvidence } from "./core/cache/evidence.ts";
 export type * from "./core/cache/evidence.ts";
 export { learnFromReply } from "./core/cache/learn-from-reply.ts";
 export type * from "./core/cache/learn-from-reply.ts";

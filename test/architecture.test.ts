@@ -109,7 +109,7 @@ test("the environment of the process is read by the program and by the door; eve
 test("the check sees the code it guards", () => {
   expect(imports.length).toBeGreaterThan(20);
   expect(imports).toContainEqual({
-    from: "src/core/wire/anthropic-messages/tool-ids.ts",
+    from: "src/core/wire/anthropic-messages/spell-content.ts",
     to: "src/core/hash.ts",
   });
 });

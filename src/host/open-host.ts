@@ -7,26 +7,25 @@ import type { Ledger } from "../core/ledger/ledger.ts";
 import type { Catalogue } from "../core/models/catalogue.ts";
 import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
-import type { Metrics } from "../edge/exporters/metrics.ts";
+import { createMetrics, type Metrics } from "../edge/exporters/metrics.ts";
 import type { Providers } from "../edge/providers/reach-providers.ts";
 import { createLiveCatalogue } from "./config/catalogue.ts";
 import type { Engine } from "../engine/session/create-engine.ts";
 import type { SimulatorOptions } from "../simulator/index.ts";
 import { usualModel } from "./config/choose-model.ts";
 import { openAll, type Closing, type Keep } from "./open-all.ts";
-import { followConfig } from "./config/follow-config.ts";
-import { createHostMetrics } from "./parts/host-metrics.ts";
+import { followConfig, type FollowedConfig } from "./config/follow-config.ts";
 import { openCounters, type Counters } from "./parts/open-counters.ts";
 import { openHostEngine, type AgentOptions } from "./host-engine.ts";
 import { openEvents } from "./ledger/open-events.ts";
 import { readStore } from "./config/environment.ts";
-import { ledgerFiles } from "../edge/stores/open-ledger.ts";
+import { ledgerFiles, openLedger } from "../edge/stores/open-ledger.ts";
 import { followSecrets } from "./tool-secrets.ts";
-import { openLedger } from "../edge/stores/open-ledger.ts";
 import { messageOf } from "../core/strata-error.ts";
 import { openProviders } from "./parts/open-providers.ts";
 import { openWorkspace } from "./parts/open-workspace.ts";
-import { sweepOldEvents } from "./ledger/sweep-events.ts";
+import { findModel } from "../core/models/resolve-model.ts";
+import type { WorkspaceCache } from "../edge/files/workspace/workspace-cache.ts";
 
 export interface HostOptions extends AgentOptions {
   /** The variables of the process. Nothing below reads them by itself. */
@@ -143,4 +142,59 @@ async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "
     isTemporary,
     isSimulated,
   };
+}
+
+interface SweepOptions {
+  readonly ledger: Pick<Ledger, "sweepEvents">;
+  readonly config: FollowedConfig;
+  readonly onNotice: (notice: string) => void;
+}
+
+/** Sweeps now and then once a day. The timer keeps no process alive; `close` waits for a running sweep. */
+function sweepOldEvents({ ledger, config, onNotice }: SweepOptions): {
+  close(): Promise<void>;
+} {
+  let sweeping: Promise<unknown> = Promise.resolve();
+  const sweep = (): void => {
+    const days = config.now().ledger.eventsKeptDays;
+    if (days === null) return;
+    sweeping = ledger.sweepEvents(Date.now() - days * dayMs).catch((problem: unknown) => {
+      const why = messageOf(problem);
+      onNotice(`old events were not swept: ${why}`);
+    });
+  };
+  sweep();
+  const timer = setInterval(sweep, dayMs).unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await sweeping;
+    },
+  };
+}
+
+const dayMs = 86_400_000;
+
+interface HostMetricsOptions {
+  readonly events: EventBus;
+  readonly catalogue: Catalogue;
+  readonly documents: WorkspaceCache;
+  /** By session. Events name sessions, metrics name agents. */
+  readonly agents: ReadonlyMap<string, string>;
+  /** The agent of a session that is not in `agents`. */
+  readonly agent: string;
+}
+
+function createHostMetrics(options: HostMetricsOptions): Metrics {
+  const { events, catalogue, documents, agents, agent } = options;
+  const metrics = createMetrics({
+    agentOf: (sessionId) => agents.get(sessionId) ?? agent,
+    priceOf: (model, provider) => {
+      const found = findModel(model, catalogue)?.facts ?? null;
+      return found?.provider === provider ? found : null;
+    },
+  });
+  events.subscribe((event) => metrics.observe(event));
+  metrics.addWorkspaceCache(documents);
+  return metrics;
 }

@@ -1,15 +1,6 @@
 // Parses faults from a control route or a test.
-import {
-  isFields,
-  readCount,
-  readFields,
-  readList,
-  readMultiplier,
-  readOneOf,
-  readOptional,
-  readText,
-  type Fields,
-} from "../core/models/read-fields.ts";
+import * as read from "../core/models/read-fields.ts";
+import type { Fields } from "../core/models/read-fields.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { Fault, FaultRule } from "./faults.ts";
 
@@ -66,14 +57,14 @@ export interface FaultSpec {
 
 export function parseFaultRules(value: unknown): readonly FaultRule[] {
   return Array.isArray(value)
-    ? readList(value, "faults", parseFaultRule)
+    ? read.list(value, "faults", parseFaultRule)
     : [parseFaultRule(value, "fault")];
 }
 
 function parseFaultRule(value: unknown, place: string): FaultRule {
-  const isRandom = isFields(value) && value["kind"] === "random";
+  const isRandom = read.isFields(value) && value["kind"] === "random";
   const fields = isRandom
-    ? readFields(value, place, [...ruleFields, "of"])
+    ? read.fields(value, place, [...ruleFields, "of"])
     : readFaultFields(value, place, ruleFields);
   return {
     faults: isRandom ? readChoices(fields["of"], `${place}.of`) : [readFault(fields, place)],
@@ -81,16 +72,16 @@ function parseFaultRule(value: unknown, place: string): FaultRule {
     count:
       fields["count"] === undefined && !isRandom
         ? 1
-        : readOptional(fields["count"], `${place}.count`, readCount),
-    probability: readOptional(fields["probability"], `${place}.probability`, readProbability) ?? 1,
-    seed: readOptional(fields["seed"], `${place}.seed`, readMultiplier) ?? 0,
-    path: readOptional(fields["path"], `${place}.path`, readText),
+        : read.optional(fields["count"], `${place}.count`, read.count),
+    probability: read.optional(fields["probability"], `${place}.probability`, readProbability) ?? 1,
+    seed: read.optional(fields["seed"], `${place}.seed`, read.multiplier) ?? 0,
+    path: read.optional(fields["path"], `${place}.path`, read.text),
   };
 }
 
 function readChoices(value: unknown, place: string): readonly Fault[] {
-  const choices = readOptional(value, place, (list) =>
-    readList(list, place, (item, at) => readFault(readFaultFields(item, at, ["kind"]), at)),
+  const choices = read.optional(value, place, (list) =>
+    read.list(list, place, (item, at) => readFault(readFaultFields(item, at, ["kind"]), at)),
   );
   if (choices === null) return usualFaults;
   if (choices.length > 0) return choices;
@@ -98,19 +89,19 @@ function readChoices(value: unknown, place: string): readonly Fault[] {
 }
 
 function readFaultFields(value: unknown, place: string, shared: readonly string[]): Fields {
-  const kind = readOneOf(
-    isFields(value) ? value["kind"] : value,
+  const kind = read.oneOf(
+    read.isFields(value) ? value["kind"] : value,
     [...simpleKinds, ...(shared.includes("count") ? ["random"] : [])],
     `${place}.kind`,
   );
   const own = simpleKinds.find((each) => each === kind);
-  return readFields(value, place, [...shared, ...(own === undefined ? [] : fieldsOf[own])]);
+  return read.fields(value, place, [...shared, ...(own === undefined ? [] : fieldsOf[own])]);
 }
 
 function readFault(fields: Fields, place: string): Fault {
-  const kind = readOneOf(fields["kind"], simpleKinds, `${place}.kind`);
+  const kind = read.oneOf(fields["kind"], simpleKinds, `${place}.kind`);
   const number = (name: string): number | null =>
-    readOptional(fields[name], `${place}.${name}`, readMultiplier);
+    read.optional(fields[name], `${place}.${name}`, read.multiplier);
   switch (kind) {
     case "rate limited":
       return { kind, retryAfterSeconds: number("retryAfterSeconds") };
@@ -131,7 +122,7 @@ function readFault(fields: Fields, place: string): Fault {
 }
 
 function readProbability(value: unknown, place: string): number {
-  const probability = readMultiplier(value, place);
+  const probability = read.multiplier(value, place);
   if (probability <= 1) return probability;
   throw new StrataError(
     "input-invalid",

@@ -6,7 +6,6 @@ import {
   hitRate,
   promptTokens,
   totalUsage,
-  writeShare,
   type Usage,
 } from "../../src/core/message/usage.ts";
 import { conservativeFacts } from "../../src/core/models/catalogue.ts";
@@ -153,7 +152,7 @@ describe("usage of one call (H-06, N-15, B-09)", () => {
           expect(usage.uncachedTokens).toBe(uncached);
           expect(usage.cacheReadTokens).toBe(read);
           expect(promptTokens(usage)).toBe(total);
-          for (const share of [hitRate(usage), coverage(usage), writeShare(usage)]) {
+          for (const share of [hitRate(usage), coverage(usage)]) {
             expect(share === null ? total : share).toBeGreaterThanOrEqual(0);
             expect(share ?? 0).toBeLessThanOrEqual(1);
           }

@@ -13,7 +13,7 @@ import {
 import { hashConfig } from "../../edge/config/trusted-files.ts";
 import { parseInput } from "../command.ts";
 import { configCommands } from "./config-commands.ts";
-import { refreshSettings } from "./config-document.ts";
+import { refreshSettings } from "../../../scripts/config-document.ts";
 import { createTestIo, type Ran } from "../test-kit.ts";
 
 let folder = "";

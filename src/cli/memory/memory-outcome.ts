@@ -1,12 +1,18 @@
 // The result of a memory write, as text or JSON.
 import type { MemoryFile } from "../../core/memory/memory-file.ts";
 import { describeRefusal, type MemoryRefusal } from "../../core/memory/memory-refusal.ts";
-import { describeWrite, metadataOf } from "../../core/memory/memory-write.ts";
-import { StrataError, type StrataErrorCode } from "../../core/strata-error.ts";
+import {
+  describeWrite,
+  metadataOf,
+  toMemoryEvents,
+  type MemoryWrite,
+} from "../../core/memory/memory-write.ts";
+import { messageOf, StrataError, type StrataErrorCode } from "../../core/strata-error.ts";
 import type { MemoryOutcome } from "../../edge/files/memory/memory-store.ts";
 import type { CommandInput, Io } from "../command.ts";
-import { emitWrite } from "./memory-events.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
+import { openEvents } from "../../host/ledger/open-events.ts";
+import { withStore } from "../../host/ledger/open-ledger.ts";
 
 /** Emits what was written, and returns the exit status; a refusal is an error. */
 export async function showOutcome(
@@ -54,5 +60,32 @@ function adviceOn(refusal: MemoryRefusal): {
     case "old-count":
     case "changed-meanwhile":
       return { code, hint: "strata memory show prints the memory" };
+  }
+}
+
+/** The session under which events of these commands are found. */
+const sessionId = "strata memory";
+
+/** The write has happened: a ledger that fails is reported and changes nothing. */
+async function emitWrite(write: MemoryWrite, io: Io): Promise<void> {
+  const events = toMemoryEvents(write);
+  if (events === null) return;
+  const onNotice = (notice: string): void => io.error(`${notice}\n`);
+  try {
+    await withStore(
+      { env: io.env, store: undefined, onProblem: (problem) => onNotice(messageOf(problem)) },
+      async ({ ledger }) => {
+        const bus = openEvents({ ledger, onNotice });
+        const { updated, eviction } = events;
+        const { id } = bus.emit({ type: "memory.updated", sessionId, payload: updated });
+        if (eviction !== null) {
+          bus.emit({ type: "memory.eviction", sessionId, parentEventId: id, payload: eviction });
+        }
+        await bus.close();
+      },
+      () => {},
+    );
+  } catch (error) {
+    onNotice(`the change was made, and its event was not recorded: ${messageOf(error)}`);
   }
 }

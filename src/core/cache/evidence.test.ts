@@ -3,7 +3,6 @@ import {
   addEvidence,
   isRefuted,
   noEvidence,
-  refutedPromises,
   reliabilityOf,
   type CachePromise,
   type Evidence,
@@ -57,10 +56,5 @@ describe("a promise is refuted", () => {
     ["lookback finds", 7, 2, false],
   ])("%s after it held %i and broke %i times: %s", (promise, held, broken, expected) => {
     expect(isRefuted(seen(promise, held, broken), promise)).toBe(expected);
-  });
-
-  test("and listed by name", () => {
-    expect(refutedPromises(noEvidence)).toEqual([]);
-    expect(refutedPromises(seen("long lifetimes last", 0, 5))).toEqual(["long lifetimes last"]);
   });
 });

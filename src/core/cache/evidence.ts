@@ -60,7 +60,3 @@ const refutedBelow: Readonly<Record<CachePromise, number>> = {
 export function isRefuted(evidence: Evidence, promise: CachePromise): boolean {
   return evidence[promise].broken >= 2 && reliabilityOf(evidence, promise) < refutedBelow[promise];
 }
-
-export function refutedPromises(evidence: Evidence): readonly CachePromise[] {
-  return cachePromises.filter((promise) => isRefuted(evidence, promise));
-}

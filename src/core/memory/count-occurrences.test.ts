@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { countOccurrences } from "./count-occurrences.ts";
+import { countOccurrences } from "./change-memory.ts";
 
 test("occurrences are counted also where they overlap, in texts and in lists", () => {
   expect(countOccurrences("aaa", "aa")).toEqual({ count: 2, firstIndex: 0 });

@@ -7,7 +7,6 @@ import {
   noUsage,
   promptTokens,
   totalUsage,
-  writeShare,
   type Usage,
 } from "./usage.ts";
 
@@ -34,14 +33,13 @@ describe("usage (D-03, N-15, C-14)", () => {
     expect(generatedTokens(usage)).toBe(25);
   });
 
-  test("hit rate, coverage and write share are shares of the whole prompt", () => {
+  test("hit rate and coverage are shares of the whole prompt", () => {
     expect(hitRate(usage)).toBe(0.8);
     expect(coverage(usage)).toBe(0.9);
-    expect(writeShare(usage)).toBe(0.1);
   });
 
   test("ratios of nothing are null, not zero", () => {
-    expect([hitRate(noUsage), coverage(noUsage), writeShare(noUsage)]).toEqual([null, null, null]);
+    expect([hitRate(noUsage), coverage(noUsage)]).toEqual([null, null]);
   });
 
   test("a sum of calls keeps lifetimes apart", () => {

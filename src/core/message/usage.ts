@@ -51,12 +51,6 @@ export function coverage(usage: Usage): number | null {
   return prompt === 0 ? null : 1 - usage.uncachedTokens / prompt;
 }
 
-/** The share of the prompt written to the cache. */
-export function writeShare(usage: Usage): number | null {
-  const prompt = promptTokens(usage);
-  return prompt === 0 ? null : writtenTokens(usage) / prompt;
-}
-
 export function addUsage(left: Usage, right: Usage): Usage {
   const cacheWriteTokens: Record<string, number> = { ...left.cacheWriteTokens };
   for (const [lifetime, tokens] of Object.entries(right.cacheWriteTokens)) {

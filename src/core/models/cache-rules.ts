@@ -4,14 +4,7 @@ import type { Capabilities } from "./capabilities.ts";
 import { parseInvalidation, type InvalidationRule } from "./invalidation.ts";
 import { parseMarkers, type MarkerRules } from "./marker-rules.ts";
 import type { Prices, Rates } from "./prices.ts";
-import {
-  readBoolean,
-  readCount,
-  readFields,
-  readOneOf,
-  readOptional,
-  readText,
-} from "./read-fields.ts";
+import * as read from "./read-fields.ts";
 
 export interface CacheRules {
   /** Who decides what is kept: the client by markers, the provider, both, or neither. */
@@ -92,32 +85,28 @@ export function parseCacheRules(
   { can, prices }: { readonly can: Capabilities; readonly prices: Prices },
   place: string,
 ): CacheRules {
-  const rules = readFields(value, place, knownFields);
-  const markers = readOptional(rules["markers"], `${place}.markers`, parseMarkers);
-  const automatic = readOptional(rules["automatic"], `${place}.automatic`, parseAutomatic);
+  const rules = read.fields(value, place, knownFields);
+  const markers = read.optional(rules["markers"], `${place}.markers`, parseMarkers);
+  const automatic = read.optional(rules["automatic"], `${place}.automatic`, parseAutomatic);
   return {
     marking: markingOf(markers !== null, automatic !== null),
     markers,
     automatic,
-    minimumTokens: readOptional(rules["minimum"], `${place}.minimum`, readCount),
+    minimumTokens: read.optional(rules["minimum"], `${place}.minimum`, read.count),
     readMultiplier: readMultiplierOf(prices),
     lifetimes: parseLifetimes(rules["lifetimes"] ?? {}, prices, `${place}.lifetimes`),
-    clock: readOneOf(rules["clock"] ?? "unpublished", clocks, `${place}.clock`),
-    refreshedByRead: readOptional(
-      rules["refreshedByRead"],
-      `${place}.refreshedByRead`,
-      readBoolean,
-    ),
-    readableWhen: readOneOf(
+    clock: read.oneOf(rules["clock"] ?? "unpublished", clocks, `${place}.clock`),
+    refreshedByRead: read.optional(rules["refreshedByRead"], `${place}.refreshedByRead`, read.flag),
+    readableWhen: read.oneOf(
       rules["readableWhen"] ?? "unpublished",
       readableWhens,
       `${place}.readableWhen`,
     ),
-    isolation: readOneOf(rules["isolation"] ?? "unpublished", isolations, `${place}.isolation`),
-    prewarm: readOptional(rules["prewarm"], `${place}.prewarm`, readText),
-    diagnostics: readBoolean(rules["diagnostics"] ?? false, `${place}.diagnostics`),
+    isolation: read.oneOf(rules["isolation"] ?? "unpublished", isolations, `${place}.isolation`),
+    prewarm: read.optional(rules["prewarm"], `${place}.prewarm`, read.text),
+    diagnostics: read.flag(rules["diagnostics"] ?? false, `${place}.diagnostics`),
     invalidation: parseInvalidation(rules["invalidation"] ?? [], can, `${place}.invalidation`),
-    note: readOptional(rules["note"], `${place}.note`, readText),
+    note: read.optional(rules["note"], `${place}.note`, read.text),
   };
 }
 
@@ -176,15 +165,15 @@ function parseAutomatic(value: unknown, place: string): AutomaticRules {
     "keptSecondsMin",
     "keptSecondsMax",
   ];
-  const automatic = readFields(value, place, known);
+  const automatic = read.fields(value, place, known);
   const count = (key: string): number | null =>
-    readOptional(automatic[key], `${place}.${key}`, readCount);
+    read.optional(automatic[key], `${place}.${key}`, read.count);
   return {
-    boundary: readOneOf(automatic["boundary"], boundaries, `${place}.boundary`),
+    boundary: read.oneOf(automatic["boundary"], boundaries, `${place}.boundary`),
     stepTokens: count("stepTokens"),
     reportedInSteps: count("reportedInSteps"),
-    takesMarkerSlot: readBoolean(automatic["takesMarkerSlot"] ?? false, `${place}.takesMarkerSlot`),
-    bestEffort: readBoolean(automatic["bestEffort"], `${place}.bestEffort`),
+    takesMarkerSlot: read.flag(automatic["takesMarkerSlot"] ?? false, `${place}.takesMarkerSlot`),
+    bestEffort: read.flag(automatic["bestEffort"], `${place}.bestEffort`),
     keptSecondsMin: count("keptSecondsMin"),
     keptSecondsMax: count("keptSecondsMax"),
   };
@@ -192,9 +181,9 @@ function parseAutomatic(value: unknown, place: string): AutomaticRules {
 
 /** Each lifetime is offered or not, so that a route can remove one. */
 function parseLifetimes(value: unknown, prices: Prices, place: string): readonly LifetimeRules[] {
-  const offered = readFields(value, place, lifetimes);
+  const offered = read.fields(value, place, lifetimes);
   return lifetimes
-    .filter((lifetime) => readBoolean(offered[lifetime] ?? false, `${place}.${lifetime}`))
+    .filter((lifetime) => read.flag(offered[lifetime] ?? false, `${place}.${lifetime}`))
     .map((lifetime) => ({
       lifetime,
       seconds: secondsOf[lifetime],

@@ -1,6 +1,6 @@
 // What a model accepts and can do. A capability that the file does not claim is false.
 import { assert } from "../assert.ts";
-import { readBoolean, readFields, readOneOf } from "./read-fields.ts";
+import * as read from "./read-fields.ts";
 
 export const capabilityNames = [
   "tools",
@@ -46,9 +46,9 @@ export type Capabilities = Readonly<Record<CapabilityName, boolean>>;
 
 /** Reads a file's claims. Every other capability is false. */
 export function parseCapabilities(value: unknown, place: string): Capabilities {
-  const claims = readFields(value ?? {}, place, capabilityNames);
+  const claims = read.fields(value ?? {}, place, capabilityNames);
   const can = Object.fromEntries(
-    capabilityNames.map((name) => [name, readBoolean(claims[name] ?? false, `${place}.${name}`)]),
+    capabilityNames.map((name) => [name, read.flag(claims[name] ?? false, `${place}.${name}`)]),
   );
   assert(hasAllNames(can), "every capability was read");
   return can;
@@ -60,5 +60,5 @@ function hasAllNames(can: Readonly<Record<string, boolean>>): can is Capabilitie
 
 /** Reads a capability's name in a rule's condition. */
 export function readCapabilityName(value: unknown, place: string): CapabilityName {
-  return readOneOf(value, capabilityNames, place);
+  return read.oneOf(value, capabilityNames, place);
 }

@@ -2,7 +2,8 @@
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import type { ProviderFile } from "./provider-file.ts";
-import { mergeFields, readFields, readRecord, readText, type Fields } from "./read-fields.ts";
+import * as read from "./read-fields.ts";
+import type { Fields } from "../message/fields.ts";
 import type { Routes } from "./routes.ts";
 
 /** Models a user adds or changes, in the same form as our own files. */
@@ -30,13 +31,13 @@ export interface Unchanged {
 
 /** Our files with a user's models in them. */
 export function applyChanges(before: Unchanged, changes: CatalogueChanges): ChangedFiles {
-  const origin = readText(changes.origin, "the origin of the changes");
-  const { add, override } = readFields(changes, origin, ["origin", "add", "override"]);
+  const origin = read.text(changes.origin, "the origin of the changes");
+  const { add, override } = read.fields(changes, origin, ["origin", "add", "override"]);
   const files = new Map(before.files.map((file) => [file.provider, file]));
   const fileWith = (id: string): ProviderFile | undefined =>
     [...files.values()].find((file) => file.models.has(id));
-  const overridden = Object.entries(readRecord(override ?? {}, `${origin}: override`));
-  const added = Object.entries(readRecord(add ?? {}, `${origin}: add`));
+  const overridden = Object.entries(read.record(override ?? {}, `${origin}: override`));
+  const added = Object.entries(read.record(add ?? {}, `${origin}: add`));
 
   for (const [id, value] of overridden) {
     const place = `${origin}: ${id}`;
@@ -50,7 +51,7 @@ export function applyChanges(before: Unchanged, changes: CatalogueChanges): Chan
         `${place}.provider cannot be changed from "${file.provider}"`,
         "write a model of another provider under add, with another id",
       );
-    const fields = mergeFields(entry.fields, change);
+    const fields = read.mergeFields(entry.fields, change);
     const isSame = JSON.stringify(fields) === JSON.stringify(entry.fields);
     const changed = { fields, writtenIn: origin, changedIn: isSame ? null : origin };
     files.set(file.provider, { ...file, models: new Map(file.models).set(id, changed) });
@@ -58,7 +59,7 @@ export function applyChanges(before: Unchanged, changes: CatalogueChanges): Chan
   for (const [id, value] of added) {
     const place = `${origin}: ${id}`;
     const model = readModel(value, place);
-    const provider = readText(model["provider"], `${place}.provider`);
+    const provider = read.text(model["provider"], `${place}.provider`);
     const file = files.get(provider) ?? newProvider(provider, place, before, [...files.values()]);
     if (fileWith(id) !== undefined)
       throw new StrataError(
@@ -66,7 +67,7 @@ export function applyChanges(before: Unchanged, changes: CatalogueChanges): Chan
         `${place} is already known`,
         "write it under override instead of add",
       );
-    const fields = mergeFields({ source: origin }, model);
+    const fields = read.mergeFields({ source: origin }, model);
     const entry = { fields, writtenIn: origin, changedIn: null };
     files.set(provider, { ...file, models: new Map(file.models).set(id, entry) });
   }
@@ -75,7 +76,7 @@ export function applyChanges(before: Unchanged, changes: CatalogueChanges): Chan
 
 /** Reads a user's fields. `unpriced` removes prices known before. */
 function readModel(value: unknown, place: string): Fields {
-  const model = readRecord(value, place);
+  const model = read.record(value, place);
   const isPriced = (model["prices"] ?? null) !== null;
   if ((model["unpriced"] ?? null) === null) return model;
   if (isPriced)

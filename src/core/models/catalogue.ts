@@ -13,7 +13,7 @@ import {
   type ProviderFile,
   type RouteChoice,
 } from "./provider-file.ts";
-import { readList, readText } from "./read-fields.ts";
+import * as read from "./read-fields.ts";
 import { parseRoutes, type Routes } from "./routes.ts";
 
 export type { CatalogueChanges } from "./catalogue-changes.ts";
@@ -122,7 +122,7 @@ function indexNames(files: readonly ProviderFile[]): ReadonlyMap<string, ListedN
   };
   for (const file of files) {
     for (const [id, { fields, writtenIn }] of file.models) {
-      const aliases = readList(fields["aliases"] ?? [], `${writtenIn}: ${id}.aliases`, readText);
+      const aliases = read.list(fields["aliases"] ?? [], `${writtenIn}: ${id}.aliases`, read.text);
       const own = [id, ...aliases];
       own.forEach((name, index) => list(file, name, id, index === 0 ? "exact" : "alias"));
       if (!file.versionsMayBeDotted) continue;

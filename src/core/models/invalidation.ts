@@ -1,6 +1,6 @@
 // Which cached tiers survive a change of the request.
 import { readCapabilityName, type Capabilities } from "./capabilities.ts";
-import { readFields, readList, readOneOf, readOptional } from "./read-fields.ts";
+import * as read from "./read-fields.ts";
 
 /** The tiers of a request that stay readable after a change. A change without a rule keeps all of them. */
 export interface InvalidationRule {
@@ -49,20 +49,21 @@ export function parseInvalidation(
   can: Capabilities,
   place: string,
 ): readonly InvalidationRule[] {
-  return readList(value, place, (item, at) => {
-    const rule = readFields(item, at, ["change", "survives", "unpublished", "onlyIf"]);
-    const condition = readOptional(rule["onlyIf"], `${at}.onlyIf`, readCapabilityName);
+  const rules = read.list(value, place, (item, at) => {
+    const rule = read.fields(item, at, ["change", "survives", "unpublished", "onlyIf"]);
+    const condition = read.optional(rule["onlyIf"], `${at}.onlyIf`, readCapabilityName);
     if (condition !== null && !can[condition]) return [];
     return [
       {
-        change: readOneOf(rule["change"], requestChanges, `${at}.change`),
-        survives: readList(rule["survives"], `${at}.survives`, readTier),
-        unpublished: readList(rule["unpublished"] ?? [], `${at}.unpublished`, readTier),
+        change: read.oneOf(rule["change"], requestChanges, `${at}.change`),
+        survives: read.list(rule["survives"], `${at}.survives`, readTier),
+        unpublished: read.list(rule["unpublished"] ?? [], `${at}.unpublished`, readTier),
       },
     ];
-  }).flat();
+  });
+  return rules.flat();
 }
 
 function readTier(value: unknown, place: string): CachedTier {
-  return readOneOf(value, cachedTiers, place);
+  return read.oneOf(value, cachedTiers, place);
 }

@@ -1,12 +1,5 @@
 // Where and how often a client may ask a provider to keep a prefix, and how far back an entry is found.
-import {
-  readBoolean,
-  readCount,
-  readFields,
-  readList,
-  readOneOf,
-  readRecord,
-} from "./read-fields.ts";
+import * as read from "./read-fields.ts";
 
 export interface MarkerRules {
   /** Per request, over tools, system and messages. */
@@ -73,40 +66,40 @@ export function parseMarkers(value: unknown, place: string): MarkerRules {
     "lifetimeOrder",
     "spelledAs",
   ];
-  const markers = readFields(value, place, known);
+  const markers = read.fields(value, place, known);
   return {
-    markersMax: readCount(markers["max"], `${place}.max`),
-    excess: readOneOf(markers["excess"], excesses, `${place}.excess`),
-    requestLevel: readBoolean(markers["requestLevel"], `${place}.requestLevel`),
+    markersMax: read.count(markers["max"], `${place}.max`),
+    excess: read.oneOf(markers["excess"], excesses, `${place}.excess`),
+    requestLevel: read.flag(markers["requestLevel"], `${place}.requestLevel`),
     lookback: parseLookback(markers["lookback"], `${place}.lookback`),
-    carriers: readList(markers["carriers"], `${place}.carriers`, readCarrier),
-    never: readList(markers["never"], `${place}.never`, readCarrier),
-    lifetimeOrder: readOneOf(markers["lifetimeOrder"], lifetimeOrders, `${place}.lifetimeOrder`),
-    spelledAs: readOneOf(markers["spelledAs"], spellings, `${place}.spelledAs`),
+    carriers: read.list(markers["carriers"], `${place}.carriers`, readCarrier),
+    never: read.list(markers["never"], `${place}.never`, readCarrier),
+    lifetimeOrder: read.oneOf(markers["lifetimeOrder"], lifetimeOrders, `${place}.lifetimeOrder`),
+    spelledAs: read.oneOf(markers["spelledAs"], spellings, `${place}.spelledAs`),
   };
 }
 
 function readCarrier(value: unknown, place: string): Carrier {
-  return readOneOf(value, carriers, place);
+  return read.oneOf(value, carriers, place);
 }
 
 function parseLookback(value: unknown, place: string): Lookback {
   const kinds = ["positions", "boundaries"] as const;
-  const kind = readOneOf(readRecord(value, place)["kind"], kinds, `${place}.kind`);
+  const kind = read.oneOf(read.record(value, place)["kind"], kinds, `${place}.kind`);
   if (kind === "positions") {
-    const lookback = readFields(value, place, ["kind", "positions", "counting"]);
+    const lookback = read.fields(value, place, ["kind", "positions", "counting"]);
     return {
       kind,
-      positions: readCount(lookback["positions"], `${place}.positions`),
-      counting: readOneOf(lookback["counting"], countings, `${place}.counting`),
+      positions: read.count(lookback["positions"], `${place}.positions`),
+      counting: read.oneOf(lookback["counting"], countings, `${place}.counting`),
     };
   }
   const known = ["kind", "explicitFirst", "explicitLatest", "implicitEarlier"];
-  const lookback = readFields(value, place, known);
+  const lookback = read.fields(value, place, known);
   return {
     kind,
-    explicitFirst: readCount(lookback["explicitFirst"], `${place}.explicitFirst`),
-    explicitLatest: readCount(lookback["explicitLatest"], `${place}.explicitLatest`),
-    implicitEarlier: readCount(lookback["implicitEarlier"], `${place}.implicitEarlier`),
+    explicitFirst: read.count(lookback["explicitFirst"], `${place}.explicitFirst`),
+    explicitLatest: read.count(lookback["explicitLatest"], `${place}.explicitLatest`),
+    implicitEarlier: read.count(lookback["implicitEarlier"], `${place}.implicitEarlier`),
   };
 }

@@ -2,17 +2,8 @@
 import { parseCacheRules, type CacheRules } from "./cache-rules.ts";
 import { parseCapabilities, type Capabilities } from "./capabilities.ts";
 import { onlyWritesOf, parsePrices, timesPrices, type Prices } from "./prices.ts";
-import {
-  readBoolean,
-  readCount,
-  readDay,
-  readFields,
-  readList,
-  readOneOf,
-  readOptional,
-  readText,
-  type Fields,
-} from "./read-fields.ts";
+import * as read from "./read-fields.ts";
+import type { Fields } from "../message/fields.ts";
 import type { WireRules } from "./wire-rules.ts";
 
 export interface ModelFacts {
@@ -79,11 +70,11 @@ export interface ModelOrigin {
 /** Reads the merged fields of one model. */
 export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
   const { place } = origin;
-  const model = readFields(value, place, knownFields);
+  const model = read.fields(value, place, knownFields);
   const count = (key: string): number | null =>
-    readOptional(model[key], `${place}.${key}`, readCount);
+    read.optional(model[key], `${place}.${key}`, read.count);
   const capabilities = parseCapabilities(model["can"], `${place}.can`);
-  const costsMoreInRegions = readBoolean(
+  const costsMoreInRegions = read.flag(
     model["costsMoreInRegions"] ?? true,
     `${place}.costsMoreInRegions`,
   );
@@ -98,31 +89,35 @@ export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
   const cache = parseCacheRules(origin.cache, { can: capabilities, prices }, `${place}.cache`);
   const windowTokens =
     (origin.longWindow ? count("longWindow") : null) ??
-    readCount(model["window"], `${place}.window`);
-  const note = readOptional(model["note"], `${place}.note`, readText);
-  const source = readText(model["source"], `${place}.source`);
+    read.count(model["window"], `${place}.window`);
+  const note = read.optional(model["note"], `${place}.note`, read.text);
+  const source = read.text(model["source"], `${place}.source`);
   return {
     id: origin.id,
     provider: origin.provider,
     route: origin.route,
-    aliases: readList(model["aliases"] ?? [], `${place}.aliases`, readText),
+    aliases: read.list(model["aliases"] ?? [], `${place}.aliases`, read.text),
     windowTokens,
     inputTokensMax: count("maxInput") ?? windowTokens,
     outputTokensMax: count("maxOutput"),
     lifecycle: {
-      status: readOneOf(model["status"], statuses, `${place}.status`),
-      releasedOn: readOptional(model["releasedOn"], `${place}.releasedOn`, readDay),
-      retiresOn: readOptional(model["retiresOn"], `${place}.retiresOn`, readDay),
+      status: read.oneOf(model["status"], statuses, `${place}.status`),
+      releasedOn: read.optional(model["releasedOn"], `${place}.releasedOn`, read.day),
+      retiresOn: read.optional(model["retiresOn"], `${place}.retiresOn`, read.day),
     },
-    tokenizer: readOneOf(model["tokenizer"], tokenizers, `${place}.tokenizer`),
+    tokenizer: read.oneOf(model["tokenizer"], tokenizers, `${place}.tokenizer`),
     capabilities,
-    imageMediaTypes: readList(model["imageMediaTypes"] ?? [], `${place}.imageMediaTypes`, readText),
-    toolPromptTokens: readOptional(model["toolPrompt"], `${place}.toolPrompt`, parseToolPrompt),
+    imageMediaTypes: read.list(
+      model["imageMediaTypes"] ?? [],
+      `${place}.imageMediaTypes`,
+      read.text,
+    ),
+    toolPromptTokens: read.optional(model["toolPrompt"], `${place}.toolPrompt`, parseToolPrompt),
     prices: onlyWritesOf(prices, cache.lifetimes),
     cache,
     wire: origin.wire,
     source: origin.changedIn === null ? source : `${source}; changed in ${origin.changedIn}`,
-    checkedOn: readDay(model["checkedOn"], `${place}.checkedOn`),
+    checkedOn: read.day(model["checkedOn"], `${place}.checkedOn`),
     notes: [note, cache.note, origin.routeNote].filter((each) => each !== null),
   };
 }
@@ -153,9 +148,9 @@ const knownFields = [
 ];
 
 function parseToolPrompt(value: unknown, place: string): { auto: number; forced: number } {
-  const tokens = readFields(value, place, ["auto", "forced"]);
+  const tokens = read.fields(value, place, ["auto", "forced"]);
   return {
-    auto: readCount(tokens["auto"], `${place}.auto`),
-    forced: readCount(tokens["forced"], `${place}.forced`),
+    auto: read.count(tokens["auto"], `${place}.auto`),
+    forced: read.count(tokens["forced"], `${place}.forced`),
   };
 }

@@ -3,18 +3,8 @@ import { lifetimes, type Lifetime } from "../message/usage.ts";
 import { StrataError } from "../strata-error.ts";
 import { toDay, type Moment } from "./moment.ts";
 import { parseUsdPerMTok, timesDecimal, toUsdPerMTok } from "./pico-usd.ts";
-import {
-  readCount,
-  readDay,
-  readFields,
-  readList,
-  readMultiplier,
-  readOneOf,
-  readOptional,
-  readRecord,
-  readText,
-  type Fields,
-} from "./read-fields.ts";
+import * as read from "./read-fields.ts";
+import type { Fields } from "../message/fields.ts";
 
 /** Whole pico-dollars per token. */
 export interface Rates {
@@ -78,11 +68,11 @@ export function rowAt(rows: readonly PriceRow[], at: Moment): PriceRow | undefin
 /** Reads `prices` and `tiers`, or `unpriced`, of a model. */
 export function parsePrices(model: Fields, place: string): Prices {
   if ((model["prices"] ?? null) === null) {
-    const reason = readOptional(model["unpriced"], `${place}.unpriced`, readText);
+    const reason = read.optional(model["unpriced"], `${place}.unpriced`, read.text);
     if (reason !== null) return { kind: "unpriced", reason };
     throw invalid(`${place} has no prices`, "add prices, or unpriced with the reason");
   }
-  const rows = readList(model["prices"], `${place}.prices`, (row, at) =>
+  const rows = read.list(model["prices"], `${place}.prices`, (row, at) =>
     parseRow(row, model["tiers"], at),
   );
   if (rows.length === 0)
@@ -138,18 +128,18 @@ function mapRates(prices: Prices, change: (rates: Rates) => Rates): Prices {
 
 function parseRow(value: unknown, modelTiers: unknown, place: string): PriceRow {
   const known = ["from", "input", "output", "read", "write", "tiers"];
-  const row = readFields(value, place, known);
+  const row = read.fields(value, place, known);
   const rates: Rates = {
     inputPicoUsd: parseUsdPerMTok(row["input"], `${place}.input`),
     outputPicoUsd: parseUsdPerMTok(row["output"], `${place}.output`),
-    readPicoUsd: readOptional(row["read"], `${place}.read`, parseUsdPerMTok),
-    writePicoUsd: readOptional(row["write"], `${place}.write`, parseWrites) ?? {},
+    readPicoUsd: read.optional(row["read"], `${place}.read`, parseUsdPerMTok),
+    writePicoUsd: read.optional(row["write"], `${place}.write`, parseWrites) ?? {},
   };
-  const tiers = readOptional(row["tiers"] ?? modelTiers, `${place}.tiers`, (list, at) =>
-    readList(list, at, (tier, tierPlace) => parseTier(tier, rates, tierPlace)),
+  const tiers = read.optional(row["tiers"] ?? modelTiers, `${place}.tiers`, (list, at) =>
+    read.list(list, at, (tier, tierPlace) => parseTier(tier, rates, tierPlace)),
   );
   return {
-    from: readOptional(row["from"], `${place}.from`, readDay),
+    from: read.optional(row["from"], `${place}.from`, read.day),
     rates,
     tiers: (tiers ?? []).toSorted((left, right) => left.aboveTokens - right.aboveTokens),
   };
@@ -157,19 +147,19 @@ function parseRow(value: unknown, modelTiers: unknown, place: string): PriceRow 
 
 function parseWrites(value: unknown, place: string): Rates["writePicoUsd"] {
   const writes: Partial<Record<Lifetime, bigint | null>> = {};
-  for (const [name, price] of Object.entries(readRecord(value, place))) {
-    const lifetime = readOneOf(name, lifetimes, `${place}.${name}`);
-    writes[lifetime] = readOptional(price, `${place}.${name}`, parseUsdPerMTok);
+  for (const [name, price] of Object.entries(read.record(value, place))) {
+    const lifetime = read.oneOf(name, lifetimes, `${place}.${name}`);
+    writes[lifetime] = read.optional(price, `${place}.${name}`, parseUsdPerMTok);
   }
   return writes;
 }
 
 function parseTier(value: unknown, rates: Rates, place: string): PriceTier {
-  const tier = readFields(value, place, ["above", "inputTimes", "outputTimes"]);
-  const inputTimes = readMultiplier(tier["inputTimes"], `${place}.inputTimes`);
-  const outputTimes = readMultiplier(tier["outputTimes"], `${place}.outputTimes`);
+  const tier = read.fields(value, place, ["above", "inputTimes", "outputTimes"]);
+  const inputTimes = read.multiplier(tier["inputTimes"], `${place}.inputTimes`);
+  const outputTimes = read.multiplier(tier["outputTimes"], `${place}.outputTimes`);
   return {
-    aboveTokens: readCount(tier["above"], `${place}.above`),
+    aboveTokens: read.count(tier["above"], `${place}.above`),
     rates: timesRates(rates, inputTimes, outputTimes, place),
   };
 }

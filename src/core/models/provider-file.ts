@@ -3,20 +3,8 @@ import { assert } from "../assert.ts";
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { parseModel, type ModelFacts } from "./model-facts.ts";
-import {
-  mergeFields,
-  ownField,
-  readBoolean,
-  readDay,
-  readFields,
-  readList,
-  readMultiplier,
-  readOneOf,
-  readOptional,
-  readRecord,
-  readText,
-  type Fields,
-} from "./read-fields.ts";
+import * as read from "./read-fields.ts";
+import type { Fields } from "../message/fields.ts";
 import { anyServer, wireNamed } from "./wire-rules.ts";
 
 export interface ProviderFile {
@@ -64,10 +52,10 @@ export type Endpoint = (typeof endpoints)[number];
 export const endpoints = ["global", "regional"] as const;
 
 export function parseSharedParts(value: unknown, file: string): SharedParts {
-  const fields = readFields(value, file, ["source", "checkedOn", "routes", "caches"]);
+  const fields = read.fields(value, file, ["source", "checkedOn", "routes", "caches"]);
   return {
-    routes: readRecord(fields["routes"], `${file}: routes`),
-    caches: readRecord(fields["caches"], `${file}: caches`),
+    routes: read.record(fields["routes"], `${file}: routes`),
+    caches: read.record(fields["caches"], `${file}: caches`),
   };
 }
 
@@ -86,27 +74,27 @@ export function parseProviderFile(value: unknown, file: string, shared: SharedPa
     "defaults",
     "models",
   ];
-  const fields = readFields(value, file, known);
-  const record = (key: string): Fields => readRecord(fields[key] ?? {}, `${file}: ${key}`);
-  const source = readText(fields["source"], `${file}: source`);
-  const checkedOn = readDay(fields["checkedOn"], `${file}: checkedOn`);
+  const fields = read.fields(value, file, known);
+  const record = (key: string): Fields => read.record(fields[key] ?? {}, `${file}: ${key}`);
+  const source = read.text(fields["source"], `${file}: source`);
+  const checkedOn = read.day(fields["checkedOn"], `${file}: checkedOn`);
   return {
     file,
-    provider: readText(fields["provider"], `${file}: provider`),
-    name: readText(fields["name"], `${file}: name`),
-    spelledAs: readList(fields["spelledAs"], `${file}: spelledAs`, readText),
-    versionsMayBeDotted: readBoolean(
+    provider: read.text(fields["provider"], `${file}: provider`),
+    name: read.text(fields["name"], `${file}: name`),
+    spelledAs: read.list(fields["spelledAs"], `${file}: spelledAs`, read.text),
+    versionsMayBeDotted: read.flag(
       fields["versionsMayBeDotted"] ?? false,
       `${file}: versionsMayBeDotted`,
     ),
     routes: withShared(record("routes"), shared, file),
     caches: { ...shared.caches, ...record("caches") },
     families: record("families"),
-    defaults: mergeFields({ source, checkedOn }, record("defaults")),
+    defaults: read.mergeFields({ source, checkedOn }, record("defaults")),
     models: new Map(
       Object.entries(record("models")).map(([id, model]) => [
         id,
-        { fields: readRecord(model, `${file}: ${id}`), writtenIn: file, changedIn: null },
+        { fields: read.record(model, `${file}: ${id}`), writtenIn: file, changedIn: null },
       ]),
     ),
   };
@@ -140,19 +128,19 @@ export function parseModelOn(
   assert(route !== undefined && Object.hasOwn(file.routes, route), `${id} has no route ${route}`);
   const place = `${entry.writtenIn}: ${id}`;
   const own = entry.fields;
-  const model = mergeFields(file.defaults, ...familiesOf(file, own, place), own);
+  const model = read.mergeFields(file.defaults, ...familiesOf(file, own, place), own);
   const routePlace = `${file.file}: routes.${route}`;
-  const onRoute = readFields(file.routes[route], routePlace, routeFields);
-  const models = readRecord(onRoute["models"] ?? {}, `${routePlace}.models`);
+  const onRoute = read.fields(file.routes[route], routePlace, routeFields);
+  const models = read.record(onRoute["models"] ?? {}, `${routePlace}.models`);
   const ownPlace = `${routePlace}.models.${id}`;
-  const onRouteOwn = readFields(ownField(models, id) ?? {}, ownPlace, ["cache"]);
+  const onRouteOwn = read.fields(read.ownField(models, id) ?? {}, ownPlace, ["cache"]);
   const can = onRoute["can"] === undefined ? {} : { can: onRoute["can"] };
-  return parseModel(mergeFields(model, can), {
+  return parseModel(read.mergeFields(model, can), {
     id,
     provider: file.provider,
     route,
-    unpriced: readOptional(onRoute["unpriced"], `${routePlace}.unpriced`, readText),
-    routeNote: readOptional(onRoute["note"], `${routePlace}.note`, readText),
+    unpriced: read.optional(onRoute["unpriced"], `${routePlace}.unpriced`, read.text),
+    routeNote: read.optional(onRoute["note"], `${routePlace}.note`, read.text),
     cache: cacheOf(file, model, [onRoute, onRouteOwn], place),
     priceMultiplier: priceMultiplierOf(onRoute, choice, routePlace),
     wire: wireOf(wireNameOf(route), route),
@@ -179,15 +167,17 @@ const routeFields = [
 
 /** The surcharge of a regional endpoint. The route says which endpoint an id without a region means. */
 function priceMultiplierOf(onRoute: Fields, choice: RouteChoice, place: string): number {
-  const usual = readOneOf(onRoute["endpoint"] ?? "global", endpoints, `${place}.endpoint`);
+  const usual = read.oneOf(onRoute["endpoint"] ?? "global", endpoints, `${place}.endpoint`);
   if ((choice.endpoint ?? usual) === "global") return 1;
-  return readMultiplier(onRoute["regionalMultiplier"] ?? 1, `${place}.regionalMultiplier`);
+  return read.multiplier(onRoute["regionalMultiplier"] ?? 1, `${place}.regionalMultiplier`);
 }
 
 function familiesOf(file: ProviderFile, own: Fields, place: string): readonly Fields[] {
-  return readList(own["use"] ?? [], `${place}.use`, readText).map((name) =>
-    readRecord(named(file.families, name, `${place}.use`), `${file.file}: families.${name}`),
-  );
+  return read
+    .list(own["use"] ?? [], `${place}.use`, read.text)
+    .map((name) =>
+      read.record(named(file.families, name, `${place}.use`), `${file.file}: families.${name}`),
+    );
 }
 
 function cacheOf(
@@ -198,30 +188,32 @@ function cacheOf(
 ): Fields {
   // Null rules mean that nothing is known about caching on this route.
   if (onRoute["cache"] === null) return {};
-  const own = readRecord(model["cache"] ?? {}, `${place}.cache`);
-  const name = readOptional(own["rules"], `${place}.cache.rules`, readText);
+  const own = read.record(model["cache"] ?? {}, `${place}.cache`);
+  const name = read.optional(own["rules"], `${place}.cache.rules`, read.text);
   const shared = name === null ? {} : rulesNamed(file, name, `${place}.cache.rules`);
-  const rules = mergeFields(shared, own);
+  const rules = read.mergeFields(shared, own);
   // A route changes how a model is cached. It never makes an uncached model cached.
   if ((rules["markers"] ?? rules["automatic"] ?? null) === null) return rules;
-  return mergeFields(
+  return read.mergeFields(
     rules,
     // Both the model's caching and the route must support diagnostics.
     onRoute["diagnostics"] === true ? {} : { diagnostics: false },
-    readRecord(onRoute["cache"] ?? {}, `${place}.cache`),
-    readRecord(onRouteOwn["cache"] ?? {}, `${place}.cache`),
+    read.record(onRoute["cache"] ?? {}, `${place}.cache`),
+    read.record(onRouteOwn["cache"] ?? {}, `${place}.cache`),
   );
 }
 
 /** Shared rules may themselves build on others. */
 function rulesNamed(file: ProviderFile, name: string, place: string): Fields {
-  const rules = readRecord(named(file.caches, name, place), `${file.file}: caches.${name}`);
-  const base = readOptional(rules["rules"], `${file.file}: caches.${name}.rules`, readText);
-  return base === null || base === name ? rules : mergeFields(rulesNamed(file, base, place), rules);
+  const rules = read.record(named(file.caches, name, place), `${file.file}: caches.${name}`);
+  const base = read.optional(rules["rules"], `${file.file}: caches.${name}.rules`, read.text);
+  return base === null || base === name
+    ? rules
+    : read.mergeFields(rulesNamed(file, base, place), rules);
 }
 
 function named(all: Fields, name: string, place: string): unknown {
-  const found = ownField(all, name);
+  const found = read.ownField(all, name);
   if (found !== undefined) return found;
   const near = nearestNames(name, Object.keys(all), 1)[0];
   throw new StrataError(

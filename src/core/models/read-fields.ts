@@ -1,19 +1,15 @@
 // Reads hand-written facts field by field. Every error names the file, the model and the field.
+import { isObject, type Fields } from "../message/fields.ts";
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { isDay } from "./moment.ts";
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** Whether a value is an object with named fields, not a list. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isObject as isFields, type Fields } from "../message/fields.ts";
 
 /** An object with only known keys. A misspelt key is an error with the nearest known one. */
-export function readFields(value: unknown, place: string, known: readonly string[]): Fields {
-  const fields = readRecord(value, place);
-  for (const key of Object.keys(fields)) {
+export function fields(value: unknown, place: string, known: readonly string[]): Fields {
+  const found = record(value, place);
+  for (const key of Object.keys(found)) {
     if (known.includes(key)) continue;
     const near = nearestNames(key, known, 1)[0];
     throw new StrataError(
@@ -22,47 +18,47 @@ export function readFields(value: unknown, place: string, known: readonly string
       near === undefined ? `known fields: ${known.join(", ")}` : `did you mean "${near}"?`,
     );
   }
-  return fields;
+  return found;
 }
 
 /** An object whose keys are free names. */
-export function readRecord(value: unknown, place: string): Fields {
-  if (!isFields(value)) throw unfit(value, place, "an object");
+export function record(value: unknown, place: string): Fields {
+  if (!isObject(value)) throw unfit(value, place, "an object");
   return value;
 }
 
 /** Reads a field by a free name, which may be "constructor". Undefined if absent. */
-export function ownField(fields: Fields, name: string): unknown {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+export function ownField(owner: Fields, name: string): unknown {
+  return Object.hasOwn(owner, name) ? owner[name] : undefined;
 }
 
 /** A non-empty text. */
-export function readText(value: unknown, place: string): string {
+export function text(value: unknown, place: string): string {
   if (typeof value !== "string" || value === "") throw unfit(value, place, "a text");
   return value;
 }
 
 /** Only true or false; no other value counts. */
-export function readBoolean(value: unknown, place: string): boolean {
+export function flag(value: unknown, place: string): boolean {
   if (typeof value !== "boolean") throw unfit(value, place, "true or false");
   return value;
 }
 
 /** A whole number above zero: tokens, seconds, markers. */
-export function readCount(value: unknown, place: string): number {
+export function count(value: unknown, place: string): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value <= 0)
     throw unfit(value, place, "a whole number above 0");
   return value;
 }
 
 /** A factor on a price. pico-usd.ts does the exact arithmetic. */
-export function readMultiplier(value: unknown, place: string): number {
+export function multiplier(value: unknown, place: string): number {
   if (typeof value !== "number" || !(value >= 0) || !Number.isFinite(value))
     throw unfit(value, place, "a number from 0");
   return value;
 }
 
-export function readOneOf<Choice extends string>(
+export function oneOf<Choice extends string>(
   value: unknown,
   choices: readonly Choice[],
   place: string,
@@ -73,13 +69,13 @@ export function readOneOf<Choice extends string>(
   return found;
 }
 
-export function readDay(value: unknown, place: string): string {
+export function day(value: unknown, place: string): string {
   if (typeof value !== "string" || !isDay(value))
     throw unfit(value, place, "a day like 2026-11-15");
   return value;
 }
 
-export function readList<Item>(
+export function list<Item>(
   value: unknown,
   place: string,
   readItem: (item: unknown, place: string) => Item,
@@ -89,7 +85,7 @@ export function readList<Item>(
 }
 
 /** The value, or null if the field is absent or null. */
-export function readOptional<Value>(
+export function optional<Value>(
   value: unknown,
   place: string,
   read: (value: unknown, place: string) => Value,
@@ -104,7 +100,7 @@ export function mergeFields(...layers: readonly Fields[]): Fields {
   for (const layer of layers) {
     for (const [key, value] of Object.entries(layer)) {
       const before = merged.get(key);
-      merged.set(key, isFields(before) && isFields(value) ? mergeFields(before, value) : value);
+      merged.set(key, isObject(before) && isObject(value) ? mergeFields(before, value) : value);
     }
   }
   return Object.fromEntries(merged);

@@ -1,14 +1,6 @@
 // The routes to a model and the spelling of ids on each.
 import type { Endpoint } from "./provider-file.ts";
-import {
-  readBoolean,
-  readFields,
-  readList,
-  readOneOf,
-  readOptional,
-  readRecord,
-  readText,
-} from "./read-fields.ts";
+import * as read from "./read-fields.ts";
 
 export type Routes = ReadonlyMap<string, RouteSpelling>;
 
@@ -29,9 +21,9 @@ export interface RouteSpelling {
 }
 
 export function parseRoutes(value: unknown, file: string): Routes {
-  const fields = readFields(value, file, ["source", "checkedOn", "routes"]);
+  const fields = read.fields(value, file, ["source", "checkedOn", "routes"]);
   return new Map(
-    Object.entries(readRecord(fields["routes"], `${file}: routes`)).map(([id, route]) => [
+    Object.entries(read.record(fields["routes"], `${file}: routes`)).map(([id, route]) => [
       id,
       parseRoute(route, `${file}: ${id}`),
     ]),
@@ -40,21 +32,21 @@ export function parseRoutes(value: unknown, file: string): Routes {
 
 function parseRoute(value: unknown, place: string): RouteSpelling {
   const flags = ["dottedVendor", "publisherPath", "dateAfterAt"];
-  const route = readFields(value, place, ["name", "spelledAs", "regions", "wire", ...flags]);
-  const flag = (name: string): boolean => readBoolean(route[name] ?? false, `${place}.${name}`);
-  const regions = Object.entries(readRecord(route["regions"] ?? {}, `${place}.regions`));
+  const route = read.fields(value, place, ["name", "spelledAs", "regions", "wire", ...flags]);
+  const flag = (name: string): boolean => read.flag(route[name] ?? false, `${place}.${name}`);
+  const regions = Object.entries(read.record(route["regions"] ?? {}, `${place}.regions`));
   return {
-    name: readText(route["name"], `${place}.name`),
-    spelledAs: readList(route["spelledAs"], `${place}.spelledAs`, readText),
+    name: read.text(route["name"], `${place}.name`),
+    spelledAs: read.list(route["spelledAs"], `${place}.spelledAs`, read.text),
     dottedVendor: flag("dottedVendor"),
     regions: new Map(
       regions.map(([region, endpoint]) => [
         region,
-        readOneOf(endpoint, ["global", "regional"] as const, `${place}.regions.${region}`),
+        read.oneOf(endpoint, ["global", "regional"] as const, `${place}.regions.${region}`),
       ]),
     ),
     publisherPath: flag("publisherPath"),
     dateAfterAt: flag("dateAfterAt"),
-    wire: readOptional(route["wire"], `${place}.wire`, readText),
+    wire: read.optional(route["wire"], `${place}.wire`, read.text),
   };
 }

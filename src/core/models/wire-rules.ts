@@ -2,17 +2,8 @@
 import { StrataError } from "../strata-error.ts";
 import { nearestNames } from "../nearest-names.ts";
 import { wiresFile } from "./built-in-files.ts";
-import {
-  readBoolean,
-  readDay,
-  readFields,
-  readList,
-  readOneOf,
-  readOptional,
-  readRecord,
-  readText,
-  type Fields,
-} from "./read-fields.ts";
+import * as read from "./read-fields.ts";
+import type { Fields } from "../message/fields.ts";
 
 /** What a server that speaks Chat Completions takes. */
 export interface WireRules {
@@ -104,25 +95,25 @@ export function changeWire(rules: WireRules, changes: WireChanges): WireRules {
 }
 
 function parseWires(value: unknown, file: string): ReadonlyMap<string, NamedWire> {
-  const fields = readFields(value, file, ["source", "checkedOn", "wires"]);
-  readText(fields["source"], `${file}: source`);
-  readDay(fields["checkedOn"], `${file}: checkedOn`);
-  const all = readRecord(fields["wires"], `${file}: wires`);
+  const fields = read.fields(value, file, ["source", "checkedOn", "wires"]);
+  read.text(fields["source"], `${file}: source`);
+  read.day(fields["checkedOn"], `${file}: checkedOn`);
+  const all = read.record(fields["wires"], `${file}: wires`);
   return new Map(Object.keys(all).map((name) => [name, parseWire(all, name, file)]));
 }
 
 function parseWire(all: Fields, name: string, file: string): NamedWire {
   const place = `${file}: ${name}`;
-  const own = readFields(all[name], place, ["like", "source", "unverified", ...ruleNames]);
-  const base = readOptional(own["like"], `${place}.like`, readText);
+  const own = read.fields(all[name], place, ["like", "source", "unverified", ...ruleNames]);
+  const base = read.optional(own["like"], `${place}.like`, read.text);
   const inherited = base === null ? {} : parseWire(all, base, file).rules;
   const { like: _, source, unverified, ...rules } = own;
   return {
     name,
     rules: parseRules({ ...inherited, ...rules }, place),
-    source: readText(source, `${place}.source`),
-    unverified: readList(unverified ?? [], `${place}.unverified`, (rule, at) =>
-      readOneOf(rule, ruleNames, at),
+    source: read.text(source, `${place}.source`),
+    unverified: read.list(unverified ?? [], `${place}.unverified`, (rule, at) =>
+      read.oneOf(rule, ruleNames, at),
     ),
   };
 }
@@ -131,14 +122,14 @@ function parseRules(rules: Fields, place: string): WireRules {
   const oneOf = <Choice extends string>(
     name: keyof WireRules,
     choices: readonly Choice[],
-  ): Choice => readOneOf(rules[name], choices, `${place}.${name}`);
+  ): Choice => read.oneOf(rules[name], choices, `${place}.${name}`);
   return {
     systemRole: oneOf("systemRole", systemRoles),
     systemMessages: oneOf("systemMessages", systemPlaces),
     outputLimit: oneOf("outputLimit", outputLimits),
     content: oneOf("content", contents),
-    streamUsage: readBoolean(rules["streamUsage"], `${place}.streamUsage`),
-    cacheKey: readBoolean(rules["cacheKey"], `${place}.cacheKey`),
+    streamUsage: read.flag(rules["streamUsage"], `${place}.streamUsage`),
+    cacheKey: read.flag(rules["cacheKey"], `${place}.cacheKey`),
     effort: oneOf("effort", efforts),
     outputSchema: oneOf("outputSchema", outputSchemas),
     thinking: oneOf("thinking", thinkings),

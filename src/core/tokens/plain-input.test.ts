@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { plainInput } from "./plain-input.ts";
+import { plainInput } from "./raw-count.ts";
 
 test("a tool input reads as keys and values, without JSON's quotes and escapes", () => {
   expect(plainInput('{"path":"a\\tb","lines":[1,2.50],"deep":{"all":true,"none":null}}')).toEqual({

@@ -1,9 +1,9 @@
 // Estimating, calibration, budgets. A raw count is what we see in a message, before any model's factor.
 // It is stored and never rewritten.
-import type { Block, DocumentBlock, ImageBlock, Message } from "../message/message.ts";
+import type { Block, DocumentBlock, ImageBlock, JsonText, Message } from "../message/message.ts";
 import { imageSize } from "./image-size.ts";
 import type { TextCounter } from "./o200k/counter.ts";
-import { plainInput } from "./plain-input.ts";
+import { isObject } from "../message/fields.ts";
 
 /** Features in a fixed order. The priors give each one a weight. */
 export const rawFeatures = [
@@ -142,4 +142,39 @@ function addDocument(count: Growing, block: DocumentBlock, counter: TextCounter)
   if (block.source.kind === "text") addText(count, block.source.data, counter);
   else count.documents += 1;
   if (block.title !== undefined) addText(count, block.title, counter);
+}
+
+interface PlainInput {
+  /** Keys and values, one per line, in written order. */
+  readonly text: string;
+  /** Members of the outermost object. */
+  readonly arguments: number;
+}
+
+/** Text that is not JSON stays as it is: free-form tool inputs are already plain text. */
+export function plainInput(inputJson: JsonText): PlainInput {
+  let input: unknown;
+  try {
+    input = JSON.parse(inputJson);
+  } catch {
+    return { text: inputJson, arguments: 0 };
+  }
+  const lines: string[] = [];
+  // A stack instead of recursion, because inputs may be nested to any depth.
+  const waiting: unknown[] = [input];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (Array.isArray(value)) {
+      for (let at = value.length - 1; at >= 0; at -= 1) waiting.push(value[at]);
+    } else if (typeof value === "object" && value !== null) {
+      for (const [key, part] of Object.entries(value).toReversed()) waiting.push(part, key);
+    } else {
+      lines.push(String(value));
+    }
+  }
+  return { text: lines.join("\n"), arguments: memberCount(input) };
+}
+
+function memberCount(input: unknown): number {
+  return isObject(input) ? Object.keys(input).length : 0;
 }

@@ -1,7 +1,8 @@
 // Shared by protocols that count tokens: the body of a call without the members that only a reply needs.
 import { isCount, parseFields } from "../message/fields.ts";
-import { toRequest, type EncodedRequest } from "./encoded-request.ts";
-import { omitMembers } from "./omit-members.ts";
+import { bodyText, toRequest, type EncodedRequest, type RequestParts } from "./encoded-request.ts";
+import { memberTexts } from "../message/json-text.ts";
+import { objectText } from "../message/json-tree.ts";
 
 /**
  * `omitted`: members that only affect the reply and that counting refuses. Everything else is sent unchanged: the
@@ -18,4 +19,16 @@ export function toCountRequest(
 export function readCount(body: string, member: string): number | null {
   const tokens = parseFields(body)?.[member];
   return isCount(tokens) && tokens > 0 ? tokens : null;
+}
+
+/** Returns bytes that are not a JSON object unchanged: the receiver will report them. */
+export function omitMembers(
+  pieces: readonly Uint8Array[],
+  names: ReadonlySet<string>,
+): RequestParts["parts"] {
+  const json = bodyText(pieces);
+  if (parseFields(json) === undefined) return pieces;
+  const members = [...memberTexts(json)];
+  const kept = members.filter(([name]) => !names.has(name));
+  return kept.length === members.length ? pieces : [objectText(kept)];
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bodyText, toRequest } from "./encoded-request.ts";
-import { omitMembers } from "./omit-members.ts";
+import { omitMembers } from "./counting.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,15 +1,21 @@
 // The metrics by name, in a registry of their own.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { listMetrics, type LabelsOf, type NameOf } from "./metric-specs.ts";
+import {
+  listMetrics,
+  type CounterName,
+  type GaugeName,
+  type HistogramName,
+  type LabelsOf,
+} from "./metric-specs.ts";
 
 export interface Instruments {
   readonly registry: Registry;
   /** Adds nothing and returns false if the value is negative or not finite. */
-  add<Name extends NameOf<"counter">>(name: Name, labels: LabelsOf<Name>, value?: number): boolean;
-  set<Name extends NameOf<"gauge">>(name: Name, labels: LabelsOf<Name>, value: number): void;
+  add<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, value?: number): boolean;
+  set<Name extends GaugeName>(name: Name, labels: LabelsOf<Name>, value: number): void;
   /** Moves a gauge up or down. */
-  shift<Name extends NameOf<"gauge">>(name: Name, labels: LabelsOf<Name>, by: number): void;
-  note<Name extends NameOf<"histogram">>(name: Name, labels: LabelsOf<Name>, value: number): void;
+  shift<Name extends GaugeName>(name: Name, labels: LabelsOf<Name>, by: number): void;
+  note<Name extends HistogramName>(name: Name, labels: LabelsOf<Name>, value: number): void;
 }
 
 /** `readWorkspaces` is called before each read of a workspace metric. */

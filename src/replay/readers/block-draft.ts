@@ -11,7 +11,7 @@ import { countMessage, type RawCount } from "../../core/tokens/raw-count.ts";
 import type { BlockDraft as ReadBlock } from "../../core/wire/foreign/foreign-request.ts";
 import { hashDraft } from "../../core/wire/foreign/read-request.ts";
 import type { RecordedBlock } from "../recording.ts";
-import { toExcerpt } from "./excerpt.ts";
+import { detach, excerptAt, excerptLengthMax } from "../../core/diagnosis/excerpt.ts";
 
 export interface BlockDraft extends Omit<RecordedBlock, "tokens"> {
   /** The raw count of its content, or its tokens if they are known. */
@@ -152,4 +152,43 @@ const unknownWindowTokens = 10_000_000;
 
 function holdsImage(block: Block): boolean {
   return block.type === "image" || (block.type === "tool_result" && block.content.some(holdsImage));
+}
+
+/** Only this much is read, so text after more leading white space does not show. */
+const charactersRead = 8 * excerptLengthMax;
+
+/** At most 80 characters on one line, with visible control characters; safe to print, never splits a character. */
+export function toExcerpt(block: Block): string {
+  const words = wordsOf(block);
+  const isCut = words.length > charactersRead;
+  // A surrogate pair at the cut is dropped.
+  const head = isCut ? words.slice(0, charactersRead).replace(/[\ud800-\udbff]$/, "") : words;
+  const line = head.replaceAll(/\s+/g, " ").trim();
+  if (line === "") return isCut ? "…" : "(empty)";
+  const shown = excerptAt(line, 0);
+  // A substring would keep the whole text in memory.
+  return detach(isCut && !shown.endsWith("…") ? `${shown}…` : shown);
+}
+
+function wordsOf(block: Block): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "tool_use":
+      return `${block.name} ${block.inputJson}`;
+    case "tool_result":
+      return block.content.map(wordsOf).join(" ");
+    case "thinking":
+      return block.text === "" ? "(thinking)" : block.text;
+    case "redacted_thinking":
+      return "(redacted thinking)";
+    case "compaction":
+      return block.content ?? "(compaction)";
+    case "image":
+      return "(image)";
+    case "document":
+      return block.title ?? "(document)";
+    case "opaque":
+      return block.json;
+  }
 }

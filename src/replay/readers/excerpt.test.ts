@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Block } from "../../core/message/message.ts";
-import { toExcerpt } from "./excerpt.ts";
+import { toExcerpt } from "./block-draft.ts";
 
 test.each([
   ["Why is\n\tCI   red?", "Why is CI red?"],

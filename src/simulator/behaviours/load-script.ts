@@ -2,16 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import {
-  isFields,
-  readCount,
-  readFields,
-  readList,
-  readOneOf,
-  readOptional,
-  readRecord,
-  readText,
-} from "../../core/models/read-fields.ts";
+import * as read from "../../core/models/read-fields.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { Condition, ScriptedCall, ScriptStep } from "./scripted.ts";
 
@@ -22,8 +13,8 @@ export async function loadScript(file: string): Promise<readonly ScriptStep[]> {
 
 /** Steps, or an object with `steps`. */
 export function parseScript(value: unknown, place: string): readonly ScriptStep[] {
-  const list = isFields(value) ? readFields(value, place, ["steps"])["steps"] : value;
-  const steps = readList(list, place, parseStep);
+  const list = read.isFields(value) ? read.fields(value, place, ["steps"])["steps"] : value;
+  const steps = read.list(list, place, parseStep);
   if (steps.length > 0) return steps;
   throw new StrataError("config-invalid", `${place} has no steps`, "add at least one step");
 }
@@ -32,18 +23,18 @@ const stepFields = "when expect times thinking text toolCalls stop reply".split(
 const conditionFields = "userText toolResult turn system model wants".split(" ");
 
 function parseStep(value: unknown, place: string): ScriptStep {
-  const fields = readFields(value, place, stepFields);
-  const read = <Value>(name: string, reader: Reader<Value>): Value | undefined =>
-    readOptional(fields[name], `${place}.${name}`, reader) ?? undefined;
+  const fields = read.fields(value, place, stepFields);
+  const member = <Value>(name: string, reader: Reader<Value>): Value | undefined =>
+    read.optional(fields[name], `${place}.${name}`, reader) ?? undefined;
   const step: ScriptStep = {
-    when: read("when", parseCondition),
-    expect: read("expect", parseCondition),
-    times: read("times", (times, at) => (times === "always" ? times : readCount(times, at))),
-    thinking: read("thinking", readText),
-    text: read("text", readText),
-    toolCalls: read("toolCalls", (calls, at) => readList(calls, at, parseCall)),
-    stop: read("stop", (stop, at) => readOneOf(stop, ["end", "tool use", "output limit"], at)),
-    reply: read("reply", readFunction),
+    when: member("when", parseCondition),
+    expect: member("expect", parseCondition),
+    times: member("times", (times, at) => (times === "always" ? times : read.count(times, at))),
+    thinking: member("thinking", read.text),
+    text: member("text", read.text),
+    toolCalls: member("toolCalls", (calls, at) => read.list(calls, at, parseCall)),
+    stop: member("stop", (stop, at) => read.oneOf(stop, ["end", "tool use", "output limit"], at)),
+    reply: member("reply", readFunction),
   };
   const says = [step.text, step.thinking, step.toolCalls, step.reply, step.stop];
   if (says.some((part) => part !== undefined)) return step;
@@ -58,24 +49,24 @@ type Reader<Value> = (value: unknown, place: string) => Value;
 
 function parseCondition(value: unknown, place: string): Condition {
   if (typeof value === "function") return readFunction(value, place);
-  const fields = readFields(value, place, conditionFields);
-  const read = <Value>(name: string, reader: Reader<Value>): Value | undefined =>
-    readOptional(fields[name], `${place}.${name}`, reader) ?? undefined;
+  const fields = read.fields(value, place, conditionFields);
+  const member = <Value>(name: string, reader: Reader<Value>): Value | undefined =>
+    read.optional(fields[name], `${place}.${name}`, reader) ?? undefined;
   return {
-    userText: read("userText", readText),
-    toolResult: read("toolResult", readText),
-    turn: read("turn", readCount),
-    system: read("system", readText),
-    model: read("model", readText),
-    wants: read("wants", (wish, at) => readOneOf(wish, ["reply", "summary"], at)),
+    userText: member("userText", read.text),
+    toolResult: member("toolResult", read.text),
+    turn: member("turn", read.count),
+    system: member("system", read.text),
+    model: member("model", read.text),
+    wants: member("wants", (wish, at) => read.oneOf(wish, ["reply", "summary"], at)),
   };
 }
 
 function parseCall(value: unknown, place: string): ScriptedCall {
-  const { name, input } = readFields(value, place, ["name", "input"]);
+  const { name, input } = read.fields(value, place, ["name", "input"]);
   return {
-    name: readText(name, `${place}.name`),
-    input: typeof input === "string" ? input : readRecord(input ?? {}, `${place}.input`),
+    name: read.text(name, `${place}.name`),
+    input: typeof input === "string" ? input : read.record(input ?? {}, `${place}.input`),
   };
 }
 
@@ -104,7 +95,7 @@ async function readJson(file: string): Promise<unknown> {
 async function importSteps(file: string): Promise<unknown> {
   try {
     const module: unknown = await import(pathToFileURL(resolve(file)).href);
-    const exported = isFields(module) ? (module["steps"] ?? module["default"]) : undefined;
+    const exported = read.isFields(module) ? (module["steps"] ?? module["default"]) : undefined;
     if (exported !== undefined) return exported;
   } catch (error) {
     throw unreadable(file, error);

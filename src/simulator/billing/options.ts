@@ -1,5 +1,5 @@
 // One option for each point that providers leave open. The defaults assume the least caching.
-import { readCount, readFields, readOneOf, readOptional } from "../../core/models/read-fields.ts";
+import * as read from "../../core/models/read-fields.ts";
 
 export interface BillingOptions {
   /** What lifetimes count from. Documented: the start of the request that wrote or read. */
@@ -35,25 +35,25 @@ type Reader<Option> = (value: unknown, place: string) => Option;
 
 const readers: { readonly [Name in keyof BillingOptions]: Reader<BillingOptions[Name]> } = {
   clock: oneOf("request start", "response end"),
-  graceMs: readCount,
+  graceMs: read.count,
   markerBeforeHit: oneOf("refreshes only", "writes"),
   crossLifetime: oneOf("found", "not found"),
   entryInsideRun: oneOf("at the run's position", "only at the run's end"),
   toolRuns: oneOf("by route", "every block"),
   toolDefinitions: oneOf("positions", "one position"),
-  entriesMax: readCount,
+  entriesMax: read.count,
 };
 
 /** Throws for unknown options and values out of range. */
 export function parseBillingOptions(value: unknown, place: string): Partial<BillingOptions> {
-  const given = readFields(value, place, Object.keys(readers));
-  const read = Object.entries(readers).map(
+  const given = read.fields(value, place, Object.keys(readers));
+  const options = Object.entries(readers).map(
     ([name, reader]) =>
-      [name, readOptional<string | number>(given[name], `${place}.${name}`, reader)] as const,
+      [name, read.optional<string | number>(given[name], `${place}.${name}`, reader)] as const,
   );
-  return Object.fromEntries(read.filter(([, option]) => option !== null));
+  return Object.fromEntries(options.filter(([, option]) => option !== null));
 }
 
 function oneOf<Choice extends string>(...choices: Choice[]): Reader<Choice> {
-  return (option, place) => readOneOf(option, choices, place);
+  return (option, place) => read.oneOf(option, choices, place);
 }

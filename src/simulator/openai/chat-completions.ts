@@ -3,15 +3,7 @@ import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { invalid, notSimulated, unsupportedParameter } from "./api-error.ts";
 import { chatEvents, toChatCompletion } from "./reply/chat-reply.ts";
-import {
-  find,
-  findCount,
-  findFlag,
-  findNumber,
-  findPlace,
-  readBody,
-  type Place,
-} from "./request/fields.ts";
+import { fields, find, findCount, readBody, type Place } from "./request/fields.ts";
 import { checkMarkers } from "./request/read-cache-options.ts";
 import { readMessages } from "./request/read-chat-messages.ts";
 import { readShared, type ReadRequest } from "./request/read-request.ts";
@@ -23,11 +15,11 @@ export function answerChat(request: SimRequest, context: SurfaceContext): SimRes
   const call = runCall(context.newId("chatcmpl-"), read, context, "reply");
   const reply = toChatCompletion(call, context);
   recordCall(call, reply.finishReason, context);
-  if (findFlag(body, "stream") !== true) {
+  if (fields.findFlag(body, "stream") !== true) {
     return answerOf(call, JSON.stringify(reply.completion), context);
   }
-  const options = findPlace(body, "stream_options");
-  const includesUsage = options !== null && findFlag(options, "include_usage") === true;
+  const options = fields.findPlace(body, "stream_options");
+  const includesUsage = options !== null && fields.findFlag(options, "include_usage") === true;
   return answerOf(call, chatEvents(reply, includesUsage), context);
 }
 
@@ -52,7 +44,7 @@ function checkSampling(
   body: Place,
   { facts, settings }: Pick<ReadRequest, "facts" | "settings">,
 ): void {
-  const temperature = findNumber(body, "temperature");
+  const temperature = fields.findNumber(body, "temperature");
   if (temperature === null || temperature === 1 || settings.effort === "none") return;
   if (facts.capabilities.samplingControls) return;
   const message = `Unsupported value: 'temperature' does not support ${temperature} with this model. Only the default (1) value is supported.`;

@@ -2,7 +2,7 @@
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { unknownParameter } from "./api-error.ts";
 import { diagnose, type Diagnostics } from "./diagnose.ts";
-import { find, findFlag, findPlace, readBody, type Place } from "./request/fields.ts";
+import { fields, find, readBody, type Place } from "./request/fields.ts";
 import { jsonHeaders } from "./headers.ts";
 import type { Item, Part } from "./request/items.ts";
 import { readResponses, type Known, type ReadResponses } from "./request/read-responses.ts";
@@ -36,7 +36,7 @@ export function answerResponses(
   };
   remember(reply, read, compared, known);
   recordCall(call, prewarm ? "prewarm" : statusOf(reply), context);
-  const isStream = findFlag(body, "stream") === true;
+  const isStream = fields.findFlag(body, "stream") === true;
   const answered = isStream ? responseEvents(reply) : JSON.stringify(toResponse(reply));
   return answerOf(call, answered, context);
 }
@@ -74,7 +74,7 @@ const countedParameters: ReadonlySet<string> = new Set([
 ]);
 
 function readShown(body: Place): Shown {
-  const reasoning = findPlace(body, "reasoning");
+  const reasoning = fields.findPlace(body, "reasoning");
   const summaries = ["summary", "generate_summary"];
   const include = find(body, "include");
   return {
@@ -118,7 +118,7 @@ function remember(
   compared: Compared,
   { store, workspace }: Known,
 ): void {
-  const isStored = findFlag(body, "store") ?? true;
+  const isStored = fields.findFlag(body, "store") ?? true;
   const made = isStored ? output.flatMap(toNamed) : [];
   store.put(workspace, {
     id: call.id,

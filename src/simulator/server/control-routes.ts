@@ -1,5 +1,5 @@
 // HTTP routes for tests to control the simulator: clock, faults, state. Off by default.
-import { isFields, readFields, readMultiplier } from "../../core/models/read-fields.ts";
+import * as read from "../../core/models/read-fields.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { World } from "./answer-request.ts";
 import type { Clock } from "../clock.ts";
@@ -44,7 +44,7 @@ const actions: Readonly<Record<string, Action>> = {
   "GET /_sim/faults": ({ world }) => ({ faults: world().faults.list() }),
   "POST /_sim/faults": ({ world }, body) => {
     const { faults } = world();
-    if (isFields(body) && body["clear"] === true) faults.clear();
+    if (read.isFields(body) && body["clear"] === true) faults.clear();
     else faults.add(parseFaultRules(body));
     return { faults: faults.list() };
   },
@@ -84,7 +84,7 @@ function describeClock(clock: Clock): { kind: Clock["kind"]; nowMs: number; now:
 class ClockConflict extends StrataError {}
 
 async function moveClock(clock: Clock, body: unknown): Promise<void> {
-  const { advanceMs, setMs } = readFields(body, "the body", ["advanceMs", "setMs"]);
+  const { advanceMs, setMs } = read.fields(body, "the body", ["advanceMs", "setMs"]);
   if ((advanceMs === undefined) === (setMs === undefined)) {
     throw new StrataError(
       "input-invalid",
@@ -93,7 +93,7 @@ async function moveClock(clock: Clock, body: unknown): Promise<void> {
     );
   }
   const isBackwards = typeof advanceMs === "number" && advanceMs < 0;
-  const ms = isBackwards ? advanceMs : readMultiplier(advanceMs ?? setMs, "milliseconds");
+  const ms = isBackwards ? advanceMs : read.multiplier(advanceMs ?? setMs, "milliseconds");
   try {
     await (advanceMs === undefined ? clock.set(ms) : clock.advance(ms));
   } catch (error) {

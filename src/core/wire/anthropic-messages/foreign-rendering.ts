@@ -1,13 +1,6 @@
 // The part of a Messages API block that reaches the model, in one spelling. Markers and explicit defaults do not reach it.
-import {
-  compactJson,
-  isScalar,
-  memberOf,
-  objectText,
-  textOf,
-  type JsonNode,
-  type JsonObject,
-} from "../../message/json-tree.ts";
+import * as json from "../../message/json-tree.ts";
+import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 
 /** Definitions of deferred tools by name. */
 export type DeferredTools = ReadonlyMap<string, string>;
@@ -16,25 +9,25 @@ export type DeferredTools = ReadonlyMap<string, string>;
 export function renderBlock(block: JsonNode, deferred: DeferredTools): string {
   const plain = plainText(block);
   if (plain !== undefined) return plain;
-  if (block.kind !== "object") return compactJson(block);
+  if (block.kind !== "object") return json.compactJson(block);
   const members = sortedMembers(block, isUnrendered);
   const texts = members.map(([key, value]) => [key, renderMember(key, value, deferred)] as const);
   const definition = broughtIn(block, deferred);
-  return objectText(definition === undefined ? texts : [...texts, ["definition", definition]]);
+  return json.objectText(definition === undefined ? texts : [...texts, ["definition", definition]]);
 }
 
 /** The text of a block that is nothing but text. */
 function plainText(block: JsonNode): string | undefined {
   if (block.kind === "string") return block.text;
-  if (block.kind !== "object" || textOf(block, "type") !== "text") return undefined;
+  if (block.kind !== "object" || json.textOf(block, "type") !== "text") return undefined;
   const members = sortedMembers(block, isUnrendered);
   const isPlain = members.every(([key]) => key === "type" || key === "text");
-  return isPlain ? textOf(block, "text") : undefined;
+  return isPlain ? json.textOf(block, "text") : undefined;
 }
 
 /** A definition; how it is to be loaded or streamed is not rendered. */
 export function renderTool(tool: JsonNode): string {
-  if (tool.kind !== "object") return compactJson(tool);
+  if (tool.kind !== "object") return json.compactJson(tool);
   const members = sortedMembers(
     tool,
     (key, value) =>
@@ -42,7 +35,7 @@ export function renderTool(tool: JsonNode): string {
       (key === "type" && value.kind === "string" && value.text === "custom") ||
       (key === "strict" && value.kind === "scalar" && value.source === "false"),
   );
-  return objectText(members.map(([key, value]) => [key, compactJson(value)]));
+  return json.objectText(members.map(([key, value]) => [key, json.compactJson(value)]));
 }
 
 const unrenderedOfTools: ReadonlySet<string> = new Set([
@@ -55,7 +48,9 @@ type IsLeftOut = (key: string, value: JsonNode, object: JsonObject) => boolean;
 
 function sortedMembers(object: JsonObject, isLeftOut: IsLeftOut): (readonly [string, JsonNode])[] {
   return [...object.members]
-    .filter(([key, value]) => memberOf(object, key) !== undefined && !isLeftOut(key, value, object))
+    .filter(
+      ([key, value]) => json.memberOf(object, key) !== undefined && !isLeftOut(key, value, object),
+    )
     .toSorted(([left], [right]) => (left < right ? -1 : 1));
 }
 
@@ -65,13 +60,15 @@ const isUnrendered: IsLeftOut = (key, value, object) => {
     case "cache_control":
       return true;
     case "citations":
-      return value.kind === "list" ? value.items.length === 0 : !isScalar(value, "enabled", "true");
+      return value.kind === "list"
+        ? value.items.length === 0
+        : !json.isScalar(value, "enabled", "true");
     case "is_error":
       return value.kind === "scalar" && value.source === "false";
     case "caller":
-      return textOf(value, "type") === "direct";
+      return json.textOf(value, "type") === "direct";
     case "content":
-      return textOf(object, "type") === "tool_result" && isEmpty(value);
+      return json.textOf(object, "type") === "tool_result" && isEmpty(value);
     default:
       return false;
   }
@@ -88,9 +85,9 @@ function renderMember(key: string, value: JsonNode, deferred: DeferredTools): st
   if (key === "content" && value.kind === "list") return renderList(value.items, deferred);
   if (key === "source" && value.kind === "object") {
     const inner = sortedMembers(value, () => false);
-    return objectText(inner.map(([name, each]) => [name, renderMember(name, each, deferred)]));
+    return json.objectText(inner.map(([name, each]) => [name, renderMember(name, each, deferred)]));
   }
-  return compactJson(value);
+  return json.compactJson(value);
 }
 
 function renderList(items: readonly JsonNode[], deferred: DeferredTools): string {
@@ -103,8 +100,8 @@ function renderList(items: readonly JsonNode[], deferred: DeferredTools): string
 
 /** The definition behind a reference to a deferred tool. */
 function broughtIn(block: JsonObject, deferred: DeferredTools): string | undefined {
-  const type = textOf(block, "type");
-  if (type === "tool_reference") return deferred.get(textOf(block, "tool_name") ?? "");
+  const type = json.textOf(block, "type");
+  if (type === "tool_reference") return deferred.get(json.textOf(block, "tool_name") ?? "");
   if (type !== "tool_addition") return undefined;
-  return deferred.get(textOf(memberOf(block, "tool"), "name") ?? "");
+  return deferred.get(json.textOf(json.memberOf(block, "tool"), "name") ?? "");
 }

@@ -1,14 +1,7 @@
 // The settings of the Messages API, besides blocks, that decide whether a prefix is found.
 import type { RequestSettings } from "../foreign/foreign-request.ts";
-import {
-  compactJson,
-  isScalar,
-  listOf,
-  memberOf,
-  textOf,
-  type JsonNode,
-  type JsonObject,
-} from "../../message/json-tree.ts";
+import * as json from "../../message/json-tree.ts";
+import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 
 export interface MessagesSettings {
   readonly settings: RequestSettings;
@@ -18,49 +11,49 @@ export interface MessagesSettings {
 }
 
 export function readMessagesSettings(root: JsonObject, thinksByDefault: boolean): MessagesSettings {
-  const output = memberOf(root, "output_config");
-  const choice = memberOf(root, "tool_choice");
+  const output = json.memberOf(root, "output_config");
+  const choice = json.memberOf(root, "tool_choice");
   const toolChoice = choiceOf(choice);
-  const thinking = thinkingOf(memberOf(root, "thinking"), thinksByDefault);
-  const effort = textOf(output, "effort") ?? "high";
-  const speed = textOf(root, "speed") ?? "standard";
-  const format = memberOf(output, "format") ?? memberOf(root, "output_format");
-  const editing = memberOf(root, "context_management");
-  const seen = lookInside(listOf(root, "messages"));
+  const thinking = thinkingOf(json.memberOf(root, "thinking"), thinksByDefault);
+  const effort = json.textOf(output, "effort") ?? "high";
+  const speed = json.textOf(root, "speed") ?? "standard";
+  const format = json.memberOf(output, "format") ?? json.memberOf(root, "output_format");
+  const editing = json.memberOf(root, "context_management");
+  const seen = lookInside(json.listOf(root, "messages"));
   const settings: RequestSettings = {
     ...(toolChoice === "auto" ? {} : { "tool choice": toolChoice }),
-    ...(isScalar(choice, "disable_parallel_tool_use", "true")
+    ...(json.isScalar(choice, "disable_parallel_tool_use", "true")
       ? { "parallel tool use": "off" }
       : {}),
     ...(thinking === null ? {} : { thinking }),
     // High is the provider's default.
     ...(effort === "high" ? {} : { effort }),
     ...(speed === "standard" ? {} : { speed }),
-    ...(format === undefined ? {} : { "output format": compactJson(format) }),
-    ...(editing === undefined ? {} : { "context editing": compactJson(editing) }),
-    ...(listOf(root, "tools").some(isWeb) ? { "web search or fetch": "on" } : {}),
+    ...(format === undefined ? {} : { "output format": json.compactJson(format) }),
+    ...(editing === undefined ? {} : { "context editing": json.compactJson(editing) }),
+    ...(json.listOf(root, "tools").some(isWeb) ? { "web search or fetch": "on" } : {}),
     ...(seen.citations ? { citations: "on" } : {}),
     ...(seen.images ? { "images appear or vanish": "images" } : {}),
   };
   return {
     settings,
-    keepsThinking: listOf(editing, "edits").some(keepsAll),
-    thread: textOf(memberOf(root, "thread"), "type") === "continue",
+    keepsThinking: json.listOf(editing, "edits").some(keepsAll),
+    thread: json.textOf(json.memberOf(root, "thread"), "type") === "continue",
   };
 }
 
 function isWeb(tool: JsonNode): boolean {
-  return /^web_(?:search|fetch)_/.test(textOf(tool, "type") ?? "");
+  return /^web_(?:search|fetch)_/.test(json.textOf(tool, "type") ?? "");
 }
 
 function choiceOf(choice: JsonNode | undefined): string {
-  const type = textOf(choice, "type") ?? "auto";
-  return type === "tool" ? `tool ${textOf(choice, "name") ?? ""}` : type;
+  const type = json.textOf(choice, "type") ?? "auto";
+  return type === "tool" ? `tool ${json.textOf(choice, "name") ?? ""}` : type;
 }
 
 /** Null for the model's default. */
 function thinkingOf(thinking: JsonNode | undefined, thinksByDefault: boolean): string | null {
-  const type = textOf(thinking, "type");
+  const type = json.textOf(thinking, "type");
   switch (type) {
     case undefined:
       return null;
@@ -69,8 +62,8 @@ function thinkingOf(thinking: JsonNode | undefined, thinksByDefault: boolean): s
     case "adaptive":
       return thinksByDefault ? null : "adaptive";
     case "enabled": {
-      const budget = memberOf(thinking, "budget_tokens");
-      return `${budget === undefined ? "some" : compactJson(budget)} tokens`;
+      const budget = json.memberOf(thinking, "budget_tokens");
+      return `${budget === undefined ? "some" : json.compactJson(budget)} tokens`;
     }
     case "between_tools":
       return "between tools";
@@ -80,8 +73,11 @@ function thinkingOf(thinking: JsonNode | undefined, thinksByDefault: boolean): s
 }
 
 function keepsAll(edit: JsonNode): boolean {
-  if (!(textOf(edit, "type") ?? "").startsWith("clear_thinking")) return false;
-  return textOf(edit, "keep") === "all" || textOf(memberOf(edit, "keep"), "type") === "all";
+  if (!(json.textOf(edit, "type") ?? "").startsWith("clear_thinking")) return false;
+  return (
+    json.textOf(edit, "keep") === "all" ||
+    json.textOf(json.memberOf(edit, "keep"), "type") === "all"
+  );
 }
 
 interface Seen {
@@ -95,10 +91,10 @@ function lookInside(nodes: readonly JsonNode[]): Seen {
   let citations = false;
   const rest = [...nodes];
   for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
-    images ||= textOf(node, "type") === "image";
-    citations ||= isScalar(memberOf(node, "citations"), "enabled", "true");
-    for (const inner of listOf(node, "content")) rest.push(inner);
-    for (const inner of listOf(memberOf(node, "source"), "content")) rest.push(inner);
+    images ||= json.textOf(node, "type") === "image";
+    citations ||= json.isScalar(json.memberOf(node, "citations"), "enabled", "true");
+    for (const inner of json.listOf(node, "content")) rest.push(inner);
+    for (const inner of json.listOf(json.memberOf(node, "source"), "content")) rest.push(inner);
   }
   return { images, citations };
 }

@@ -1,12 +1,6 @@
 // Recognises and reads requests of the Messages API from any client.
-import {
-  hasMember,
-  listOf,
-  memberOf,
-  textOf,
-  type JsonNode,
-  type JsonObject,
-} from "../../message/json-tree.ts";
+import * as json from "../../message/json-tree.ts";
+import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 import type { ForeignReader } from "../foreign/foreign-reader.ts";
 import { readMessagesShape } from "./read-foreign.ts";
 
@@ -14,11 +8,11 @@ export const foreign: ForeignReader = {
   needs: "messages",
   isSentTo: ({ path, headers }) =>
     /\/messages\b/.test(path ?? "") || "anthropic-version" in headers,
-  fits: (body) => memberOf(body, "messages")?.kind === "list",
+  fits: (body) => json.memberOf(body, "messages")?.kind === "list",
   hasSigns,
   usualModels: /claude/i,
   otherNames: /anthropic/,
-  modelOf: ({ body }) => textOf(body, "model") ?? "",
+  modelOf: ({ body }) => json.textOf(body, "model") ?? "",
   read: readMessagesShape,
   cacheDefaults: { mode: "explicit", lifetime: "5m" },
   showsThinking: true,
@@ -26,9 +20,9 @@ export const foreign: ForeignReader = {
 
 function hasSigns(body: JsonObject): boolean {
   return (
-    ownMembers.some((member) => hasMember(body, member)) ||
-    listOf(body, "tools").some((tool) => hasMember(tool, "input_schema")) ||
-    listOf(body, "messages").some(hasOwnContent)
+    ownMembers.some((member) => json.hasMember(body, member)) ||
+    json.listOf(body, "tools").some((tool) => json.hasMember(tool, "input_schema")) ||
+    json.listOf(body, "messages").some(hasOwnContent)
   );
 }
 
@@ -55,5 +49,7 @@ const ownTypes: ReadonlySet<string> = new Set([
 ]);
 
 function hasOwnContent(message: JsonNode): boolean {
-  return listOf(message, "content").some((part) => ownTypes.has(textOf(part, "type") ?? ""));
+  return json
+    .listOf(message, "content")
+    .some((part) => ownTypes.has(json.textOf(part, "type") ?? ""));
 }

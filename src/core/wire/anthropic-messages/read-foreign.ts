@@ -8,15 +8,8 @@ import {
   type ReadShape,
   type StrayMarker,
 } from "../foreign/foreign-request.ts";
-import {
-  compactJson,
-  isScalar,
-  listOf,
-  memberOf,
-  textOf,
-  type JsonNode,
-  type JsonObject,
-} from "../../message/json-tree.ts";
+import * as json from "../../message/json-tree.ts";
+import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 import { countedBlock } from "./foreign-counting.ts";
 import { renderBlock, renderTool, type DeferredTools } from "./foreign-rendering.ts";
 import { readMessagesSettings } from "./foreign-settings.ts";
@@ -24,8 +17,8 @@ import { kindOfType } from "./schema.ts";
 
 export function readMessagesShape(root: JsonObject, model: ModelAbilities | undefined): ReadShape {
   const tools = readTools(root);
-  const messages = listOf(root, "messages");
-  const lastUser = messages.findLastIndex((message) => textOf(message, "role") === "user");
+  const messages = json.listOf(root, "messages");
+  const lastUser = messages.findLastIndex((message) => json.textOf(message, "role") === "user");
   const drafts = [
     ...tools.drafts,
     ...readSystem(root, tools.deferred),
@@ -61,17 +54,17 @@ function readTools(root: JsonObject): ReadTools {
   const web: BlockDraft[] = [];
   const deferred = new Map<string, string>();
   const stray: StrayMarker[] = [];
-  for (const [index, tool] of listOf(root, "tools").entries()) {
+  for (const [index, tool] of json.listOf(root, "tools").entries()) {
     const path = `tools.${index}`;
-    const name = textOf(tool, "name") ?? textOf(tool, "mcp_server_name") ?? path;
+    const name = json.textOf(tool, "name") ?? json.textOf(tool, "mcp_server_name") ?? path;
     const text = renderTool(tool);
-    if (isScalar(tool, "defer_loading", "true")) {
+    if (json.isScalar(tool, "defer_loading", "true")) {
       deferred.set(name, text);
       if (markerOf(tool) !== null) stray.push({ path, on: "deferred tool" });
       continue;
     }
     // Web tools are rendered after the others: a change leaves the others cached.
-    const isWeb = /^web_(?:search|fetch)_\d{1,8}$/.test(textOf(tool, "type") ?? "");
+    const isWeb = /^web_(?:search|fetch)_\d{1,8}$/.test(json.textOf(tool, "type") ?? "");
     (isWeb ? web : shown).push({
       path,
       section: `tool ${name}`,
@@ -89,7 +82,7 @@ function readTools(root: JsonObject): ReadTools {
 
 function readSystem(root: JsonObject, deferred: DeferredTools): readonly BlockDraft[] {
   return endMessage(
-    contentOf(memberOf(root, "system")).map((block, index) => {
+    contentOf(json.memberOf(root, "system")).map((block, index) => {
       const path = `system.${index}`;
       const draft = readBlock(block, { path, role: "system", deferred });
       const kind = draft.kind === "text" ? "system text" : draft.kind;
@@ -108,11 +101,11 @@ function readMessage(
   index: number,
   { deferred, hasLaterUser }: MessageSetting,
 ): readonly BlockDraft[] {
-  const named = textOf(message, "role") ?? "user";
+  const named = json.textOf(message, "role") ?? "user";
   const role: PromptRole = named === "assistant" || named === "system" ? named : "user";
-  const clears = textOf(message, "clear_at") === "next_user_message";
-  const config = memberOf(message, "output_config");
-  const blocks = contentOf(memberOf(message, "content")).map((block, place): BlockDraft => {
+  const clears = json.textOf(message, "clear_at") === "next_user_message";
+  const config = json.memberOf(message, "output_config");
+  const blocks = contentOf(json.memberOf(message, "content")).map((block, place): BlockDraft => {
     const path = `messages.${index}.content.${place}`;
     const draft = readBlock(block, { path, role, deferred });
     const section = sectionOf(draft.kind, block, `${role} message ${index}`);
@@ -135,7 +128,7 @@ function configDraft(config: JsonNode, path: string, role: PromptRole): BlockDra
     tier: "T3",
     role,
     kind: "other",
-    text: compactJson(config),
+    text: json.compactJson(config),
     endsMessage: false,
     mayCarryMarker: false,
     markers: [],
@@ -173,12 +166,12 @@ function readBlock(
 
 function kindOf(block: JsonNode): BlockKind {
   if (block.kind === "string") return "text";
-  const kind = kindOfType(textOf(block, "type") ?? "");
-  return kind === "text" && textOf(block, "text") === "" ? "empty text" : kind;
+  const kind = kindOfType(json.textOf(block, "type") ?? "");
+  return kind === "text" && json.textOf(block, "text") === "" ? "empty text" : kind;
 }
 
 function sectionOf(kind: BlockKind, block: JsonNode, message: string): string {
-  if (kind === "tool_use") return `use of ${textOf(block, "name") ?? "a tool"} in ${message}`;
+  if (kind === "tool_use") return `use of ${json.textOf(block, "name") ?? "a tool"} in ${message}`;
   if (kind === "tool_result") return `tool result in ${message}`;
   return kind === "text" || kind === "empty text" ? message : `${kind} in ${message}`;
 }

@@ -1,5 +1,5 @@
 // The blocks of one message in the provider's form, and why the others are left out.
-import { type Fields, parseFields } from "../../message/fields.ts";
+import { parseFields, type Fields } from "../../message/fields.ts";
 import type { BlockKind } from "../../assembly/prompt-block.ts";
 import type { LeftOut } from "../../assembly/spelling.ts";
 import { encodeBlock } from "../../message/encode-message.ts";
@@ -7,7 +7,8 @@ import type { Block, JsonText, Message } from "../../message/message.ts";
 import { repairCharacters, repairOf } from "./repair-characters.ts";
 import { kindOfType, textOf } from "./schema.ts";
 import { withoutMarkers } from "./strip-markers.ts";
-import { withTakenId } from "./tool-ids.ts";
+import { hashContent } from "../../hash.ts";
+import { objectMembers, rootSpan } from "../../message/json-text.ts";
 
 export interface ContentPiece {
   readonly json: JsonText;
@@ -95,3 +96,32 @@ function findRefusal({ type: own }: Block, type: string, fields: Fields): string
 function isItemOfOtherProtocol(type: string): boolean {
   return /^(?:reasoning|message|item_reference)$|(?:_call|_call_output)$/.test(type);
 }
+
+/** The same input gives the same id: a use and its result change alike. */
+export function toTakenId(id: string): string {
+  if (/^[a-zA-Z0-9_-]+$/.test(id)) return id;
+  // The hash keeps ids apart that differ only in the replaced characters.
+  return `${id.replaceAll(/[^a-zA-Z0-9_-]/g, "_")}_${hashContent(id).slice(0, 8)}`;
+}
+
+/** The block with an id that the provider accepts. No other byte changes. */
+export function withTakenId(
+  json: JsonText,
+  type: string,
+  fields: Readonly<Record<string, unknown>>,
+): JsonText {
+  const member = memberOf.get(type);
+  const id = member === undefined ? undefined : fields[member];
+  if (typeof id !== "string" || toTakenId(id) === id) return json;
+  const places = objectMembers(json, rootSpan(json)).filter(({ key }) => key === member);
+  return places.reduceRight(
+    (text, { value: { start, end } }) =>
+      text.slice(0, start) + JSON.stringify(toTakenId(id)) + text.slice(end),
+    json,
+  );
+}
+
+const memberOf: ReadonlyMap<string, string> = new Map([
+  ["tool_use", "id"],
+  ["tool_result", "tool_use_id"],
+]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toTakenId, withTakenId } from "./tool-ids.ts";
+import { toTakenId, withTakenId } from "./spell-content.ts";
 
 describe("a tool id", () => {
   test.each([

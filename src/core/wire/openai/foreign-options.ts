@@ -2,41 +2,37 @@
 import { lifetimes, type Lifetime } from "../../message/usage.ts";
 import { markerOf } from "../foreign/cache-control.ts";
 import type { ReadShape } from "../foreign/foreign-request.ts";
-import {
-  compactJson,
-  isScalar,
-  memberOf,
-  textOf,
-  type JsonNode,
-  type JsonObject,
-} from "../../message/json-tree.ts";
+import * as json from "../../message/json-tree.ts";
+import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 
 /** Chat names effort, verbosity and format at the top; Responses nests them. */
 export function readOpenAiOptions(
   root: JsonObject,
   api: "chat" | "responses",
 ): Omit<ReadShape, "drafts"> {
-  const worded = api === "responses" ? memberOf(root, "text") : root;
+  const worded = api === "responses" ? json.memberOf(root, "text") : root;
   const effort =
     api === "responses"
-      ? textOf(memberOf(root, "reasoning"), "effort")
-      : textOf(root, "reasoning_effort");
-  const verbosity = textOf(worded, "verbosity") ?? "medium";
-  const format = memberOf(worded, api === "responses" ? "format" : "response_format");
-  const isText = format === undefined || textOf(format, "type") === "text";
-  const choice = choiceOf(memberOf(root, "tool_choice"));
-  const tier = tierOf(textOf(root, "service_tier"));
-  const cacheKey = textOf(root, "prompt_cache_key");
-  const options = memberOf(root, "prompt_cache_options");
+      ? json.textOf(json.memberOf(root, "reasoning"), "effort")
+      : json.textOf(root, "reasoning_effort");
+  const verbosity = json.textOf(worded, "verbosity") ?? "medium";
+  const format = json.memberOf(worded, api === "responses" ? "format" : "response_format");
+  const isText = format === undefined || json.textOf(format, "type") === "text";
+  const choice = choiceOf(json.memberOf(root, "tool_choice"));
+  const tier = tierOf(json.textOf(root, "service_tier"));
+  const cacheKey = json.textOf(root, "prompt_cache_key");
+  const options = json.memberOf(root, "prompt_cache_options");
   return {
     requestMarker: markerOf(root),
     strayMarkers: [],
-    mode: textOf(options, "mode") === "explicit" ? "explicit" : "implicit",
+    mode: json.textOf(options, "mode") === "explicit" ? "explicit" : "implicit",
     ownLifetime: ownLifetimeOf(root),
     settings: {
       ...(choice === "auto" ? {} : { "tool choice": choice }),
-      ...(isScalar(root, "parallel_tool_calls", "false") ? { "parallel tool use": "off" } : {}),
-      ...(isText ? {} : { "output format": compactJson(format) }),
+      ...(json.isScalar(root, "parallel_tool_calls", "false")
+        ? { "parallel tool use": "off" }
+        : {}),
+      ...(isText ? {} : { "output format": json.compactJson(format) }),
       // Medium is the default of most models.
       ...(effort === undefined || effort === "medium" ? {} : { effort }),
       ...(verbosity === "medium" ? {} : { verbosity }),
@@ -45,15 +41,16 @@ export function readOpenAiOptions(
     },
     keepsThinking: true,
     continues:
-      textOf(root, "previous_response_id") !== undefined ||
-      memberOf(root, "conversation") !== undefined,
+      json.textOf(root, "previous_response_id") !== undefined ||
+      json.memberOf(root, "conversation") !== undefined,
   };
 }
 
 /** The lifetime that the client asks for instead of the provider's default. */
 export function ownLifetimeOf(root: JsonObject): Lifetime | null {
   const asked =
-    textOf(memberOf(root, "prompt_cache_options"), "ttl") ?? textOf(root, "prompt_cache_retention");
+    json.textOf(json.memberOf(root, "prompt_cache_options"), "ttl") ??
+    json.textOf(root, "prompt_cache_retention");
   return lifetimes.find((lifetime) => lifetime === asked) ?? null;
 }
 
@@ -61,8 +58,9 @@ export function ownLifetimeOf(root: JsonObject): Lifetime | null {
 function choiceOf(choice: JsonNode | undefined): string {
   if (choice === undefined) return "auto";
   if (choice.kind === "string") return choice.text;
-  const name = textOf(choice, "name") ?? textOf(memberOf(choice, "function"), "name");
-  return name === undefined ? compactJson(choice) : `tool ${name}`;
+  const name =
+    json.textOf(choice, "name") ?? json.textOf(json.memberOf(choice, "function"), "name");
+  return name === undefined ? json.compactJson(choice) : `tool ${name}`;
 }
 
 function tierOf(asked: string | undefined): string {

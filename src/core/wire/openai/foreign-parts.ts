@@ -4,15 +4,8 @@ import type { Block } from "../../message/message.ts";
 import { lifetimes, type Lifetime } from "../../message/usage.ts";
 import { markerOf } from "../foreign/cache-control.ts";
 import { endMessage, type BlockDraft } from "../foreign/foreign-request.ts";
-import {
-  compactJson,
-  isScalar,
-  listOf,
-  memberOf,
-  objectText,
-  textOf,
-  type JsonNode,
-} from "../../message/json-tree.ts";
+import * as json from "../../message/json-tree.ts";
+import type { JsonNode } from "../../message/json-tree.ts";
 
 export interface PartsPlace {
   readonly path: string;
@@ -57,10 +50,12 @@ function readPart(part: JsonNode, index: number, place: PartsPlace): BlockDraft 
 
 function kindOf(part: JsonNode, role: PromptRole): BlockKind {
   const text =
-    part.kind === "string" ? part.text : (textOf(part, "text") ?? textOf(part, "refusal"));
+    part.kind === "string"
+      ? part.text
+      : (json.textOf(part, "text") ?? json.textOf(part, "refusal"));
   if (text === "") return "empty text";
   if (text !== undefined) return role === "system" ? "system text" : "text";
-  const type = textOf(part, "type") ?? "";
+  const type = json.textOf(part, "type") ?? "";
   if (type.includes("image")) return "image";
   return type.includes("file") || type.includes("audio") ? "document" : "other";
 }
@@ -69,13 +64,17 @@ const markerFields: ReadonlySet<string> = new Set(["prompt_cache_breakpoint", "c
 
 function partText(part: JsonNode): string {
   if (part.kind === "string") return part.text;
-  return textOf(part, "text") ?? textOf(part, "refusal") ?? compactJson(part, markerFields);
+  return (
+    json.textOf(part, "text") ??
+    json.textOf(part, "refusal") ??
+    json.compactJson(part, markerFields)
+  );
 }
 
 function partMarkers(part: JsonNode, path: string, lifetime: Lifetime): BlockDraft["markers"] {
-  const breakpoint = memberOf(part, "prompt_cache_breakpoint");
+  const breakpoint = json.memberOf(part, "prompt_cache_breakpoint");
   if (breakpoint !== undefined) {
-    const asked = lifetimes.find((each) => each === textOf(breakpoint, "ttl"));
+    const asked = lifetimes.find((each) => each === json.textOf(breakpoint, "ttl"));
     return [{ lifetime: asked ?? lifetime, path }];
   }
   // Routes to other providers take their markers here.
@@ -95,9 +94,10 @@ export function countedResult(content: readonly Block[]): Block {
 }
 
 function countedMedia(part: JsonNode): Block | undefined {
-  const type = textOf(part, "type") ?? "";
+  const type = json.textOf(part, "type") ?? "";
   if (type.includes("image")) {
-    const url = textOf(part, "image_url") ?? textOf(memberOf(part, "image_url"), "url") ?? "";
+    const url =
+      json.textOf(part, "image_url") ?? json.textOf(json.memberOf(part, "image_url"), "url") ?? "";
     const data = dataOf(url);
     return data === null
       ? { type: "image", source: { kind: "url", url } }
@@ -135,27 +135,27 @@ export function readTools(tools: readonly JsonNode[], path: string): readonly Bl
 
 /** Chat nests the definition under its type, Responses does not. */
 function definitionOf(tool: JsonNode): JsonNode {
-  return memberOf(tool, textOf(tool, "type") ?? "") ?? tool;
+  return json.memberOf(tool, json.textOf(tool, "type") ?? "") ?? tool;
 }
 
 function isDeferred(tool: JsonNode): boolean {
-  const inner = listOf(tool, "tools");
-  if (textOf(tool, "type") === "namespace" && inner.length > 0) return inner.every(isDeferred);
-  return isScalar(definitionOf(tool), "defer_loading", "true");
+  const inner = json.listOf(tool, "tools");
+  if (json.textOf(tool, "type") === "namespace" && inner.length > 0) return inner.every(isDeferred);
+  return json.isScalar(definitionOf(tool), "defer_loading", "true");
 }
 
 export function toolName(tool: JsonNode): string {
-  return textOf(definitionOf(tool), "name") ?? textOf(tool, "type") ?? "without a name";
+  return json.textOf(definitionOf(tool), "name") ?? json.textOf(tool, "type") ?? "without a name";
 }
 
 /** Keys sorted at the top; a schema as it was written. */
 function toolText(tool: JsonNode): string {
   const definition = definitionOf(tool);
-  if (definition.kind !== "object") return compactJson(tool);
-  const members = [...definition.members, ["type", memberOf(tool, "type")] as const]
+  if (definition.kind !== "object") return json.compactJson(tool);
+  const members = [...definition.members, ["type", json.memberOf(tool, "type")] as const]
     .flatMap(([key, value]) =>
       value === undefined || markerFields.has(key) ? [] : [[key, value] as const],
     )
     .toSorted(([left], [right]) => (left < right ? -1 : 1));
-  return objectText(new Map(members.map(([key, value]) => [key, compactJson(value)])));
+  return json.objectText(new Map(members.map(([key, value]) => [key, json.compactJson(value)])));
 }

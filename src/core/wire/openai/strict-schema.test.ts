@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isStrictSchema } from "./strict-schema.ts";
+import { isStrictSchema } from "./settings.ts";
 
 const closed = (properties: string, required: string): string =>
   `{"type":"object","properties":{${properties}},"required":[${required}],"additionalProperties":false}`;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makePrivate } from "./private-file.ts";
+import { makePrivate } from "./open-sqlite.ts";
 
 test("folders on the way are made, for their user alone", () => {
   const folder = mkdtempSync(join(tmpdir(), "strata-private-"));

@@ -1,15 +1,18 @@
 // Checks, renders, counts and marks a request. Counting and billing both start here.
 import type { BillableBlock, BillableMarker } from "../../billing/billable-request.ts";
 import type { PromptCounter } from "../../count-tokens.ts";
-import { validateCompaction } from "../compaction.ts";
 import { placeMarkers, validateMarks } from "../markers.ts";
 import { lineOf, versionOf } from "../model-version.ts";
 import type { MessagesRequest } from "../request/read-request.ts";
-import { invalid, promptTooLong } from "../refusal.ts";
+import { invalid, promptTooLong, type Refusal } from "../refusal.ts";
 import { renderUnits, type PromptUnit } from "./render-units.ts";
 import { bindThinking, type Bound } from "./thinking-binding.ts";
 import { validateMessages } from "../request/validate-messages.ts";
-import { validateOptions } from "../request/validate-options.ts";
+import { validateCompactionRequest, validateOptions } from "../request/validate-options.ts";
+import { textOr } from "../request/read-fields.ts";
+import type { ReadBlock } from "../request/read-blocks.ts";
+import { compactionBeta } from "../request/read-options.ts";
+import { isContentOf, readSummarySignature } from "./signature.ts";
 
 export interface RenderedPrompt extends Bound {
   /** One per unit, plus the opening of the reply at the end. */
@@ -88,4 +91,43 @@ export function validateLength(
     throw invalid(
       `input length and \`max_tokens\` exceed context limit: ${tokens} + ${maxTokens} > ${windowTokens}, decrease input length or \`max_tokens\` and try again`,
     );
+}
+
+/** Checks blocks sent back and, if a summary is requested, that there is something to summarise. */
+function validateCompaction(request: MessagesRequest): void {
+  const { messages, betas, options } = request;
+  const blocks = messages.flatMap((message) => message.blocks);
+  const summaries = blocks.filter(({ type }) => type === "compaction");
+  for (const summary of summaries) {
+    if (!betas.has(compactionBeta))
+      throw invalid(`${summary.path}: compaction block requires anthropic-beta: ${compactionBeta}`);
+    if (summary !== messages[0]?.blocks[0])
+      throw refusal(
+        `${summary.path}: a compaction block must be the first block of the first message`,
+        "compaction_block_misplaced",
+      );
+    validateSummary(summary);
+  }
+  if (options.compaction === null) return;
+  validateCompactionRequest(request);
+  if (blocks.length === summaries.length)
+    throw refusal("compaction: there is nothing to summarize", "compaction_nothing_to_summarize");
+}
+
+function validateSummary({ path, json }: ReadBlock): void {
+  const origin = readSummarySignature(textOr(json, "signature", ""));
+  if (origin === null)
+    throw refusal(
+      `${path}: Invalid \`signature\` in \`compaction\` block`,
+      "compaction_signature_invalid",
+    );
+  if (!isContentOf(textOr(json, "content", ""), origin))
+    throw refusal(
+      `${path}: the content of the \`compaction\` block does not match its \`signature\``,
+      "compaction_content_mismatch",
+    );
+}
+
+function refusal(message: string, errorCode: string): Refusal {
+  return invalid(message, { error_code: errorCode });
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
 import { createPromptCounter } from "../../count-tokens.ts";
-import { cutText } from "./cut-text.ts";
+import { cutText } from "./render-item.ts";
 
 const prose = Array.from(
   { length: 2_000 },

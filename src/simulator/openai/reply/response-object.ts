@@ -1,7 +1,7 @@
 // The response object: settings, output and usage.
 import type { SurfaceContext } from "../../surface.ts";
 import type { Diagnostics } from "../diagnose.ts";
-import { find, findPlace, findText, type Place } from "../request/fields.ts";
+import { fields, find, type Place } from "../request/fields.ts";
 import { toPlainValue } from "../../json-source.ts";
 import { effortOf } from "../request/read-request.ts";
 import { toWire, type OutputItem, type Shown } from "./responses-output.ts";
@@ -65,7 +65,7 @@ function fixedPart({ call, body, createdAt }: ResponseReply): object {
     metadata: echo("metadata", {}),
     model: request.model,
     parallel_tool_calls: settings.parallelToolCalls,
-    previous_response_id: findText(body, "previous_response_id"),
+    previous_response_id: fields.findText(body, "previous_response_id"),
     prompt_cache_key: settings.cacheKey,
     ...(facts.cache.markers === null
       ? {}
@@ -94,7 +94,7 @@ function fixedPart({ call, body, createdAt }: ResponseReply): object {
 }
 
 function reasoningOf(request: Call["request"], body: Place): object {
-  const reasoning = findPlace(body, "reasoning");
+  const reasoning = fields.findPlace(body, "reasoning");
   const summary = reasoning === null ? null : find(reasoning, "summary");
   return {
     effort: request.facts.capabilities.thinking ? effortOf(request) : null,

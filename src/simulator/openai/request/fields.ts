@@ -20,7 +20,7 @@ const names: Readonly<Record<FieldKind, string>> = {
   list: "an array of objects",
 };
 
-const reader: FieldReader = createFieldReader({
+export const fields: FieldReader = createFieldReader({
   missing,
   wrongKind: (path, wanted, got) => wrongType(path, names[wanted], describe(got)),
   wrongChoice: (path, got, choices) =>
@@ -30,17 +30,8 @@ const reader: FieldReader = createFieldReader({
   elementPath: (path, index) => `${path}[${index}]`,
 });
 
-export const textAt: FieldReader["textAt"] = reader.textAt;
-export const findText: FieldReader["findText"] = reader.findText;
-export const findFlag: FieldReader["findFlag"] = reader.findFlag;
-export const findNumber: FieldReader["findNumber"] = reader.findNumber;
-export const findOneOf: FieldReader["findOneOf"] = reader.findOneOf;
-export const oneOfAt: FieldReader["oneOfAt"] = reader.oneOfAt;
-export const findPlace: FieldReader["findPlace"] = reader.findPlace;
-export const findPlaces: FieldReader["findPlaces"] = reader.findPlaces;
-
 export function findCount(place: Place, key: string, least: number): number | null {
-  const count = reader.findInteger(place, key);
+  const count = fields.findInteger(place, key);
   if (count !== null && count < least) {
     const param = pathOf(place, key);
     const message = `Invalid '${param}': integer below minimum value. Expected a value >= ${least}, but got ${count} instead.`;
@@ -72,8 +63,8 @@ export function parseJson(text: string): Json | null {
 }
 
 export function withoutKeys(value: JsonObject, keys: readonly string[]): JsonObject {
-  const fields = new Map([...value.fields].filter(([key]) => !keys.includes(key)));
-  return { kind: "object", fields };
+  const kept = [...value.fields].filter(([key]) => !keys.includes(key));
+  return { kind: "object", fields: new Map(kept) };
 }
 
 export function unfit(place: Place, key: string, expected: string, got: Json): Error {

@@ -1,7 +1,7 @@
 // prompt_cache_options: who sets breakpoints, their lifetime, and whether to generate a reply.
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import { unknownParameter, unsupportedParameter } from "../api-error.ts";
-import { find, findFlag, findOneOf, findPlace, findText, pathOf, type Place } from "./fields.ts";
+import { fields, find, pathOf, type Place } from "./fields.ts";
 import type { Item, Part } from "./items.ts";
 
 export interface CacheOptions {
@@ -24,7 +24,7 @@ export function readCacheOptions(
   endpoint: "chat" | "responses" | "compact",
   facts: ModelFacts,
 ): CacheOptions {
-  const options = findPlace(body, "prompt_cache_options");
+  const options = fields.findPlace(body, "prompt_cache_options");
   if (options === null) return defaults;
   if (facts.cache.markers === null) throw unsupportedParameter(options.path);
   const isCreate = endpoint === "responses";
@@ -32,10 +32,11 @@ export function readCacheOptions(
     if (find(options, key) !== null) throw unknownParameter(pathOf(options, key));
   }
   return {
-    mode: findOneOf(options, "mode", ["implicit", "explicit"]) ?? defaults.mode,
-    lifetime: findOneOf(options, "ttl", isCreate ? ["30m", "12h"] : ["30m"]) ?? defaults.lifetime,
-    prewarm: findFlag(options, "prewarm") ?? false,
-    comparisonId: findText(options, "comparison_response_id"),
+    mode: fields.findOneOf(options, "mode", ["implicit", "explicit"]) ?? defaults.mode,
+    lifetime:
+      fields.findOneOf(options, "ttl", isCreate ? ["30m", "12h"] : ["30m"]) ?? defaults.lifetime,
+    prewarm: fields.findFlag(options, "prewarm") ?? false,
+    comparisonId: fields.findText(options, "comparison_response_id"),
   };
 }
 

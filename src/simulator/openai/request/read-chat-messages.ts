@@ -1,15 +1,6 @@
 // Converts messages of the Chat Completions API to items.
 import { invalid, missing, notSimulated } from "../api-error.ts";
-import {
-  find,
-  findPlace,
-  findPlaces,
-  findText,
-  oneOfAt,
-  pathOf,
-  textAt,
-  type Place,
-} from "./fields.ts";
+import { fields, find, pathOf, type Place } from "./fields.ts";
 import type { Item, Role } from "./items.ts";
 import { readParts, type Spelling } from "./read-parts.ts";
 
@@ -23,7 +14,7 @@ const chatParts: Spelling = {
 const roles = ["system", "assistant", "user", "function", "tool", "developer"] as const;
 
 export function readMessages(body: Place): readonly Item[] {
-  const messages = findPlaces(body, "messages");
+  const messages = fields.findPlaces(body, "messages");
   if (messages === null) throw missing("messages");
   if (messages.length === 0) {
     const message =
@@ -35,10 +26,10 @@ export function readMessages(body: Place): readonly Item[] {
 }
 
 function readMessage(place: Place): readonly Item[] {
-  const role = oneOfAt(place, "role", roles);
+  const role = fields.oneOfAt(place, "role", roles);
   if (role === "function") throw notSimulated("The role 'function'", pathOf(place, "role"));
   if (role === "tool") {
-    const callId = textAt(place, "tool_call_id");
+    const callId = fields.textAt(place, "tool_call_id");
     const parts = readParts(place, "content", chatParts);
     return [{ kind: "tool output", callId, parts, isCustom: false }];
   }
@@ -47,9 +38,9 @@ function readMessage(place: Place): readonly Item[] {
 }
 
 function readAssistant(place: Place): readonly Item[] {
-  const calls = (findPlaces(place, "tool_calls") ?? []).map(readToolCall);
+  const calls = (fields.findPlaces(place, "tool_calls") ?? []).map(readToolCall);
   const content = find(place, "content");
-  const refusal = findText(place, "refusal");
+  const refusal = fields.findText(place, "refusal");
   if (content === null && refusal !== null) {
     const parts = [{ kind: "text", text: refusal, marker: null }] as const;
     return [{ kind: "message", role: "assistant", label: "", parts }, ...calls];
@@ -60,19 +51,19 @@ function readAssistant(place: Place): readonly Item[] {
 }
 
 function toMessage(place: Place, role: Role): Item {
-  const label = findText(place, "name") ?? "";
+  const label = fields.findText(place, "name") ?? "";
   return { kind: "message", role, label, parts: readParts(place, "content", chatParts) };
 }
 
 function readToolCall(place: Place): Item {
-  const isCustom = textAt(place, "type") === "custom";
-  const call = findPlace(place, isCustom ? "custom" : "function");
+  const isCustom = fields.textAt(place, "type") === "custom";
+  const call = fields.findPlace(place, isCustom ? "custom" : "function");
   if (call === null) throw missing(pathOf(place, isCustom ? "custom" : "function"));
   return {
     kind: "tool use",
-    callId: textAt(place, "id"),
-    name: textAt(call, "name"),
-    input: textAt(call, isCustom ? "input" : "arguments"),
+    callId: fields.textAt(place, "id"),
+    name: fields.textAt(call, "name"),
+    input: fields.textAt(call, isCustom ? "input" : "arguments"),
     isCustom,
   };
 }
@@ -82,16 +73,16 @@ function checkAnswers(messages: readonly Place[]): void {
   const open = new Set<string>();
   let caller = -1;
   messages.forEach((place, index) => {
-    const role = oneOfAt(place, "role", roles);
+    const role = fields.oneOfAt(place, "role", roles);
     if (role === "tool") {
       if (caller === -1) throw orphan(index);
-      open.delete(textAt(place, "tool_call_id"));
+      open.delete(fields.textAt(place, "tool_call_id"));
       return;
     }
     if (open.size > 0) throw unanswered(open);
-    const calls = role === "assistant" ? (findPlaces(place, "tool_calls") ?? []) : [];
+    const calls = role === "assistant" ? (fields.findPlaces(place, "tool_calls") ?? []) : [];
     caller = calls.length > 0 ? index : -1;
-    for (const call of calls) open.add(textAt(call, "id"));
+    for (const call of calls) open.add(fields.textAt(call, "id"));
   });
   if (open.size > 0) throw unanswered(open);
 }

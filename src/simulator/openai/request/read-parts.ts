@@ -1,17 +1,6 @@
 // Reads the content of messages and tool outputs: text, images, files, audio, and breakpoints on them.
 import { invalid, missing, unknownParameter, wrongValue } from "../api-error.ts";
-import {
-  find,
-  findOneOf,
-  findPlace,
-  findPlaces,
-  findText,
-  pathOf,
-  textAt,
-  unfit,
-  withoutKeys,
-  type Place,
-} from "./fields.ts";
+import { fields, find, pathOf, unfit, withoutKeys, type Place } from "./fields.ts";
 import { readImageSize, type ImageSize } from "../../image-size.ts";
 import type { Marker, Part } from "./items.ts";
 import { compactJson } from "../../json-source.ts";
@@ -27,11 +16,11 @@ export function readParts(place: Place, key: string, spelling: Spelling): readon
   if (value === null) throw missing(pathOf(place, key));
   if (value.kind === "string") return [{ kind: "text", text: value.text, marker: null }];
   if (value.kind !== "list") throw unfit(place, key, "one of a string or array of objects", value);
-  return (findPlaces(place, key) ?? []).map((part) => readPart(part, spelling));
+  return (fields.findPlaces(place, key) ?? []).map((part) => readPart(part, spelling));
 }
 
 function readPart(place: Place, spelling: Spelling): Part {
-  const type = textAt(place, "type");
+  const type = fields.textAt(place, "type");
   const kind = spelling[type];
   if (kind === undefined) throw wrongValue(pathOf(place, "type"), type, Object.keys(spelling));
   const isModels = kind === "model's text" || kind === "refusal";
@@ -40,7 +29,7 @@ function readPart(place: Place, spelling: Spelling): Part {
   switch (kind) {
     case "text":
     case "model's text": {
-      const text = textAt(place, "text");
+      const text = fields.textAt(place, "text");
       // The wording is unverified; the documents say that empty text cannot carry a breakpoint.
       if (marker !== null && text === "") {
         throw invalid(`Invalid '${marker.path}': the text is empty.`, marker.path, "invalid_value");
@@ -48,7 +37,7 @@ function readPart(place: Place, spelling: Spelling): Part {
       return { kind: "text", text, marker };
     }
     case "refusal":
-      return { kind: "text", text: textAt(place, "refusal"), marker };
+      return { kind: "text", text: fields.textAt(place, "refusal"), marker };
     case "image":
       return readImage(place, marker);
     case "file":
@@ -59,20 +48,21 @@ function readPart(place: Place, spelling: Spelling): Part {
 }
 
 function readMarker(place: Place): Marker | null {
-  const breakpoint = findPlace(place, "prompt_cache_breakpoint");
+  const breakpoint = fields.findPlace(place, "prompt_cache_breakpoint");
   if (breakpoint === null) return null;
-  textAt(breakpoint, "mode");
-  findOneOf(breakpoint, "mode", ["explicit"]);
-  return { lifetime: findOneOf(breakpoint, "ttl", ["30m", "12h"]), path: breakpoint.path };
+  fields.textAt(breakpoint, "mode");
+  fields.findOneOf(breakpoint, "mode", ["explicit"]);
+  return { lifetime: fields.findOneOf(breakpoint, "ttl", ["30m", "12h"]), path: breakpoint.path };
 }
 
 /** Chat nests the URL in an object, Responses does not. */
 function readImage(place: Place, marker: Marker | null): Part {
-  const nested = find(place, "image_url")?.kind === "object" ? findPlace(place, "image_url") : null;
-  const url = nested === null ? findText(place, "image_url") : textAt(nested, "url");
-  const id = findText(place, "file_id");
+  const nested =
+    find(place, "image_url")?.kind === "object" ? fields.findPlace(place, "image_url") : null;
+  const url = nested === null ? fields.findText(place, "image_url") : fields.textAt(nested, "url");
+  const id = fields.findText(place, "file_id");
   if (url === null && id === null) throw missing(pathOf(place, "image_url"));
-  const detail = findText(nested ?? place, "detail") ?? "auto";
+  const detail = fields.findText(nested ?? place, "detail") ?? "auto";
   const size = detail === "low" ? { width: 512, height: 512 } : imageSize(url ?? "");
   return { kind: "image", source: sourceOf(place), size, marker };
 }
@@ -88,9 +78,9 @@ const fileBytesPerPage = 50_000;
 const fileTokensPerPage = 1_500;
 
 function readFile(place: Place, marker: Marker | null): Part {
-  const file = findPlace(place, "file") ?? place;
-  const data = findText(file, "file_data") ?? "";
-  const where = findText(file, "file_id") ?? findText(file, "file_url") ?? "";
+  const file = fields.findPlace(place, "file") ?? place;
+  const data = fields.findText(file, "file_data") ?? "";
+  const where = fields.findText(file, "file_id") ?? fields.findText(file, "file_url") ?? "";
   if (data === "" && where === "") throw missing(pathOf(file, "file_data"));
   const pages = Math.max(1, Math.round(base64Bytes(data) / fileBytesPerPage));
   return { kind: "file", source: sourceOf(place), tokens: pages * fileTokensPerPage, marker };
@@ -100,8 +90,8 @@ function readFile(place: Place, marker: Marker | null): Part {
 const audioBytesPerToken = 3_200;
 
 function readAudio(place: Place, marker: Marker | null): Part {
-  const audio = findPlace(place, "input_audio") ?? place;
-  const data = textAt(audio, "data");
+  const audio = fields.findPlace(place, "input_audio") ?? place;
+  const data = fields.textAt(audio, "data");
   const tokens = Math.ceil(base64Bytes(data) / audioBytesPerToken);
   return { kind: "audio", source: sourceOf(place), tokens, marker };
 }

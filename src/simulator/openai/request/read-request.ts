@@ -2,7 +2,7 @@
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import { findModel } from "../../../core/models/resolve-model.ts";
 import { ApiError } from "../api-error.ts";
-import { textAt, type Place } from "./fields.ts";
+import { fields, type Place } from "./fields.ts";
 import type { Item, ToolDefinition } from "./items.ts";
 import { readCacheOptions, type CacheOptions } from "./read-cache-options.ts";
 import { readSettings, type Settings } from "./read-settings.ts";
@@ -28,7 +28,7 @@ export function readShared(
   endpoint: "chat" | "responses" | "compact",
 ): Omit<ReadRequest, "instructions" | "items" | "outputTokensMax"> {
   const api = endpoint === "chat" ? "chat" : "responses";
-  const model = textAt(body, "model");
+  const model = fields.textAt(body, "model");
   const facts = findOpenaiModel(model);
   return {
     api,

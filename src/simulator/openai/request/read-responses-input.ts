@@ -1,17 +1,6 @@
 // Converts input items of the Responses API to items. Unknown items are kept as sent.
 import { ApiError, missing, notSimulated, unknownParameter } from "../api-error.ts";
-import {
-  find,
-  findPlace,
-  findPlaces,
-  findText,
-  oneOfAt,
-  pathOf,
-  textAt,
-  unfit,
-  withoutKeys,
-  type Place,
-} from "./fields.ts";
+import { fields, find, pathOf, unfit, withoutKeys, type Place } from "./fields.ts";
 import type { Item, Part, Role } from "./items.ts";
 import { compactJson } from "../../json-source.ts";
 import { readParts, type Spelling } from "./read-parts.ts";
@@ -41,11 +30,11 @@ export function readInput(body: Place, findItem: FindItem): readonly Item[] {
   if (input.kind !== "list") {
     throw unfit(body, "input", "one of a string or array of input items", input);
   }
-  return (findPlaces(body, "input") ?? []).map((place) => readItem(place, findItem));
+  return (fields.findPlaces(body, "input") ?? []).map((place) => readItem(place, findItem));
 }
 
 export function readItem(place: Place, findItem: FindItem): Item {
-  const type = findText(place, "type");
+  const type = fields.findText(place, "type");
   if (type === null && find(place, "role") === null) {
     if (find(place, "id") === null) throw missing(pathOf(place, "type"));
     return referred(place, findItem);
@@ -63,7 +52,7 @@ export function readItem(place: Place, findItem: FindItem): Item {
     case "custom_tool_call_output":
       return {
         kind: "tool output",
-        callId: textAt(place, "call_id"),
+        callId: fields.textAt(place, "call_id"),
         parts: readParts(place, "output", inputParts),
         isCustom: type === "custom_tool_call_output",
       };
@@ -73,13 +62,13 @@ export function readItem(place: Place, findItem: FindItem): Item {
     case "reasoning":
       return {
         kind: "reasoning",
-        summary: (findPlaces(place, "summary") ?? [])
-          .map((part) => findText(part, "text") ?? "")
+        summary: (fields.findPlaces(place, "summary") ?? [])
+          .map((part) => fields.findText(part, "text") ?? "")
           .join("\n"),
-        sealed: findText(place, "encrypted_content"),
+        sealed: fields.findText(place, "encrypted_content"),
       };
     case "compaction":
-      return { kind: "compaction", sealed: textAt(place, "encrypted_content") };
+      return { kind: "compaction", sealed: fields.textAt(place, "encrypted_content") };
     case "compaction_trigger":
       throw notSimulated("A compaction_trigger item", pathOf(place, "type"));
     case "configuration_update":
@@ -97,23 +86,23 @@ export function readItem(place: Place, findItem: FindItem): Item {
 }
 
 function readMessage(place: Place): Item {
-  const role = oneOfAt(place, "role", roles);
+  const role = fields.oneOfAt(place, "role", roles);
   if (find(place, "prompt_cache_breakpoint") !== null) {
     throw unknownParameter(pathOf(place, "prompt_cache_breakpoint"));
   }
   const spelling = role === "assistant" ? outputParts : inputParts;
-  const label = findText(place, "phase") ?? "";
+  const label = fields.findText(place, "phase") ?? "";
   return { kind: "message", role, label, parts: readParts(place, "content", spelling) };
 }
 
 function readToolUse(place: Place, isCustom: boolean): Item {
-  const namespace = findText(place, "namespace");
-  const name = textAt(place, "name");
+  const namespace = fields.findText(place, "namespace");
+  const name = fields.textAt(place, "name");
   return {
     kind: "tool use",
-    callId: textAt(place, "call_id"),
+    callId: fields.textAt(place, "call_id"),
     name: namespace === null ? name : `${namespace}.${name}`,
-    input: textAt(place, isCustom ? "input" : "arguments"),
+    input: fields.textAt(place, isCustom ? "input" : "arguments"),
     isCustom,
   };
 }
@@ -128,12 +117,12 @@ function readToolsItem(place: Place): Item {
 }
 
 function effortOf(place: Place): string | null {
-  const reasoning = findPlace(place, "reasoning");
-  return reasoning === null ? null : findText(reasoning, "effort");
+  const reasoning = fields.findPlace(place, "reasoning");
+  return reasoning === null ? null : fields.findText(reasoning, "effort");
 }
 
 function referred(place: Place, findItem: FindItem): Item {
-  const id = textAt(place, "id");
+  const id = fields.textAt(place, "id");
   const item = findItem(id);
   if (item !== null) return item;
   const message = `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`;

@@ -1,16 +1,7 @@
 // Parses the body of POST /v1/responses and its sub-routes.
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import { invalid, missing, notSimulated, unsupportedParameter } from "../api-error.ts";
-import {
-  find,
-  findCount,
-  findFlag,
-  findNumber,
-  findOneOf,
-  findPlace,
-  findText,
-  type Place,
-} from "./fields.ts";
+import { fields, find, findCount, type Place } from "./fields.ts";
 import type { Item } from "./items.ts";
 import { checkMarkers } from "./read-cache-options.ts";
 import { readShared, type ReadRequest } from "./read-request.ts";
@@ -43,7 +34,7 @@ export function readResponses(
   checkUpdates(conversation, facts);
   const request: ReadRequest = {
     ...shared,
-    instructions: findText(body, "instructions"),
+    instructions: fields.findText(body, "instructions"),
     items: renderedItems(conversation, reasoningContext(body, facts)),
     outputTokensMax: outputLimit(body, facts),
   };
@@ -52,7 +43,7 @@ export function readResponses(
 
 /** The conversation of an earlier response with its reply, then the new input. */
 function readConversation(body: Place, { store, workspace }: Known): readonly Item[] {
-  const previousId = findText(body, "previous_response_id");
+  const previousId = fields.findText(body, "previous_response_id");
   const input = readInput(body, (id) => store.findItem(workspace, id));
   if (previousId === null) {
     if (find(body, "input") === null) throw missing("input");
@@ -73,14 +64,15 @@ function refuseUnsimulated(body: Place): void {
   for (const key of ["conversation", "prompt", "moderation"]) {
     if (find(body, key) !== null) throw notSimulated(`'${key}'`, key);
   }
-  if (findFlag(body, "background") === true) throw notSimulated("'background'", "background");
+  if (fields.findFlag(body, "background") === true)
+    throw notSimulated("'background'", "background");
 }
 
 function checkSampling(
   body: Place,
   { facts, settings }: Pick<ReadRequest, "facts" | "settings">,
 ): void {
-  const temperature = findNumber(body, "temperature");
+  const temperature = fields.findNumber(body, "temperature");
   if (temperature === null || temperature === 1 || facts.capabilities.samplingControls) return;
   if (settings.effort !== "none") throw unsupportedParameter("temperature");
 }
@@ -98,9 +90,9 @@ type ReasoningContext = "current_turn" | "all_turns";
 
 /** Models with breakpoints see all their reasoning, older ones only that of the current turn. */
 function reasoningContext(body: Place, facts: ModelFacts): ReasoningContext {
-  const reasoning = findPlace(body, "reasoning");
+  const reasoning = fields.findPlace(body, "reasoning");
   const choices = ["auto", "current_turn", "all_turns"] as const;
-  const asked = reasoning === null ? null : findOneOf(reasoning, "context", choices);
+  const asked = reasoning === null ? null : fields.findOneOf(reasoning, "context", choices);
   if (asked !== null && asked !== "auto") return asked;
   return facts.cache.markers === null ? "current_turn" : "all_turns";
 }

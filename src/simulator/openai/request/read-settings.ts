@@ -2,7 +2,7 @@
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import type { BillableRequest } from "../../billing/billable-request.ts";
 import efforts from "./data/default-efforts.json" with { type: "json" };
-import { findFlag, findOneOf, findPlace, findText, type Place } from "./fields.ts";
+import { fields, type Place } from "./fields.ts";
 import { compactJson } from "../../json-source.ts";
 
 export interface Settings {
@@ -24,18 +24,18 @@ const serviceTiers = ["auto", "default", "flex", "scale", "priority", "fast", "u
 /** Chat has effort, verbosity and format at the top level; Responses nests them. */
 export function readSettings(body: Place, api: "chat" | "responses", facts: ModelFacts): Settings {
   const nested = api === "responses";
-  const text = nested ? findPlace(body, "text") : null;
-  const reasoning = nested ? findPlace(body, "reasoning") : null;
+  const text = nested ? fields.findPlace(body, "text") : null;
+  const reasoning = nested ? fields.findPlace(body, "reasoning") : null;
   const asked = nested
-    ? reasoning && findOneOf(reasoning, "effort", allEfforts)
-    : findOneOf(body, "reasoning_effort", allEfforts);
+    ? reasoning && fields.findOneOf(reasoning, "effort", allEfforts)
+    : fields.findOneOf(body, "reasoning_effort", allEfforts);
   const effort = asked ?? defaultEffort(facts);
   const worded = nested ? text : body;
   const verbosity =
-    (worded && findOneOf(worded, "verbosity", ["low", "medium", "high"])) ?? "medium";
-  const parallelToolCalls = findFlag(body, "parallel_tool_calls") ?? true;
-  const serviceTier = tierOf(findOneOf(body, "service_tier", serviceTiers));
-  const cacheKey = findText(body, "prompt_cache_key");
+    (worded && fields.findOneOf(worded, "verbosity", ["low", "medium", "high"])) ?? "medium";
+  const parallelToolCalls = fields.findFlag(body, "parallel_tool_calls") ?? true;
+  const serviceTier = tierOf(fields.findOneOf(body, "service_tier", serviceTiers));
+  const cacheKey = fields.findText(body, "prompt_cache_key");
   const format = formatOf(worded, nested ? "format" : "response_format");
   return {
     billable: {
@@ -64,7 +64,7 @@ function readRetention(body: Place, { cache }: ModelFacts): Settings["retention"
   const isOnlyDay =
     cache.markers !== null || (cache.automatic?.keptSecondsMin ?? 0) > inMemorySecondsMin;
   const retentions = isOnlyDay ? (["24h"] as const) : (["in_memory", "in-memory", "24h"] as const);
-  const asked = findOneOf(body, "prompt_cache_retention", retentions);
+  const asked = fields.findOneOf(body, "prompt_cache_retention", retentions);
   const canKeepDay = cache.lifetimes.some(({ lifetime }) => lifetime === "24h");
   return asked === "24h" && canKeepDay ? asked : null;
 }
@@ -76,8 +76,8 @@ function defaultEffort(facts: ModelFacts): string {
 }
 
 function formatOf(place: Place | null, key: string): string | null {
-  const format = place === null ? null : findPlace(place, key);
-  if (format === null || findText(format, "type") === "text") return null;
+  const format = place === null ? null : fields.findPlace(place, key);
+  if (format === null || fields.findText(format, "type") === "text") return null;
   return compactJson(format.object);
 }
 

@@ -1,15 +1,6 @@
 // Tools of both APIs: definitions (functions, custom tools, namespaces, tools the provider runs), and the choice of them.
 import { missing, unknownParameter, wrongValue } from "../api-error.ts";
-import {
-  find,
-  findFlag,
-  findPlace,
-  findPlaces,
-  findText,
-  textAt,
-  unfit,
-  type Place,
-} from "./fields.ts";
+import { fields, find, unfit, type Place } from "./fields.ts";
 import type { ToolDefinition } from "./items.ts";
 import { compactJson, toPlainValue } from "../../json-source.ts";
 
@@ -22,7 +13,7 @@ export interface ToolEntry {
 }
 
 export function readTools(place: Place, key: string): readonly ToolEntry[] {
-  return (findPlaces(place, key) ?? []).map((tool) => {
+  return (fields.findPlaces(place, key) ?? []).map((tool) => {
     if (find(tool, "prompt_cache_breakpoint") !== null) {
       throw unknownParameter(`${tool.path}.prompt_cache_breakpoint`);
     }
@@ -33,28 +24,30 @@ export function readTools(place: Place, key: string): readonly ToolEntry[] {
 }
 
 function readEntry(place: Place, namespace: string | null): readonly ToolDefinition[] {
-  const type = textAt(place, "type");
+  const type = fields.textAt(place, "type");
   if (type === "namespace") {
-    const name = textAt(place, "name");
-    return (findPlaces(place, "tools") ?? []).flatMap((tool) => readEntry(tool, name));
+    const name = fields.textAt(place, "name");
+    return (fields.findPlaces(place, "tools") ?? []).flatMap((tool) => readEntry(tool, name));
   }
   if (type !== "function" && type !== "custom") {
     const hosted = { name: type, namespace, description: "", inputSchema: null };
-    return [{ ...hosted, kind: "hosted", isDeferred: findFlag(place, "defer_loading") ?? false }];
+    return [
+      { ...hosted, kind: "hosted", isDeferred: fields.findFlag(place, "defer_loading") ?? false },
+    ];
   }
   // Chat nests the definition under the name of its type, Responses does not.
-  const definition = findPlace(place, type) ?? place;
-  const name = textAt(definition, "name");
+  const definition = fields.findPlace(place, type) ?? place;
+  const name = fields.textAt(definition, "name");
   if (name === "") throw missing(`${definition.path}.name`);
   const schema = find(definition, "parameters");
   return [
     {
       name,
       namespace,
-      description: findText(definition, "description") ?? "",
+      description: fields.findText(definition, "description") ?? "",
       kind: type,
       inputSchema: type === "custom" ? null : schema === null ? {} : toPlainValue(schema),
-      isDeferred: findFlag(definition, "defer_loading") ?? false,
+      isDeferred: fields.findFlag(definition, "defer_loading") ?? false,
     },
   ];
 }
@@ -76,13 +69,13 @@ export function readToolChoice(body: Place): ToolChoice {
     if (choice === undefined) throw wrongValue("tool_choice", value.text, Object.keys(words));
     return { choice, allowed: null };
   }
-  const place = findPlace(body, "tool_choice");
+  const place = fields.findPlace(body, "tool_choice");
   if (place === null) throw unfit(body, "tool_choice", "one of a string or an object", value);
-  const type = textAt(place, "type");
+  const type = fields.textAt(place, "type");
   if (type === "allowed_tools") {
-    const set = findPlace(place, "allowed_tools") ?? place;
-    const allowed = (findPlaces(set, "tools") ?? []).map(nameIn);
-    return { choice: findText(set, "mode") === "required" ? "any" : "auto", allowed };
+    const set = fields.findPlace(place, "allowed_tools") ?? place;
+    const allowed = (fields.findPlaces(set, "tools") ?? []).map(nameIn);
+    return { choice: fields.findText(set, "mode") === "required" ? "any" : "auto", allowed };
   }
   if (type === "function" || type === "custom") {
     const name = nameIn(place);
@@ -94,6 +87,6 @@ export function readToolChoice(body: Place): ToolChoice {
 
 /** Chat nests the name under the tool's type, Responses does not. */
 function nameIn(place: Place): string {
-  const nested = findPlace(place, textAt(place, "type"));
-  return findText(nested ?? place, "name") ?? "";
+  const nested = fields.findPlace(place, fields.textAt(place, "type"));
+  return fields.findText(nested ?? place, "name") ?? "";
 }

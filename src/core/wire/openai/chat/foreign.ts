@@ -1,23 +1,17 @@
 // Recognises and reads requests of Chat Completions from any client.
-import {
-  hasMember,
-  listOf,
-  memberOf,
-  textOf,
-  type JsonNode,
-  type JsonObject,
-} from "../../../message/json-tree.ts";
+import * as json from "../../../message/json-tree.ts";
+import type { JsonNode, JsonObject } from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
 import { readChatShape } from "./read-foreign.ts";
 
 export const foreign: ForeignReader = {
   needs: "messages",
   isSentTo: ({ path }) => /\/chat\/completions\b/.test(path ?? ""),
-  fits: (body) => memberOf(body, "messages")?.kind === "list",
+  fits: (body) => json.memberOf(body, "messages")?.kind === "list",
   hasSigns,
   usualModels: null,
   otherNames: /completions/,
-  modelOf: ({ body }) => textOf(body, "model") ?? "",
+  modelOf: ({ body }) => json.textOf(body, "model") ?? "",
   read: readChatShape,
   cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
@@ -25,9 +19,9 @@ export const foreign: ForeignReader = {
 
 function hasSigns(body: JsonObject): boolean {
   return (
-    ownMembers.some((member) => hasMember(body, member)) ||
-    listOf(body, "tools").some((tool) => hasMember(tool, "function")) ||
-    listOf(body, "messages").some(isOwnMessage)
+    ownMembers.some((member) => json.hasMember(body, member)) ||
+    json.listOf(body, "tools").some((tool) => json.hasMember(tool, "function")) ||
+    json.listOf(body, "messages").some(isOwnMessage)
   );
 }
 
@@ -50,7 +44,7 @@ const ownMembers: readonly string[] = [
 
 /** No other protocol takes a system message at the beginning of its messages. */
 function isOwnMessage(message: JsonNode, index: number): boolean {
-  const role = textOf(message, "role");
+  const role = json.textOf(message, "role");
   if (role === "developer" || role === "tool" || role === "function") return true;
-  return (role === "system" && index === 0) || hasMember(message, "tool_calls");
+  return (role === "system" && index === 0) || json.hasMember(message, "tool_calls");
 }

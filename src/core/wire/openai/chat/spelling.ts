@@ -4,10 +4,10 @@ import type { Block, JsonText, ToolResultBlock, ToolUseBlock } from "../../../me
 import type { ModelFacts } from "../../../models/model-facts.ts";
 import type { WireRules } from "../../../models/wire-rules.ts";
 import { toArguments } from "../arguments.ts";
-import { fileNameOf, type PartWords, plainText, toAddress, resultContent } from "../parts.ts";
+import { fileNameOf, plainText, resultContent, toAddress, type PartWords } from "../parts.ts";
 import { plainEntry, textOfBlock, toText, type Entry, type Leave } from "../spelled.ts";
 import { partEntries, toOpenaiSpelling, type SpellingWords } from "../spelling.ts";
-import { toolIdFor } from "./tool-ids.ts";
+import { hashContent } from "../../../hash.ts";
 
 const partWords: PartWords = {
   api: "Chat Completions",
@@ -126,4 +126,10 @@ function resultEntry(block: ToolResultBlock, leave: Leave, wire: WireRules): Ent
 
 function filePart(members: string): JsonText {
   return `{"type":"file","file":{${members}}}`;
+}
+
+/** The same input gives the same id: a call and its result change alike. */
+function toolIdFor(id: string, { toolIds }: Pick<WireRules, "toolIds">): string {
+  if (toolIds === "any" || /^[a-zA-Z0-9]{9}$/.test(id)) return id;
+  return hashContent(id).slice(-9);
 }

@@ -4,20 +4,14 @@ import type { Block, JsonText } from "../../../message/message.ts";
 import { StrataError } from "../../../strata-error.ts";
 import type { Lifetime } from "../../../message/usage.ts";
 import type { BlockDraft, ReadShape } from "../../foreign/foreign-request.ts";
-import {
-  compactJson,
-  listOf,
-  memberOf,
-  textOf,
-  type JsonNode,
-  type JsonObject,
-} from "../../../message/json-tree.ts";
+import * as json from "../../../message/json-tree.ts";
+import type { JsonNode, JsonObject } from "../../../message/json-tree.ts";
 import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
 import { countedResult, readParts, readTools } from "../foreign-parts.ts";
 
 export function readResponsesShape(root: JsonObject): ReadShape {
   const lifetime = ownLifetimeOf(root) ?? "30m";
-  const instructions = readParts(memberOf(root, "instructions"), {
+  const instructions = readParts(json.memberOf(root, "instructions"), {
     path: "instructions",
     section: "instructions",
     tier: "T1",
@@ -30,7 +24,7 @@ export function readResponsesShape(root: JsonObject): ReadShape {
   const leading = firstOther === -1 ? items.length : firstOther;
   return {
     drafts: [
-      ...readTools(listOf(root, "tools"), "tools"),
+      ...readTools(json.listOf(root, "tools"), "tools"),
       ...instructions,
       ...items.flatMap((item, index) => readItem(item, index, index < leading, lifetime)),
     ],
@@ -40,7 +34,7 @@ export function readResponsesShape(root: JsonObject): ReadShape {
 
 /** A text is one message of the user. */
 function inputOf(root: JsonObject): readonly JsonNode[] {
-  const input = memberOf(root, "input");
+  const input = json.memberOf(root, "input");
   if (input === undefined) return [];
   if (input.kind === "list") return input.items;
   if (input.kind === "string") return [input];
@@ -52,8 +46,10 @@ function inputOf(root: JsonObject): readonly JsonNode[] {
 }
 
 function isInitial(item: JsonNode): boolean {
-  const role = textOf(item, "role");
-  return textOf(item, "type") === "additional_tools" || role === "developer" || role === "system";
+  const role = json.textOf(item, "role");
+  return (
+    json.textOf(item, "type") === "additional_tools" || role === "developer" || role === "system"
+  );
 }
 
 function readItem(
@@ -63,23 +59,24 @@ function readItem(
   lifetime: Lifetime,
 ): readonly BlockDraft[] {
   const path = `input.${index}`;
-  const type = textOf(item, "type") ?? (memberOf(item, "role") === undefined ? "" : "message");
+  const type =
+    json.textOf(item, "type") ?? (json.memberOf(item, "role") === undefined ? "" : "message");
   if (item.kind === "string" || type === "message") {
     return readMessage(item, index, isLeading, lifetime);
   }
-  if (type === "additional_tools" && listOf(item, "tools").length > 0) {
-    const tools = readTools(listOf(item, "tools"), `${path}.tools`);
+  if (type === "additional_tools" && json.listOf(item, "tools").length > 0) {
+    const tools = readTools(json.listOf(item, "tools"), `${path}.tools`);
     // Tools that come later are read where they stand, among the messages.
     return isLeading ? tools : tools.map((tool) => ({ ...tool, tier: "T3", role: "system" }));
   }
   if (type === "function_call_output" || type === "custom_tool_call_output") {
-    return readParts(memberOf(item, "output"), {
+    return readParts(json.memberOf(item, "output"), {
       path: `${path}.output`,
       section: `tool result in item ${index}`,
       tier: "T3",
       role: "user",
       kind: "tool_result",
-      head: textOf(item, "call_id") ?? "",
+      head: json.textOf(item, "call_id") ?? "",
       lifetime,
     });
   }
@@ -92,19 +89,19 @@ function readMessage(
   isLeading: boolean,
   lifetime: Lifetime,
 ): readonly BlockDraft[] {
-  const named = textOf(item, "role") ?? "user";
+  const named = json.textOf(item, "role") ?? "user";
   const role: PromptRole =
     named === "system" || named === "developer"
       ? "system"
       : named === "assistant"
         ? "assistant"
         : "user";
-  return readParts(item.kind === "string" ? item : memberOf(item, "content"), {
+  return readParts(item.kind === "string" ? item : json.memberOf(item, "content"), {
     path: item.kind === "string" ? "input" : `input.${index}.content`,
     section: `${named} message ${index}`,
     tier: isLeading ? "T1" : "T3",
     role,
-    head: textOf(item, "phase") ?? "",
+    head: json.textOf(item, "phase") ?? "",
     lifetime,
   });
 }
@@ -112,7 +109,7 @@ function readMessage(
 function readOther(item: JsonNode, type: string, path: string): BlockDraft {
   const kind = kindOfItem(type);
   const counted = countedItem(item, kind, type);
-  const name = textOf(item, "name") ?? type;
+  const name = json.textOf(item, "name") ?? type;
   return {
     path,
     section:
@@ -140,34 +137,38 @@ function kindOfItem(type: string): BlockKind {
 
 /** Undefined if the text is enough. */
 function countedItem(item: JsonNode, kind: BlockKind, type: string): Block | undefined {
-  const sealed = textOf(item, "encrypted_content") ?? "";
+  const sealed = json.textOf(item, "encrypted_content") ?? "";
   if (kind === "thinking") return { type: "thinking", text: summaryOf(item), signature: sealed };
   if (kind === "compaction") return { type: "opaque", json: sealed };
   if (kind === "tool_use") {
-    const input = textOf(item, "arguments") ?? textOf(item, "input");
-    const inputJson = input ?? jsonOf(memberOf(item, "action"), "{}");
-    return { type: "tool_use", id: "", name: textOf(item, "name") ?? type, inputJson };
+    const input = json.textOf(item, "arguments") ?? json.textOf(item, "input");
+    const inputJson = input ?? jsonOf(json.memberOf(item, "action"), "{}");
+    return { type: "tool_use", id: "", name: json.textOf(item, "name") ?? type, inputJson };
   }
   if (kind !== "tool_result") return undefined;
-  const output = textOf(item, "output") ?? jsonOf(memberOf(item, "output"), "");
+  const output = json.textOf(item, "output") ?? jsonOf(json.memberOf(item, "output"), "");
   return countedResult([{ type: "text", text: output }]);
 }
 
 function jsonOf(node: JsonNode | undefined, absent: JsonText): JsonText {
-  return node === undefined ? absent : compactJson(node);
+  return node === undefined ? absent : json.compactJson(node);
 }
 
 const notShown: ReadonlySet<string> = new Set(["id", "status", "prompt_cache_breakpoint"]);
 const referenceNotShown: ReadonlySet<string> = new Set(["status"]);
 
 function otherText(item: JsonNode, type: string): string {
-  if (type === "reasoning") return textOf(item, "encrypted_content") ?? summaryOf(item);
+  if (type === "reasoning") return json.textOf(item, "encrypted_content") ?? summaryOf(item);
   // A reference is nothing but an id.
-  return compactJson(item, type === "item_reference" || type === "" ? referenceNotShown : notShown);
+  return json.compactJson(
+    item,
+    type === "item_reference" || type === "" ? referenceNotShown : notShown,
+  );
 }
 
 function summaryOf(item: JsonNode): string {
-  return listOf(item, "summary")
-    .map((part) => textOf(part, "text") ?? "")
+  return json
+    .listOf(item, "summary")
+    .map((part) => json.textOf(part, "text") ?? "")
     .join("\n");
 }

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { readText } from "./read-text.ts";
+import { readText } from "./memory-consolidate.ts";
 
 test("text comes as it is: with its byte order mark, and characters that two pieces share", async () => {
   const [first, second] = [Buffer.from([0xef, 0xbb, 0xbf, 0x61, 0xc3]), Buffer.from([0xbc, 0x0a])];

@@ -1,7 +1,7 @@
 // Generates the lists of settings in docs/configuration.md from the schema.
-import { describeSettings, type DescribedSetting } from "../../core/config/settings.ts";
-import { workspaceKeys } from "../../core/config/workspace-file.ts";
-import { knownVariables, variableOf } from "../../core/config/environment.ts";
+import { describeSettings, type DescribedSetting } from "../src/core/config/settings.ts";
+import { workspaceKeys } from "../src/core/config/workspace-file.ts";
+import { knownVariables, variableOf } from "../src/core/config/environment.ts";
 
 /** The document with up-to-date lists of all settings and of those that a found file may set. */
 export function refreshSettings(document: string): string {
