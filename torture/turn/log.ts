@@ -195,7 +195,7 @@ export function openLog(
       const { messages, calls } = turn;
       const { compaction } = showThread(state.turns, turnId, turnId);
       const { stateJson } = state;
-      return { turn, messages, calls, compaction, compactions: [], toolCalls: 0, stateJson };
+      return { turn, messages, calls, compaction, compactions: [], toolCalls: [], stateJson };
     },
     copy: () => {
       const turns = state.turns.map((turn) => ({ ...turn }));

@@ -3,12 +3,12 @@ import { appendMessages } from "../assembly/thread.ts";
 import type { EventMoment } from "../layers/event.ts";
 import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { CompactionRecord } from "../ledger/compaction-record.ts";
-import type { ThreadMessage, TurnRecord } from "../ledger/turn-record.ts";
+import type { ThreadMessage, ToolCallRecord, TurnRecord } from "../ledger/turn-record.ts";
 import type { JsonText, Message } from "../message/message.ts";
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import { keptVolatileIn } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
-import type { TurnCompaction } from "./done-in-turn.ts";
+import { toToolRuns, type TurnCompaction } from "./done-in-turn.ts";
 import { isOverflow, openTurn, type Turn } from "./turn.ts";
 
 /** Everything the ledger has of a turn that is not closed. */
@@ -18,8 +18,8 @@ export interface RecordedTurn {
   readonly calls: readonly CallRecord[];
   /** The latest compaction on the way to the turn; null for none. */
   readonly compaction: Compaction | null;
-  /** How many tools were asked for. */
-  readonly toolCalls: number;
+  /** The tools that were asked for. */
+  readonly toolCalls: readonly ToolCallRecord[];
   /** The compactions of the turn, oldest first. */
   readonly compactions: readonly TurnCompaction[];
   /** What the session knew after the last call or compaction; null for nothing. */
@@ -78,9 +78,10 @@ export function restoreTurn(
     // A call that was too long is sent again unchanged, even if it had no new messages.
     isStored: stored.length > 0 || isTooLong,
     earlier: calls,
+    toolRuns: toToolRuns(toolCalls),
     compactions,
     isCompacted,
-    resumed: { toolCalls },
+    resumed: { toolCalls: toolCalls.length },
     at: isWaiting ? { after: "begin" } : { after: "record reply", call: null },
   };
 }

@@ -32,7 +32,7 @@ export interface Turn {
   readonly earlier: readonly CallEntry[];
   /** Recorded calls of this process, oldest first. */
   readonly calls: readonly CallEntry[];
-  /** When the tools of this process ran. */
+  /** Tools that ran for the turn, in this or another process. */
   readonly toolRuns: readonly ToolRun[];
   /** Compactions of this turn, by this or another process. */
   readonly compactions: readonly TurnCompaction[];

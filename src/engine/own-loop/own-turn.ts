@@ -304,6 +304,8 @@ async function giveAnswers(
   apply(running, {
     did: "run tools",
     answers,
-    runs: uses.map(({ id }) => ({ toolUseId: id, ...times })),
+    runs: uses
+      .filter(({ id }) => given.some(({ toolUseId }) => toolUseId === id))
+      .map(({ id, name }) => ({ toolUseId: id, name, ...times })),
   });
 }

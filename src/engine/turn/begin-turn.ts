@@ -111,7 +111,7 @@ async function readTurn(
     messages: await ledger.readMessages(id),
     calls: await ledger.readCalls(id),
     compaction: await ledger.findCompaction({ turnId: id }),
-    toolCalls: (await ledger.readToolCalls(id)).length,
+    toolCalls: await ledger.readToolCalls(id),
     compactions: await readCompactions(sessionId, turn, ledger),
     stateJson: await ledger.readState(sessionId),
   };
