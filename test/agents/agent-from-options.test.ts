@@ -132,3 +132,16 @@ test("a memory provider's text stands in the session's part; one that fails is r
     "the memory provider notes failed: no route; the session goes on without it",
   );
 });
+
+test("the persona that a session is recorded with is named by its file, else by its identity", async () => {
+  const file = join(folder, "gruff.md");
+  writeFileSync(file, "Say little.");
+  const personaOf = async (options: Partial<OpenEngineOptions>): Promise<string | null> => {
+    await using engine = await openEngine({ ...usual, ...options });
+    await (await engine.session("one")).run("Hello.").result;
+    return (await engine.ledger.findSession("one"))?.personaId ?? null;
+  };
+  expect(await personaOf({ personaFile: file })).toBe("gruff");
+  expect(await personaOf({ persona: { identity: "Name: Ada" } })).toBe("Ada");
+  expect(await personaOf({})).toBe(null);
+});

@@ -230,6 +230,7 @@ function toBegun(before: Session, id: string, { now, course }: Process): Turn {
     id,
     startMs,
     event: {
+      sourceId: null,
       message: null,
       moment,
       context: { source: "human", platform: "terminal", hookCount: 0, injectedAt: startIso },

@@ -5,6 +5,8 @@ import { StrataError } from "../strata-error.ts";
 import type { Section } from "./section.ts";
 
 export interface AgentEvent {
+  /** Its id at its source, such as a message id or a delivery id. For the ledger; the model does not see it. */
+  readonly id?: string;
   readonly content: string | readonly Block[];
   /** Where the event comes from. For the ledger; the model does not see it. */
   readonly source: string;

@@ -59,7 +59,7 @@ function callOf(number: number, more: Parameters<typeof entryWith>[0] = {}): Cal
 
 function restore(more: Partial<RecordedTurn>, before: Session = sessionWith()): Turn {
   const recorded = {
-    turn: { id: "turn-1", startMs: noon },
+    turn: { id: "turn-1", startMs: noon, sourceEventId: null },
     messages: rowsOf([1, asked]),
     calls: [],
     compaction: null,

@@ -13,7 +13,7 @@ import { isOverflow, openTurn, type Turn } from "./turn.ts";
 
 /** Everything the ledger has of a turn that is not closed. */
 export interface RecordedTurn {
-  readonly turn: Pick<TurnRecord, "id" | "startMs">;
+  readonly turn: Pick<TurnRecord, "id" | "startMs" | "sourceEventId">;
   readonly messages: readonly ThreadMessage[];
   readonly calls: readonly CallRecord[];
   /** The latest compaction on the way to the turn; null for none. */
@@ -62,6 +62,7 @@ export function restoreTurn(
     id,
     startMs: turn.startMs,
     event: {
+      sourceId: turn.sourceEventId,
       message: messages[0]?.message ?? null,
       moment,
       context: null,
@@ -101,7 +102,7 @@ function startIsoOf({ policy }: Session, [first]: readonly ThreadMessage[]): str
  */
 function timeSentMsOf(
   { policy }: Session,
-  { startMs }: RecordedTurn["turn"],
+  { startMs }: Pick<TurnRecord, "startMs">,
   calls: readonly CallRecord[],
   isCompacted: boolean,
 ): number | null {

@@ -55,6 +55,8 @@ export interface Turn {
 
 /** The event that the turn handles. */
 export interface TurnEvent {
+  /** Its id at its source; null for none. */
+  readonly sourceId: string | null;
   /** Its words as they are stored; null if the application writes them itself. */
   readonly message: Message | null;
   /** Null if the application writes this text itself. */

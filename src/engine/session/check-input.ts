@@ -31,11 +31,12 @@ function isEvent(given: unknown): given is AgentEvent {
 }
 
 function findEventProblem(event: AgentEvent): string | null {
-  const { content, source, timezone, platform, channel, sender } = event;
+  const { id, content, source, timezone, platform, channel, sender } = event;
   const { platformActions = [], hookData = [] } = event;
-  const texts = Object.entries({ source, timezone, platform, channel, sender });
+  const texts = Object.entries({ id, source, timezone, platform, channel, sender });
   const [wrong] = texts.find(([, text]) => text !== undefined && typeof text !== "string") ?? [];
   if (wrong !== undefined) return `${wrong} must be text`;
+  if (id?.trim() === "") return "id must not be blank";
   if (!isListOf(platformActions, (each) => typeof each === "string")) {
     return "platformActions must be a list of texts";
   }

@@ -30,7 +30,14 @@ export async function beginTurn(
   const begun = {
     id: id ?? randomUUID(),
     startMs,
-    event: { message: current, moment: event, context: sent, startIso, timeSentMs: null },
+    event: {
+      sourceId: event.id ?? null,
+      message: current,
+      moment: event,
+      context: sent,
+      startIso,
+      timeSentMs: null,
+    },
     limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
     before,
     current: [current],

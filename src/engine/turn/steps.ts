@@ -75,6 +75,7 @@ function toNewTurn(turn: Turn, messages: readonly NewMessage[], startMs: number)
     role,
     startMs,
     ...(workspacePath !== null && { workspacePath }),
+    ...(turn.event.sourceId !== null && { sourceEventId: turn.event.sourceId }),
     ...(!setupPlace.isRecorded && {
       foundation: keepFoundation(foundation),
       setupJson: JSON.stringify(keptSetupOf(before)),

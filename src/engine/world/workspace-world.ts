@@ -1,6 +1,7 @@
 // The world of a session in a folder: its documents, memory, skills and tools.
 import { arch, hostname, platform } from "node:os";
 import type { MemoryTexts } from "../../core/layers/memory-sections.ts";
+import { personaIdOf } from "../../core/layers/agent-profile.ts";
 import type { ContextParts } from "../../core/layers/to-sections.ts";
 import type { WorkspaceFile } from "../../core/layers/workspace-file.ts";
 import {
@@ -122,7 +123,8 @@ export function openWorkspaceWorld(
           const ofAgent = await profile.parts(inFolder.persona);
           const own = { ...inFolder, ...ofAgent, ...options.parts };
           const made = toContext(own, bundle, shown, skills);
-          return { ...made, ...toIndexLimit(settings().skills) };
+          const personaId = personaIdOf(settings().profile ?? {}, own.persona ?? {});
+          return { ...made, ...personaId, ...toIndexLimit(settings().skills) };
         }),
       tools: openTools(options, settings, { files, store, skills, ownTools }),
       volatile: (running) =>

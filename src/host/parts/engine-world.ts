@@ -1,6 +1,6 @@
 // The world of the sessions of `openEngine`: what its options say, with or without a folder.
 import type { Redact } from "../../core/events/redact-secrets.ts";
-import type { AgentProfile } from "../../core/layers/agent-profile.ts";
+import { personaIdOf, type AgentProfile } from "../../core/layers/agent-profile.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
@@ -50,7 +50,10 @@ export function openEngineWorld(
     return (owner) => {
       const own = createWorldProfile({ profile: () => options, owner, memoryProvider, onNotice });
       return Promise.resolve({
-        context: async () => ({ parts: await own.parts() }),
+        context: async () => {
+          const parts = await own.parts();
+          return { parts, ...personaIdOf(options, parts.persona ?? {}) };
+        },
         tools: dispatcher,
         volatile: (session) => own.forNextCall(session),
         environmentFor: (scope) => own.environmentFor(scope),
