@@ -76,13 +76,36 @@ test("X-07: an event's id is in the context of its calls, also after another pro
   expect(second.toContext().sourceEventId).toBe("msg-17");
 });
 
-test("an event's id that is blank or no text is refused before anything is recorded", async () => {
+test("an event's id that is blank or no text, and lines that end before they begin, are refused before anything is recorded", async () => {
   const { engine, ledger } = await openWorld();
   const session = await engine.open({ id: "s" });
   expect(() => session.run({ id: " ", content: "Look.", source: "human" })).toThrow(
     "id must not be blank",
   );
+  const wrong = [{ path: "a.ts", lines: [9, 3] as const }];
+  expect(() => session.run({ content: "Look.", source: "human", attachments: wrong })).toThrow(
+    "attachments must be a list of { path, lines }, with lines as [first, last] from 1",
+  );
   const number = { id: 17, content: "Look.", source: "human" } as unknown as { content: string };
   expect(() => session.run({ source: "human", ...number })).toThrow("id must be text");
   expect(await ledger.findSession("s")).toBe(null);
+});
+
+test("X-22: an event's attachments are in the note on its message and in the context of its calls", async () => {
+  const { engine, ledger, post } = await openWorld();
+  const session = await engine.open({ id: "s" });
+  const attachments = [{ path: "ci.yml", lines: [3, 9] as const }, { path: "README.md" }];
+  const said = { content: "Why is CI red?", source: "human", attachments };
+  const first = await session.prepare(said, { id: "t" });
+  expect(first.toContext().attachments).toEqual(attachments);
+  expect(new TextDecoder().decode(first.toBytes())).not.toContain("README.md");
+  const { toolUses } = await session.record(first, await post(first));
+  const [asked, reply] = await ledger.readMessages("t");
+  expect(JSON.parse(asked?.contextJson ?? "")).toMatchObject({ source: "human", attachments });
+  expect(reply?.contextJson).toBe(null);
+  await session.release();
+  const other = await engine.resume("s");
+  await other.prepareUnfinished();
+  const second = await other.prepare(toolUses.map(({ id }) => ({ toolUseId: id, content: "red" })));
+  expect(second.toContext().attachments).toEqual(attachments);
 });

@@ -231,6 +231,7 @@ function toBegun(before: Session, id: string, { now, course }: Process): Turn {
     startMs,
     event: {
       sourceId: null,
+      attachments: [],
       message: null,
       moment,
       context: { source: "human", platform: "terminal", hookCount: 0, injectedAt: startIso },

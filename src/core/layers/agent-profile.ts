@@ -56,7 +56,10 @@ export function personaIdOf(
   { personaFile }: AgentProfile,
   { identity }: NonNullable<AgentProfile["persona"]>,
 ): { readonly personaId?: string } {
-  const file = personaFile?.split(/[/\\]/).at(-1)?.replace(/\.[^.]+$/, "");
+  const file = personaFile
+    ?.split(/[/\\]/)
+    .at(-1)
+    ?.replace(/\.[^.]+$/, "");
   const personaId = file ?? readIdentity(identity ?? "").name;
   return personaId === null ? {} : { personaId };
 }

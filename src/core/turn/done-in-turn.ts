@@ -7,6 +7,8 @@ import { withMoneyAsText } from "../models/pico-usd.ts";
 export interface ToolRun {
   readonly toolUseId: string;
   readonly name: string;
+  /** The call whose reply asked for it: a provider may repeat an id in a later reply. */
+  readonly callNumber: number;
   readonly startMs: number;
   readonly endMs: number;
   /** The session of the sub-agent that it started. */
@@ -15,13 +17,14 @@ export interface ToolRun {
 
 /** The tools that the ledger knows to have run. */
 export function toToolRuns(records: readonly ToolCallRecord[]): readonly ToolRun[] {
-  return records.flatMap(({ toolUseId, name, startMs, endMs, spawnedSessionId }) =>
+  return records.flatMap(({ toolUseId, name, callNumber, startMs, endMs, spawnedSessionId }) =>
     startMs === null || endMs === null
       ? []
       : [
           {
             toolUseId,
             name,
+            callNumber,
             startMs,
             endMs,
             ...(spawnedSessionId !== null && { spawnedSessionId }),

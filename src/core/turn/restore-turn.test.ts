@@ -226,7 +226,7 @@ test("tools that ran before keep their times and the sessions that they started;
     },
   ];
   expect(restore({ calls: calls1, toolCalls }).toolRuns).toEqual([
-    { toolUseId: "u1", name: "read", ...ran },
-    { toolUseId: "u2", name: "delegate", ...ran, spawnedSessionId: "worker" },
+    { toolUseId: "u1", name: "read", callNumber: 1, ...ran },
+    { toolUseId: "u2", name: "delegate", callNumber: 1, ...ran, spawnedSessionId: "worker" },
   ]);
 });

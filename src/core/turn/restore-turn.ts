@@ -1,6 +1,6 @@
 // A turn that a process left open, as the ledger has it. nextStep decides how it goes on.
 import { appendMessages } from "../assembly/thread.ts";
-import type { EventMoment } from "../layers/event.ts";
+import { attachmentsIn, type EventMoment } from "../layers/event.ts";
 import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { CompactionRecord } from "../ledger/compaction-record.ts";
 import type { ThreadMessage, ToolCallRecord, TurnRecord } from "../ledger/turn-record.ts";
@@ -63,6 +63,7 @@ export function restoreTurn(
     startMs: turn.startMs,
     event: {
       sourceId: turn.sourceEventId,
+      attachments: attachmentsIn(messages[0]?.contextJson ?? null),
       message: messages[0]?.message ?? null,
       moment,
       context: null,

@@ -4,6 +4,7 @@ import type { EventBody, PayloadOf } from "../events/event.ts";
 import type { EventContext, EventMoment } from "../layers/event.ts";
 import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
+import type { AttachedFile } from "../message/assembled-context.ts";
 import type { Message, ToolUseBlock } from "../message/message.ts";
 import type { Route } from "../routing/decide-route.ts";
 import type { CompactionRules } from "../session/compaction-rules.ts";
@@ -57,6 +58,8 @@ export interface Turn {
 export interface TurnEvent {
   /** Its id at its source; null for none. */
   readonly sourceId: string | null;
+  /** Files that it came with. */
+  readonly attachments: readonly AttachedFile[];
   /** Its words as they are stored; null if the application writes them itself. */
   readonly message: Message | null;
   /** Null if the application writes this text itself. */

@@ -109,9 +109,7 @@ export function createEngine(
       checkOptions(options, ["model", "unfinished", "routingKey"]);
       const { unfinished = "finish", ...ofNew } = options;
       const isNew = (await deps.ledger.findSession(id)) === null;
-      const opening = isNew
-        ? openNew(context, { id, ...ofNew })
-        : resumeOld(context, id);
+      const opening = isNew ? openNew(context, { id, ...ofNew }) : resumeOld(context, id);
       return keep(opening, unfinished);
     },
     open: async (options = {}) => {

@@ -32,6 +32,7 @@ export async function beginTurn(
     startMs,
     event: {
       sourceId: event.id ?? null,
+      attachments: event.attachments ?? [],
       message: current,
       moment: event,
       context: sent,

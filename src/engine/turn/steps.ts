@@ -10,7 +10,7 @@ import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Result, StepOf } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
-import type { Turn } from "../../core/turn/turn.ts";
+import { callCountOf, type Turn } from "../../core/turn/turn.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ToolRun } from "../../core/turn/done-in-turn.ts";
 import type { UseProgress } from "../../edge/tools/dispatch/dispatch-options.ts";
@@ -182,10 +182,11 @@ export async function runTools(
   };
   const answers = await answerTools(uses, run, { ...tools, onUse });
   const endMs = now();
+  const callNumber = callCountOf(turn);
   const runs = uses.flatMap(({ id: toolUseId, name }): readonly ToolRun[] => {
     // Tools that another program runs may not say when.
     const { startMs, over = { endMs } } = told.get(toolUseId) ?? { startMs: askedMs };
-    return startMs === null ? [] : [{ toolUseId, name, startMs, ...over }];
+    return startMs === null ? [] : [{ toolUseId, name, callNumber, startMs, ...over }];
   });
   return { did: "run tools", answers, runs };
 }

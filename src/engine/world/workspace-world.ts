@@ -1,7 +1,6 @@
 // The world of a session in a folder: its documents, memory, skills and tools.
 import { arch, hostname, platform } from "node:os";
 import type { MemoryTexts } from "../../core/layers/memory-sections.ts";
-import { personaIdOf } from "../../core/layers/agent-profile.ts";
 import type { ContextParts } from "../../core/layers/to-sections.ts";
 import type { WorkspaceFile } from "../../core/layers/workspace-file.ts";
 import {
@@ -111,6 +110,7 @@ export function openWorkspaceWorld(
       owner,
       memoryProvider,
       onNotice,
+      now,
     });
     const ownTools = (await options.tools?.(owner)) ?? [];
     return {
@@ -120,11 +120,11 @@ export function openWorkspaceWorld(
           for (const { path, detail } of bundle.notices) onNotice(`${path}: ${detail}`);
           const shown = await memory.look();
           const inFolder = toParts(bundle, shown, startedMs);
-          const ofAgent = await profile.parts(inFolder.persona);
-          const own = { ...inFolder, ...ofAgent, ...options.parts };
+          const { parts, notes, ...more } = await profile.context(inFolder.persona);
+          const own = { ...inFolder, ...parts, ...options.parts };
           const made = toContext(own, bundle, shown, skills);
-          const personaId = personaIdOf(settings().profile ?? {}, own.persona ?? {});
-          return { ...made, ...personaId, ...toIndexLimit(settings().skills) };
+          const limit = toIndexLimit(settings().skills);
+          return { ...made, notes: { ...made.notes, ...notes }, ...more, ...limit };
         }),
       tools: openTools(options, settings, { files, store, skills, ownTools }),
       volatile: (running) =>

@@ -1,6 +1,6 @@
 // The world of the sessions of `openEngine`: what its options say, with or without a folder.
 import type { Redact } from "../../core/events/redact-secrets.ts";
-import { personaIdOf, type AgentProfile } from "../../core/layers/agent-profile.ts";
+import type { AgentProfile } from "../../core/layers/agent-profile.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
@@ -48,12 +48,10 @@ export function openEngineWorld(
     const asking = confirm === undefined ? {} : { confirm };
     const dispatcher = createDispatcher({ tools, events, redact, ...asking });
     return (owner) => {
-      const own = createWorldProfile({ profile: () => options, owner, memoryProvider, onNotice });
+      const of = { owner, memoryProvider, onNotice, now: Date.now };
+      const own = createWorldProfile({ profile: () => options, ...of });
       return Promise.resolve({
-        context: async () => {
-          const parts = await own.parts();
-          return { parts, ...personaIdOf(options, parts.persona ?? {}) };
-        },
+        context: () => own.context(),
         tools: dispatcher,
         volatile: (session) => own.forNextCall(session),
         environmentFor: (scope) => own.environmentFor(scope),
