@@ -59,7 +59,7 @@ function profileOf(owner: WorldOwner): WorldProfile {
     { category: "Social", name: "news", status: "setup" },
   ] as const;
   const profile = { environment: { capabilities } };
-  return createWorldProfile({ profile: () => profile, owner, onNotice: () => {} });
+  return createWorldProfile({ profile: () => profile, owner, onNotice: () => {}, now: Date.now });
 }
 
 const cleanups: (() => Promise<void>)[] = [];

@@ -132,3 +132,33 @@ test("a memory provider's text stands in the session's part; one that fails is r
     "the memory provider notes failed: no route; the session goes on without it",
   );
 });
+
+async function personaOf(options: Partial<OpenEngineOptions>): Promise<string | null> {
+  await using engine = await openEngine({ ...usual, ...options });
+  await (await engine.session("one")).run("Hello.").result;
+  return (await engine.ledger.findSession("one"))?.personaId ?? null;
+}
+
+test("the persona that a session is recorded with is named by its file, else by its identity", async () => {
+  const file = join(folder, "gruff.md");
+  writeFileSync(file, "Say little.");
+  expect(await personaOf({ personaFile: file })).toBe("gruff");
+  expect(await personaOf({ persona: { identity: "Name: Ada" } })).toBe("Ada");
+  expect(await personaOf({})).toBe(null);
+});
+
+test("X-22: how many capabilities the prompt was made of, and when, is recorded with the session", async () => {
+  const before = new Date().toISOString();
+  await using engine = await openEngine({ ...usual, environment: mail });
+  await (await engine.session("one")).run("Hello.").result;
+  const record = await engine.ledger.findSession("one");
+  const { madeOf } = JSON.parse(record?.contextJson ?? "") as { madeOf: readonly Noted[] };
+  const note = madeOf.find((each) => each.name === "environment" && each.note !== undefined)?.note;
+  expect(note).toEqual({ capabilityCount: 1, snapshotAt: expect.any(String) });
+  expect(note?.snapshotAt).toSatisfy((time) => time >= before);
+});
+
+interface Noted {
+  readonly name: string;
+  readonly note?: { readonly snapshotAt: string };
+}

@@ -52,6 +52,10 @@ test("X-08: what was said, which tools ran when and with what, usage and cost in
   const [read, bash] = toolCalls;
   expect((bash?.endMs ?? 0) - (bash?.startMs ?? 0)).toBeGreaterThan(10);
   expect(bash?.startMs).toBeGreaterThanOrEqual(read?.endMs ?? Infinity);
+  const stored = await started.ledger.readToolCalls(result.turnId);
+  expect(stored.map(({ startMs, endMs }) => ({ startMs, endMs }))).toEqual(
+    toolCalls.map(({ startMs, endMs }) => ({ startMs, endMs })),
+  );
   expect(result).toMatchObject({ end: "done", stopReason: "end_turn", error: null });
   const sum = calls.reduce((total, { costPicoUsd }) => total + (costPicoUsd ?? 0n), 0n);
   expect(result.costPicoUsd).toBe(sum);
@@ -94,4 +98,23 @@ test("X-08: the result of a resumed turn has the calls and messages from before,
   expect(shown(resumed)).toEqual(shown(await inTwo(false)));
   expect(resumed.calls).toHaveLength(2);
   expect(JSON.parse(JSON.stringify(resumed))).toHaveProperty("calls.0.costPicoUsd");
+});
+
+test("X-08: the result of a resumed turn has the times of tools that ran before it", async () => {
+  const { engine, post, simulator, ledger } = await openWorld();
+  const session = await engine.open({ id: "s" });
+  const first = await session.prepare("Look.", { id: "t" });
+  const { toolUses } = await session.record(first, await post(first));
+  const startMs = simulator.clock.now();
+  await simulator.clock.advance(7_000);
+  await session.prepare(toolUses.map(({ id }) => ({ toolUseId: id, content: "red" })));
+  await session.release();
+  await simulator.clock.advance(60_000);
+  const other = await engine.resume("s");
+  await other.prepareUnfinished();
+  const second = await other.prepare([]);
+  const { run } = await other.record(second, await post(second));
+  const times = { startMs, endMs: startMs + 7_000 };
+  expect(run?.toolCalls).toMatchObject([{ name: "look", status: "succeeded", ...times }]);
+  expect(await ledger.readToolCalls("t")).toMatchObject([{ name: "look", ...times }]);
 });

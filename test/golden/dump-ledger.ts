@@ -123,6 +123,8 @@ function isNewer(table: string, column: string, value: unknown): boolean {
 
 const newerColumns: Readonly<Record<string, readonly string[]>> = {
   messages: ["message_id"],
+  sessions: ["persona_id"],
+  turns: ["permissions_used"],
   tool_calls: ["position", "message_idx", "result_idx", "started_ms", "completed_ms"],
 };
 

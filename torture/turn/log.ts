@@ -195,7 +195,15 @@ export function openLog(
       const { messages, calls } = turn;
       const { compaction } = showThread(state.turns, turnId, turnId);
       const { stateJson } = state;
-      return { turn, messages, calls, compaction, compactions: [], toolCalls: 0, stateJson };
+      return {
+        turn: { ...turn, sourceEventId: null },
+        messages,
+        calls,
+        compaction,
+        compactions: [],
+        toolCalls: [],
+        stateJson,
+      };
     },
     copy: () => {
       const turns = state.turns.map((turn) => ({ ...turn }));

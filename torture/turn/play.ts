@@ -230,6 +230,8 @@ function toBegun(before: Session, id: string, { now, course }: Process): Turn {
     id,
     startMs,
     event: {
+      sourceId: null,
+      attachments: [],
       message: null,
       moment,
       context: { source: "human", platform: "terminal", hookCount: 0, injectedAt: startIso },

@@ -1,5 +1,6 @@
 // What one agent is told about itself, its work and its people, besides the documents of its workspace.
 import type { AgentEnvironment } from "./environment.ts";
+import { readIdentity } from "./workspace-identity.ts";
 
 /** Changes hold for new sessions, and from the next compaction on; those of the environment from the next call on. */
 export interface AgentProfile {
@@ -49,6 +50,19 @@ const plainParts = [
   "language",
   "guidance",
 ] as const;
+
+/** What a persona is recorded as: the name of its file, else the name in its identity. Empty for one without a name. */
+export function personaIdOf(
+  { personaFile }: AgentProfile,
+  { identity }: NonNullable<AgentProfile["persona"]>,
+): { readonly personaId?: string } {
+  const file = personaFile
+    ?.split(/[/\\]/)
+    .at(-1)
+    ?.replace(/\.[^.]+$/, "");
+  const personaId = file ?? readIdentity(identity ?? "").name;
+  return personaId === null ? {} : { personaId };
+}
 
 /** The guidance for one model: every text whose name fits, in the order given. Null for none. */
 export function guidanceFor(

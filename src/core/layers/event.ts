@@ -1,10 +1,13 @@
 // One event → the stored message, and text for this call only. Time enters a prompt only here.
-import type { AgentRole } from "../message/assembled-context.ts";
-import type { Block, Message } from "../message/message.ts";
+import type { AgentRole, AttachedFile } from "../message/assembled-context.ts";
+import { isCount, isObject, parseFields } from "../message/fields.ts";
+import type { Block, JsonText, Message } from "../message/message.ts";
 import { StrataError } from "../strata-error.ts";
 import type { Section } from "./section.ts";
 
 export interface AgentEvent {
+  /** Its id at its source, such as a message id or a delivery id. For the ledger; the model does not see it. */
+  readonly id?: string;
   readonly content: string | readonly Block[];
   /** Where the event comes from. For the ledger; the model does not see it. */
   readonly source: string;
@@ -17,6 +20,8 @@ export interface AgentEvent {
   /** Who wrote it. */
   readonly sender?: string;
   readonly hookData?: readonly HookData[];
+  /** Files that the event's words are about. For the ledger; what the model should read of them is in `content`. */
+  readonly attachments?: readonly AttachedFile[];
 }
 
 export interface HookData {
@@ -38,6 +43,8 @@ export interface EventContext {
   readonly hookCount: number;
   readonly channel?: string;
   readonly sender?: string;
+  /** Absent for none. */
+  readonly attachments?: readonly AttachedFile[];
 }
 
 export function readEvent(
@@ -47,6 +54,7 @@ export function readEvent(
 ): EventReading {
   const hooks = (event.hookData ?? []).filter(({ text }) => text.trim() !== "");
   const stored = hooks.filter(({ persist }) => persist).map(({ text }) => toText(text));
+  const { attachments = [] } = event;
   const content = [...stored, ...toBlocks(event.content)];
   if (content.length === 0) {
     throw new StrataError(
@@ -64,8 +72,28 @@ export function readEvent(
       hookCount: hooks.length,
       ...(event.channel === undefined ? {} : { channel: event.channel }),
       ...(event.sender === undefined ? {} : { sender: event.sender }),
+      ...(attachments.length === 0 ? {} : { attachments }),
     },
   };
+}
+
+/** The attachments in the ledger's note on a message. Earlier versions kept none. */
+export function attachmentsIn(contextJson: JsonText | null): readonly AttachedFile[] {
+  if (contextJson === null) return [];
+  const { attachments } = parseFields(contextJson) ?? {};
+  return Array.isArray(attachments) ? attachments.filter(isAttachment) : [];
+}
+
+export function isAttachment(value: unknown): value is AttachedFile {
+  if (!isObject(value)) return false;
+  const { path, lines } = value;
+  return typeof path === "string" && path.trim() !== "" && (lines === undefined || isRange(lines));
+}
+
+function isRange(lines: unknown): boolean {
+  if (!Array.isArray(lines) || lines.length !== 2) return false;
+  const [first, last]: readonly unknown[] = lines;
+  return isCount(first) && isCount(last) && first >= 1 && first <= last;
 }
 
 /** An event's circumstances besides its content. */

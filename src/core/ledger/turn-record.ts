@@ -56,7 +56,7 @@ export interface NewMessage {
   readonly isReplayed?: boolean;
   /** The full text of a tool result if the message holds a part. NUL and half surrogate pairs become U+FFFD. */
   readonly whole?: string;
-  /** When the tool of a tool result ran. Default: until it was recorded. */
+  /** When the tool of a tool result ran; absent if it did not run. */
   readonly ran?: { readonly startMs: number; readonly endMs: number };
 }
 
@@ -151,8 +151,9 @@ export interface ToolCallRecord {
   /** The message that asked for it, and the one with its result. */
   readonly messageId: string | null;
   readonly resultMessageId: string | null;
-  /** Null if it did not run, or an application ran it. */
+  /** When it ran; of a tool that an application runs, when it was asked for. Null if it did not run. */
   readonly startMs: number | null;
+  /** When it was over, or was refused. */
   readonly endMs: number | null;
   /** The session that it started. */
   readonly spawnedSessionId: string | null;

@@ -18,6 +18,12 @@ export interface ContextPiece {
   readonly added?: string;
 }
 
+export interface AttachedFile {
+  readonly path: string;
+  /** The first and the last line, from 1; absent for the whole file. */
+  readonly lines?: readonly [first: number, last: number];
+}
+
 export interface AssembledContext<Budget> {
   readonly runId: string;
   readonly role: AgentRole;
@@ -48,6 +54,8 @@ export interface AssembledContext<Budget> {
   /** Null for the first turn of a thread. */
   readonly parentTurnId: string | null;
   readonly sourceEventId?: string;
+  /** Files that the event came with, and their lines. */
+  readonly attachments: readonly AttachedFile[];
   readonly workspacePath: string;
   readonly timeoutMs: number;
   /** Aborts when the turn is cancelled. */

@@ -31,6 +31,7 @@ export interface FoundationSetup extends Pick<
   | "toolsLeft"
   | "skills"
   | "notes"
+  | "personaId"
 > {
   /** Longest list of skills, in characters. */
   readonly skillIndexLengthMax?: number;

@@ -52,6 +52,8 @@ export interface Session {
   readonly lastCall: LastCall | null;
   /** The parent and task of a sub-agent, until the session is recorded. */
   readonly origin?: SessionOrigin;
+  /** Names it is recorded under, until it is recorded. */
+  readonly labels?: SessionLabels;
   /** Where the ledger has the setup for the current model. */
   readonly setupPlace: SetupPlace;
   /** Models it used before, the latest first. It may go back to them. */
@@ -123,6 +125,9 @@ export interface StaysWith {
 /** The session, turn and tool use that started a sub-agent, and its task. */
 export type SessionOrigin = Pick<NewSession, "parent" | "task">;
 
+/** The persona it speaks as, and what an application finds it by. */
+export type SessionLabels = Pick<NewSession, "personaId" | "routingKey">;
+
 /** Name, size and hash of a section, or of the host's note about where sections come from. */
 export interface SectionNote {
   readonly name: string;
@@ -138,6 +143,10 @@ export interface SessionSetup {
   /** The agent's name; `agent` by default. */
   readonly agent?: string;
   readonly origin?: SessionOrigin;
+  /** The name of its persona, for the record. */
+  readonly personaId?: string;
+  /** What the application finds it by, for the record. */
+  readonly routingKey?: string;
   /** The folder it works in, for the record. */
   readonly workspacePath?: string;
   readonly model: ModelFacts;

@@ -62,6 +62,10 @@ export function toSession(setup: SessionSetup & { readonly id: string }): Sessio
     openedMs: null,
     warnings: [...warningsOf(setup), ...earlier.warnings],
     ...(setup.origin === undefined ? {} : { origin: setup.origin }),
+    labels: {
+      ...(setup.personaId === undefined ? {} : { personaId: setup.personaId }),
+      ...(setup.routingKey === undefined ? {} : { routingKey: setup.routingKey }),
+    },
   };
 }
 

@@ -30,7 +30,15 @@ function tellAt(
 ): readonly string[] {
   const before = session(policy);
   const startIso = new Date(startMs).toISOString();
-  let about = { message: null, moment: event, context: null, startIso, timeSentMs };
+  let about = {
+    sourceId: null,
+    attachments: [],
+    message: null,
+    moment: event,
+    context: null,
+    startIso,
+    timeSentMs,
+  };
   return seconds.map((each) => {
     const nowMs = startMs + each * 1000;
     const said = momentOf(

@@ -59,11 +59,11 @@ function callOf(number: number, more: Parameters<typeof entryWith>[0] = {}): Cal
 
 function restore(more: Partial<RecordedTurn>, before: Session = sessionWith()): Turn {
   const recorded = {
-    turn: { id: "turn-1", startMs: noon },
+    turn: { id: "turn-1", startMs: noon, sourceEventId: null },
     messages: rowsOf([1, asked]),
     calls: [],
     compaction: null,
-    toolCalls: 0,
+    toolCalls: [],
     compactions: [],
     stateJson: null,
     ...more,
@@ -206,4 +206,27 @@ test("volatile text that a call of the turn kept is not said again", () => {
     restore({ calls: calls1, stateJson: toStateText({ ...session, thread }, turnId) });
   expect(kept("turn-1").session.thread.keptVolatile).toBe("Platform: terminal");
   expect(kept("turn-0").session.thread.keptVolatile).toBe(null);
+});
+
+test("tools that ran before keep their times and the sessions that they started; a refused one ran at no time", () => {
+  const about = { turnId: "turn-1", callNumber: 1, status: "succeeded" as const, position: 0 };
+  const links = { inputJson: "{}", messageId: null, resultMessageId: null };
+  const ran = { startMs: noon + 2, endMs: noon + 5 };
+  const toolCalls = [
+    { ...about, ...links, ...ran, toolUseId: "u1", name: "read", spawnedSessionId: null },
+    { ...about, ...links, ...ran, toolUseId: "u2", name: "delegate", spawnedSessionId: "worker" },
+    {
+      ...about,
+      ...links,
+      toolUseId: "u3",
+      name: "bash",
+      startMs: null,
+      endMs: noon + 5,
+      spawnedSessionId: null,
+    },
+  ];
+  expect(restore({ calls: calls1, toolCalls }).toolRuns).toEqual([
+    { toolUseId: "u1", name: "read", callNumber: 1, ...ran },
+    { toolUseId: "u2", name: "delegate", callNumber: 1, ...ran, spawnedSessionId: "worker" },
+  ]);
 });

@@ -1,25 +1,25 @@
 // A turn that a process left open, as the ledger has it. nextStep decides how it goes on.
 import { appendMessages } from "../assembly/thread.ts";
-import type { EventMoment } from "../layers/event.ts";
+import { attachmentsIn, type EventMoment } from "../layers/event.ts";
 import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { CompactionRecord } from "../ledger/compaction-record.ts";
-import type { ThreadMessage, TurnRecord } from "../ledger/turn-record.ts";
+import type { ThreadMessage, ToolCallRecord, TurnRecord } from "../ledger/turn-record.ts";
 import type { JsonText, Message } from "../message/message.ts";
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import { keptVolatileIn } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
-import type { TurnCompaction } from "./done-in-turn.ts";
+import { toToolRuns, type TurnCompaction } from "./done-in-turn.ts";
 import { isOverflow, openTurn, type Turn } from "./turn.ts";
 
 /** Everything the ledger has of a turn that is not closed. */
 export interface RecordedTurn {
-  readonly turn: Pick<TurnRecord, "id" | "startMs">;
+  readonly turn: Pick<TurnRecord, "id" | "startMs" | "sourceEventId">;
   readonly messages: readonly ThreadMessage[];
   readonly calls: readonly CallRecord[];
   /** The latest compaction on the way to the turn; null for none. */
   readonly compaction: Compaction | null;
-  /** How many tools were asked for. */
-  readonly toolCalls: number;
+  /** The tools that were asked for. */
+  readonly toolCalls: readonly ToolCallRecord[];
   /** The compactions of the turn, oldest first. */
   readonly compactions: readonly TurnCompaction[];
   /** What the session knew after the last call or compaction; null for nothing. */
@@ -62,6 +62,8 @@ export function restoreTurn(
     id,
     startMs: turn.startMs,
     event: {
+      sourceId: turn.sourceEventId,
+      attachments: attachmentsIn(messages[0]?.contextJson ?? null),
       message: messages[0]?.message ?? null,
       moment,
       context: null,
@@ -78,9 +80,10 @@ export function restoreTurn(
     // A call that was too long is sent again unchanged, even if it had no new messages.
     isStored: stored.length > 0 || isTooLong,
     earlier: calls,
+    toolRuns: toToolRuns(toolCalls),
     compactions,
     isCompacted,
-    resumed: { toolCalls },
+    resumed: { toolCalls: toolCalls.length },
     at: isWaiting ? { after: "begin" } : { after: "record reply", call: null },
   };
 }
@@ -100,7 +103,7 @@ function startIsoOf({ policy }: Session, [first]: readonly ThreadMessage[]): str
  */
 function timeSentMsOf(
   { policy }: Session,
-  { startMs }: RecordedTurn["turn"],
+  { startMs }: Pick<TurnRecord, "startMs">,
   calls: readonly CallRecord[],
   isCompacted: boolean,
 ): number | null {

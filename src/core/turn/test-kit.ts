@@ -43,7 +43,15 @@ export function turnWith(more: Partial<Turn> = {}): Turn {
   const begun = openTurn({
     id: "turn-1",
     startMs: noon,
-    event: { message: asked, moment: {}, context: null, startIso: noonIso, timeSentMs: null },
+    event: {
+      sourceId: null,
+      attachments: [],
+      message: asked,
+      moment: {},
+      context: null,
+      startIso: noonIso,
+      timeSentMs: null,
+    },
     limits: { callsMax: 5, mayCompact: true, repeatsFailedCalls: false },
     before: session,
     current: [asked],

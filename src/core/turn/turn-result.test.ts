@@ -39,7 +39,9 @@ function resultOf(turn: Partial<Turn>, outcome: Partial<TurnOutcome> = {}): Turn
 }
 
 test("X-08: messages, tool calls, usage, cost, stop, time and compactions of the whole turn, also of calls before a crash", () => {
-  const toolRuns = [{ toolUseId: "use-1", startMs: noon + 6, endMs: noon + 9 }];
+  const toolRuns = [
+    { toolUseId: "use-1", name: "read", callNumber: 1, startMs: noon + 6, endMs: noon + 9 },
+  ];
   const compactions = [toTurnCompaction(compaction)];
   const result = resultOf({ earlier: [first], calls: [second], toolRuns, compactions });
   expect(result).toMatchObject({

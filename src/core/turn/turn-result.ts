@@ -128,7 +128,7 @@ function toolCallsIn(
   calls: readonly CallEntry[],
   how: TurnEnding,
 ): readonly TurnToolCall[] {
-  const runs = new Map(turn.toolRuns.map((run) => [run.toolUseId, run]));
+  const runs = new Map(turn.toolRuns.map((run) => [`${run.callNumber} ${run.toolUseId}`, run]));
   return calls.flatMap((call, at) => {
     // A provider may repeat an id in a later reply: a use's result is in the next answered call, or waits to be sent.
     const answered = calls.slice(at + 1).find(({ status }) => status === "complete");
@@ -137,7 +137,7 @@ function toolCallsIn(
       const result = findResult(answers, id);
       const status = statusOf(result, call, how);
       const about = { toolUseId: id, name, inputJson, callNumber: call.number };
-      return { ...runs.get(id), ...about, status, result };
+      return { ...runs.get(`${call.number} ${id}`), ...about, status, result };
     });
   });
 }

@@ -4,6 +4,7 @@ import type { EventBody, PayloadOf } from "../events/event.ts";
 import type { EventContext, EventMoment } from "../layers/event.ts";
 import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
+import type { AttachedFile } from "../message/assembled-context.ts";
 import type { Message, ToolUseBlock } from "../message/message.ts";
 import type { Route } from "../routing/decide-route.ts";
 import type { CompactionRules } from "../session/compaction-rules.ts";
@@ -32,7 +33,7 @@ export interface Turn {
   readonly earlier: readonly CallEntry[];
   /** Recorded calls of this process, oldest first. */
   readonly calls: readonly CallEntry[];
-  /** When the tools of this process ran. */
+  /** Tools that ran for the turn, in this or another process. */
   readonly toolRuns: readonly ToolRun[];
   /** Compactions of this turn, by this or another process. */
   readonly compactions: readonly TurnCompaction[];
@@ -55,6 +56,10 @@ export interface Turn {
 
 /** The event that the turn handles. */
 export interface TurnEvent {
+  /** Its id at its source; null for none. */
+  readonly sourceId: string | null;
+  /** Files that it came with. */
+  readonly attachments: readonly AttachedFile[];
   /** Its words as they are stored; null if the application writes them itself. */
   readonly message: Message | null;
   /** Null if the application writes this text itself. */

@@ -112,6 +112,8 @@ function toContext(
     volatileText: prepared.volatile,
     sessionLabel: session.id,
     parentTurnId: lease === null ? before.headTurnId : lease.parentTurnId,
+    ...(event.sourceId !== null && { sourceEventId: event.sourceId }),
+    attachments: event.attachments,
     workspacePath: workspacePath ?? "",
     timeoutMs: limitOf(provider),
     ...(tools.signal && { abortSignal: tools.signal }),

@@ -6,6 +6,7 @@ import { fieldsOf } from "../../core/message/fields.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { StreamPart, Reply } from "../../core/wire/reply.ts";
 import type { TurnResult } from "../../core/turn/turn-result.ts";
+import { callCountOf } from "../../core/turn/turn.ts";
 import type { SessionTurn } from "../session/live-session.ts";
 import { release, closeTurn, apply } from "../turn/running-turn.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
@@ -301,9 +302,12 @@ async function giveAnswers(
   const run = withoutSecrets(() => Promise.resolve(messages), deps.redact);
   const answers = await answerTools(uses, run, running.tools);
   const times = { startMs, endMs: deps.now() };
+  const callNumber = callCountOf(running.turn);
   apply(running, {
     did: "run tools",
     answers,
-    runs: uses.map(({ id }) => ({ toolUseId: id, ...times })),
+    runs: uses
+      .filter(({ id }) => given.some(({ toolUseId }) => toolUseId === id))
+      .map(({ id, name }) => ({ toolUseId: id, name, callNumber, ...times })),
   });
 }

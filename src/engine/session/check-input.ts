@@ -1,5 +1,5 @@
 // Refuses what an application without types may pass in, and what a provider would refuse later. Nothing is recorded before.
-import type { AgentEvent } from "../../core/layers/event.ts";
+import { isAttachment, type AgentEvent } from "../../core/layers/event.ts";
 import { agentRoles } from "../../core/message/assembled-context.ts";
 import { isCount, isObject } from "../../core/message/fields.ts";
 import type { EngineConfig } from "./engine-config.ts";
@@ -31,16 +31,20 @@ function isEvent(given: unknown): given is AgentEvent {
 }
 
 function findEventProblem(event: AgentEvent): string | null {
-  const { content, source, timezone, platform, channel, sender } = event;
-  const { platformActions = [], hookData = [] } = event;
-  const texts = Object.entries({ source, timezone, platform, channel, sender });
+  const { id, content, source, timezone, platform, channel, sender } = event;
+  const { platformActions = [], hookData = [], attachments = [] } = event;
+  const texts = Object.entries({ id, source, timezone, platform, channel, sender });
   const [wrong] = texts.find(([, text]) => text !== undefined && typeof text !== "string") ?? [];
   if (wrong !== undefined) return `${wrong} must be text`;
+  if (id?.trim() === "") return "id must not be blank";
   if (!isListOf(platformActions, (each) => typeof each === "string")) {
     return "platformActions must be a list of texts";
   }
   if (!isListOf(hookData, (each) => isObject(each) && typeof each["text"] === "string")) {
     return "hookData must be a list of { text, persist }";
+  }
+  if (!isListOf(attachments, isAttachment)) {
+    return "attachments must be a list of { path, lines }, with lines as [first, last] from 1";
   }
   if (typeof content === "string") return null;
   const [first] = validateMessage({ role: "user", content }, "event").filter(isRefused);

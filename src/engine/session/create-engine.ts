@@ -43,6 +43,8 @@ export interface Engine {
 export interface SessionOptions {
   /** The model of a new session. */
   readonly model?: string;
+  /** What the application finds a new session by, such as `slack:channel:thread`; `ledger.listSessions({ routingKey })`. */
+  readonly routingKey?: string;
   /** `finish` by default. */
   readonly unfinished?: Unfinished;
 }
@@ -50,6 +52,7 @@ export interface SessionOptions {
 export interface OpenOptions {
   readonly id?: string;
   readonly model?: string;
+  readonly routingKey?: string;
   /** A conversation to continue. */
   readonly messages?: readonly Message[];
   /** The parent and task of a sub-agent. */
@@ -103,17 +106,15 @@ export function createEngine(
     session: async (id, options = {}) => {
       requireOpen();
       checkName(id, "the name of a session");
-      checkOptions(options, ["model", "unfinished"]);
-      const { model, unfinished = "finish" } = options;
+      checkOptions(options, ["model", "unfinished", "routingKey"]);
+      const { unfinished = "finish", ...ofNew } = options;
       const isNew = (await deps.ledger.findSession(id)) === null;
-      const opening = isNew
-        ? openNew(context, { id, ...(model !== undefined && { model }) })
-        : resumeOld(context, id);
+      const opening = isNew ? openNew(context, { id, ...ofNew }) : resumeOld(context, id);
       return keep(opening, unfinished);
     },
     open: async (options = {}) => {
       requireOpen();
-      checkOptions(options, ["id", "model"]);
+      checkOptions(options, ["id", "model", "routingKey"]);
       return keep(openNew(context, options));
     },
     resume: async (id) => {
@@ -164,7 +165,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
   const model = findNamed(modelName, deps);
   const { agent = "agent", role: asked, workspacePath } = config;
   const role = asked ?? usualRole;
-  const { id = randomUUID(), messages, origin } = options;
+  const { id = randomUUID(), messages, origin, routingKey } = options;
   if (messages !== undefined) checkMessages(messages);
   const reached = await deps.reach(model);
   return inWorld(deps, { sessionId: id, agent, role }, async (world) => {
@@ -182,6 +183,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
       ...(workspacePath === undefined ? {} : { workspacePath }),
       ...(messages === undefined ? {} : { messages }),
       ...(origin === undefined ? {} : { origin }),
+      ...(routingKey === undefined ? {} : { routingKey }),
       ...(options.model === undefined
         ? {}
         : {

@@ -45,6 +45,7 @@ export async function recordSession(
     messages: countedMessages(thread, 0),
     ...(workspacePath === null ? {} : { workspacePath }),
     ...session.origin,
+    ...session.labels,
   };
   const record = await createOrFind(ledger, about);
   emitOpened(events, session);

@@ -1,6 +1,7 @@
 // The deps of a session's turns and compactions, with the settings and limits of the moment.
 import type { EventMoment } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
+import type { AgentRole } from "../../core/message/assembled-context.ts";
 import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
@@ -45,6 +46,7 @@ export async function toDeps(
     ...(reached.counter === undefined ? {} : { counter: reached.counter }),
     ledger: deps.ledger,
     now: deps.now ?? Date.now,
+    permissionsOf: (tool) => needsOf(world, session.role, tool),
     runTools: parts === undefined ? runTools : watchTools(runTools, parts.emit),
     get compaction(): Compaction {
       return {
@@ -66,6 +68,11 @@ export async function toDeps(
     ...(signal === undefined ? {} : { signal }),
     ...(parts === undefined ? {} : depsOfHandle(parts)),
   };
+}
+
+function needsOf({ tools }: World, role: AgentRole, tool: string): readonly string[] {
+  const offered = tools?.toolsFor(role).tools ?? [];
+  return offered.find(({ definition }) => definition.name === tool)?.needs ?? [];
 }
 
 function depsOfHandle({ signal, onPart, onPhase, takeSteered }: HandleParts): Partial<Deps> {

@@ -30,7 +30,15 @@ export async function beginTurn(
   const begun = {
     id: id ?? randomUUID(),
     startMs,
-    event: { message: current, moment: event, context: sent, startIso, timeSentMs: null },
+    event: {
+      sourceId: event.id ?? null,
+      attachments: event.attachments ?? [],
+      message: current,
+      moment: event,
+      context: sent,
+      startIso,
+      timeSentMs: null,
+    },
     limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
     before,
     current: [current],
@@ -111,7 +119,7 @@ async function readTurn(
     messages: await ledger.readMessages(id),
     calls: await ledger.readCalls(id),
     compaction: await ledger.findCompaction({ turnId: id }),
-    toolCalls: (await ledger.readToolCalls(id)).length,
+    toolCalls: await ledger.readToolCalls(id),
     compactions: await readCompactions(sessionId, turn, ledger),
     stateJson: await ledger.readState(sessionId),
   };

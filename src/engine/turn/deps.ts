@@ -45,6 +45,8 @@ export interface StepDeps {
   readonly ledger?: Ledger;
   /** Runs the tools of a reply and returns a tool message for each use. The model sees its errors. */
   readonly runTools: RunTools;
+  /** The permissions that a tool needs; none by default. */
+  readonly permissionsOf?: (tool: string) => readonly string[];
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Gets the events; none by default. */

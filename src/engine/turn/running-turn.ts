@@ -2,6 +2,7 @@
 import type { EventBody } from "../../core/events/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { OpenTurn } from "../../core/ledger/ledger.ts";
+import type { TurnEnd } from "../../core/ledger/turn-record.ts";
 import { applyResult, toClosed } from "../../core/turn/apply-result.ts";
 import { toStrataError } from "../../core/strata-error.ts";
 import type { Input } from "../../core/turn/step.ts";
@@ -99,15 +100,24 @@ export async function releaseOnError<Value>(
 export async function closeTurn(
   running: RunningTurn,
   how: TurnEnding,
-  { now, takeSteered }: StepDeps,
+  { now, takeSteered, permissionsOf }: StepDeps,
 ): Promise<TurnResult> {
   return releaseOnError(running, async () => {
     const { turn, lease } = running;
     const endMs = now();
     const { session, end } = toClosed(turn, how, endMs);
-    await lease?.close(end);
+    await lease?.close({ ...end, ...permissionsUsed(turn, permissionsOf) });
     emit(running, turnEnded(turn, how, endMs));
     const unsaid = takeSteered && [...turn.steered, ...takeSteered()];
     return toTurnResult(turn, { how, endMs, session, unsaid });
   });
+}
+
+/** What the tools that ran needed; nothing is recorded for a turn without such tools. */
+function permissionsUsed(
+  { toolRuns }: Turn,
+  permissionsOf: StepDeps["permissionsOf"],
+): Pick<TurnEnd, "permissionsUsed"> {
+  const used = new Set(toolRuns.flatMap(({ name }) => permissionsOf?.(name) ?? []));
+  return used.size === 0 ? {} : { permissionsUsed: [...used].toSorted() };
 }

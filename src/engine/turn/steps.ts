@@ -10,7 +10,7 @@ import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Result, StepOf } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
-import type { Turn } from "../../core/turn/turn.ts";
+import { callCountOf, type Turn } from "../../core/turn/turn.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ToolRun } from "../../core/turn/done-in-turn.ts";
 import type { UseProgress } from "../../edge/tools/dispatch/dispatch-options.ts";
@@ -58,7 +58,7 @@ export async function recordSent(
   if (step.opens) {
     running.lease = (await ledger?.openTurn(toNewTurn(turn, messages, step.nowMs))) ?? null;
   } else if (messages.length > 0) {
-    await running.lease?.answer(messages.map((message, at) => withFullText(message, turn, at)));
+    await running.lease?.answer(messages.map((message, at) => asAnswer(message, turn, at)));
   }
 }
 
@@ -75,6 +75,7 @@ function toNewTurn(turn: Turn, messages: readonly NewMessage[], startMs: number)
     role,
     startMs,
     ...(workspacePath !== null && { workspacePath }),
+    ...(turn.event.sourceId !== null && { sourceEventId: turn.event.sourceId }),
     ...(!setupPlace.isRecorded && {
       foundation: keepFoundation(foundation),
       setupJson: JSON.stringify(keptSetupOf(before)),
@@ -88,9 +89,17 @@ function toNewTurn(turn: Turn, messages: readonly NewMessage[], startMs: number)
   };
 }
 
-function withFullText(message: NewMessage, { fullResults }: Turn, at: number): NewMessage {
+/** Adds the full text of a cut result, and when its tool ran. */
+function asAnswer(message: NewMessage, { fullResults, toolRuns }: Turn, at: number): NewMessage {
   const whole = fullResults.get(at);
-  return whole === undefined ? message : { ...message, whole };
+  const result = message.message.content.find(({ type }) => type === "tool_result");
+  const id = result?.type === "tool_result" ? result.toolUseId : null;
+  const run = toolRuns.findLast(({ toolUseId }) => toolUseId === id);
+  return {
+    ...message,
+    ...(whole !== undefined && { whole }),
+    ...(run && { ran: { startMs: run.startMs, endMs: run.endMs } }),
+  };
 }
 
 /** The source of the first message. */
@@ -165,21 +174,24 @@ export async function runTools(
   // A resumed turn reports phases only from its first call on.
   if (turn.isAnnounced) onPhase?.("running tools");
   const askedMs = now();
-  const started = new Map<string, number>();
-  const runs = new Map<string, ToolRun>();
+  const told = new Map<string, { readonly startMs: number | null; readonly over?: Over }>();
   const onUse = ({ toolUseId, isOver, spawnedSessionId }: UseProgress): void => {
-    const nowMs = now();
-    if (!isOver) started.set(toolUseId, nowMs);
-    const times = { startMs: started.get(toolUseId) ?? askedMs, endMs: nowMs };
-    if (isOver)
-      runs.set(toolUseId, { toolUseId, ...times, ...(spawnedSessionId && { spawnedSessionId }) });
+    const startMs = isOver ? (told.get(toolUseId)?.startMs ?? null) : now();
+    const over = isOver && { endMs: now(), ...(spawnedSessionId && { spawnedSessionId }) };
+    told.set(toolUseId, { startMs, ...(over && { over }) });
   };
   const answers = await answerTools(uses, run, { ...tools, onUse });
-  const whole = { startMs: askedMs, endMs: now() };
-  // Tools that another program runs may not say when.
-  const all = uses.map(({ id }) => runs.get(id) ?? { toolUseId: id, ...whole });
-  return { did: "run tools", answers, runs: all };
+  const endMs = now();
+  const callNumber = callCountOf(turn);
+  const runs = uses.flatMap(({ id: toolUseId, name }): readonly ToolRun[] => {
+    // Tools that another program runs may not say when.
+    const { startMs, over = { endMs } } = told.get(toolUseId) ?? { startMs: askedMs };
+    return startMs === null ? [] : [{ toolUseId, name, callNumber, startMs, ...over }];
+  });
+  return { did: "run tools", answers, runs };
 }
+
+type Over = Pick<ToolRun, "endMs" | "spawnedSessionId">;
 
 export interface StartedCall {
   readonly request: EncodedRequest;

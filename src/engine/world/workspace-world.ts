@@ -110,6 +110,7 @@ export function openWorkspaceWorld(
       owner,
       memoryProvider,
       onNotice,
+      now,
     });
     const ownTools = (await options.tools?.(owner)) ?? [];
     return {
@@ -119,10 +120,11 @@ export function openWorkspaceWorld(
           for (const { path, detail } of bundle.notices) onNotice(`${path}: ${detail}`);
           const shown = await memory.look();
           const inFolder = toParts(bundle, shown, startedMs);
-          const ofAgent = await profile.parts(inFolder.persona);
-          const own = { ...inFolder, ...ofAgent, ...options.parts };
+          const { parts, notes, ...more } = await profile.context(inFolder.persona);
+          const own = { ...inFolder, ...parts, ...options.parts };
           const made = toContext(own, bundle, shown, skills);
-          return { ...made, ...toIndexLimit(settings().skills) };
+          const limit = toIndexLimit(settings().skills);
+          return { ...made, notes: { ...made.notes, ...notes }, ...more, ...limit };
         }),
       tools: openTools(options, settings, { files, store, skills, ownTools }),
       volatile: (running) =>

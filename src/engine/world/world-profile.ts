@@ -1,6 +1,6 @@
 // An agent's profile in a session's world: its part of the system text, and changes of its environment.
 import { hashContent } from "../../core/hash.ts";
-import { toPlainParts, type AgentProfile } from "../../core/layers/agent-profile.ts";
+import { personaIdOf, toPlainParts, type AgentProfile } from "../../core/layers/agent-profile.ts";
 import {
   environmentText,
   scopeEnvironment,
@@ -12,15 +12,20 @@ import { cutText } from "../../core/layers/workspace-cut.ts";
 import type { Session } from "../../core/session/session.ts";
 import { messageOf } from "../../core/strata-error.ts";
 import { readOwnText } from "../../edge/files/own-text.ts";
-import type { MemoryProvider, ScopedEnvironment, WorldOwner } from "./world.ts";
+import type { MemoryProvider, ScopedEnvironment, WorldContext, WorldOwner } from "./world.ts";
 
 export interface WorldProfile {
-  /** The current parts, for new system text. `inFolder`: the persona of the workspace. */
-  parts(inFolder?: ContextParts["persona"]): Promise<Partial<ContextParts>>;
+  /** The current parts, for new system text, and where they come from. `inFolder`: the persona of the workspace. */
+  context(inFolder?: ContextParts["persona"]): Promise<ProfileContext>;
   /** The environment, if the session's system text has another one. */
   forNextCall(session: Session): Promise<readonly Section[]>;
   /** The part of the environment that a task needs; null without an environment. */
   environmentFor(scope: readonly string[]): Promise<ScopedEnvironment | null>;
+}
+
+interface ProfileContext extends Pick<WorldContext, "personaId"> {
+  readonly parts: Partial<ContextParts>;
+  readonly notes: NonNullable<WorldContext["notes"]>;
 }
 
 export interface ProfileOf {
@@ -29,25 +34,30 @@ export interface ProfileOf {
   readonly owner: WorldOwner;
   readonly memoryProvider?: MemoryProvider | undefined;
   readonly onNotice: (notice: string) => void;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 export function createWorldProfile(of: ProfileOf): WorldProfile {
-  const { profile, owner } = of;
+  const { profile, owner, now } = of;
   return {
-    parts: async (inFolder = {}) => {
+    context: async (inFolder = {}) => {
       const { system, systemFile, persona, personaFile } = profile();
       const text = systemFile === undefined ? system : await readOwnText(systemFile, "system_file");
       const soul =
         personaFile === undefined ? {} : { soul: await readOwnText(personaFile, "persona_file") };
       const environment = await readEnvironment(profile());
       const externalMemory = await askProvider(of);
-      return {
+      const all = { ...inFolder, ...persona, ...soul };
+      const parts = {
         ...toPlainParts(profile()),
-        persona: { ...inFolder, ...persona, ...soul },
+        persona: all,
         ...(text === undefined ? {} : { system: text }),
         ...(environment === null ? {} : { environment: environmentText(environment) }),
         ...(externalMemory === null ? {} : { externalMemory }),
       };
+      const notes = environment === null ? {} : { [sectionName]: toNote(environment, now()) };
+      return { parts, notes, ...personaIdOf(profile(), all) };
     },
     forNextCall: async ({ madeOf }) => {
       // A worker learns of its environment with its task.
@@ -74,6 +84,11 @@ const sectionName = "environment";
 async function readEnvironment({ environment }: AgentProfile): Promise<AgentEnvironment | null> {
   if (environment === undefined) return null;
   return typeof environment === "function" ? environment() : environment;
+}
+
+/** Recorded with the session: how much the environment offered, and when it was asked. */
+function toNote({ capabilities }: AgentEnvironment, nowMs: number): object {
+  return { capabilityCount: capabilities.length, snapshotAt: new Date(nowMs).toISOString() };
 }
 
 function toChange(text: string): Section {

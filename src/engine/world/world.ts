@@ -49,7 +49,7 @@ export interface MemoryProvider {
 
 export interface WorldContext extends Pick<
   FoundationSetup,
-  "skills" | "skillIndexLengthMax" | "notes"
+  "skills" | "skillIndexLengthMax" | "notes" | "personaId"
 > {
   readonly parts: Omit<ContextParts, "skillIndex" | "role">;
 }

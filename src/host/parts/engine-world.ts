@@ -48,9 +48,10 @@ export function openEngineWorld(
     const asking = confirm === undefined ? {} : { confirm };
     const dispatcher = createDispatcher({ tools, events, redact, ...asking });
     return (owner) => {
-      const own = createWorldProfile({ profile: () => options, owner, memoryProvider, onNotice });
+      const of = { owner, memoryProvider, onNotice, now: Date.now };
+      const own = createWorldProfile({ profile: () => options, ...of });
       return Promise.resolve({
-        context: async () => ({ parts: await own.parts() }),
+        context: () => own.context(),
         tools: dispatcher,
         volatile: (session) => own.forNextCall(session),
         environmentFor: (scope) => own.environmentFor(scope),

@@ -72,7 +72,15 @@ async function begin(
   const turn = openTurn({
     id: randomUUID(),
     startMs: deps.now(),
-    event: { message: null, moment: null, context: null, startIso: "", timeSentMs: null },
+    event: {
+      sourceId: null,
+      attachments: [],
+      message: null,
+      moment: null,
+      context: null,
+      startIso: "",
+      timeSentMs: null,
+    },
     // The SDK owns the history and makes the retries.
     limits: { callsMax: Number.MAX_SAFE_INTEGER, mayCompact: false, repeatsFailedCalls: true },
     before,
