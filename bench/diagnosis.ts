@@ -1,21 +1,24 @@
-// Explains misses of recorded sessions, and times lint on hostile text against prose.
+// Names breaks in live and in recorded sessions, and times lint on hostile text against prose.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { medianMsOf } from "../harness/measure.ts";
 import { traceFolder } from "../harness/traces.ts";
 import { atMost, type Experiment, type Report } from "../harness/report.ts";
 import { lintRequest } from "../src/core/diagnosis/lint-request.ts";
+import { plantLive, playClean } from "./diagnosis/live.ts";
 import { plantInRecordings } from "./diagnosis/planted.ts";
 import { explainHalves } from "./diagnosis/recorded.ts";
 import { pathologicalInputs } from "./tokens/inputs.ts";
 
 export const experiment: Experiment = {
   summary:
-    "lint on hostile text, and with --traces the causes of recorded and of planted losses (DIR/sessions)",
+    "breaks planted in live sessions, lint on hostile text, and with --traces the causes of recorded and planted losses (DIR/sessions)",
   async run({ traces, progress }) {
     const folder = traces === undefined ? null : traceFolder(traces, "sessions");
     progress("linting 1 MB of prose and of each hostile input");
     const parts = [await timeLint()];
+    progress("breaks planted in live sessions, through the engine and the middleware");
+    parts.push(await plantLive(progress), await playClean(progress));
     if (folder !== null) {
       progress("recorded shortfalls, in halves by repository");
       parts.push(await explainHalves(folder));

@@ -105,7 +105,7 @@ async function carryOut(
       const how = { ...(signal && { signal }), ...(onPart && { onPart }) };
       // What streams in is decoded as it comes.
       const sent = await deps.provider.send({ ...call, stream: session.options.stream, ...how });
-      return { did: "send", sent, ...call, notes: call.request.notes, endMs: deps.now() };
+      return { did: "send", sent, ...call, endMs: deps.now() };
     }
     case "record reply":
       await running.lease?.append(step.entry, step.more);

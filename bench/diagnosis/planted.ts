@@ -38,6 +38,7 @@ export async function plantInRecordings(
     }
   }
   const within = inPart["eviction within a turn"];
+  const evictions = [whole.eviction, whole["eviction of the tail"], inPart.eviction];
   return {
     figures: {
       "planted sessions": talks.length,
@@ -55,6 +56,14 @@ export async function plantInRecordings(
       ),
     },
     checks: [
+      atLeast(
+        'planted evictions named "provider lost it"',
+        blamedShare({
+          planted: sumOf(evictions, "planted"),
+          blamed: sumOf(evictions, "blamed"),
+        }),
+        0.95,
+      ),
       exactly("calls without a plant that lost something unknown", alarms, 0),
       atLeast(
         "planted evictions blamed on the provider, recorded whole",
@@ -68,8 +77,8 @@ export async function plantInRecordings(
       ),
       atLeast("planted evictions blamed on the provider, within a turn", blamedShare(within), 0.95),
       exactly(
-        "planted hidden changes of the tail blamed on the provider",
-        inPart["hidden change"].blamed,
+        'planted hidden changes of the tail named "provider lost it"',
+        inPart["hidden change"].planted === 0 ? null : inPart["hidden change"].blamed,
         0,
       ),
     ],
@@ -95,6 +104,10 @@ function openCounts(): Counts {
 
 function openCount(): Count {
   return { planted: 0, blamed: 0 };
+}
+
+function sumOf(counts: readonly Count[], name: keyof Count): number {
+  return counts.reduce((sum, count) => sum + count[name], 0);
 }
 
 /** Null if nothing was planted, which fails its check. */

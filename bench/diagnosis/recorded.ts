@@ -21,7 +21,10 @@ export async function explainHalves(folder: string): Promise<Pick<Report, "figur
     const name = `half ${index + 1}`;
     const found = await explainHalf(half, counter);
     calls += found.calls;
-    const unknown = found.causes.get("provider lost it")?.tokens ?? 0;
+    const unknown = ["provider lost it", "changed after the head"].reduce(
+      (sum, cause) => sum + (found.causes.get(cause)?.tokens ?? 0),
+      0,
+    );
     Object.assign(figures, {
       [`${name}: repositories`]: half.repositories.join(", "),
       [`${name}: recorded calls`]: found.calls,
@@ -34,7 +37,7 @@ export async function explainHalves(folder: string): Promise<Pick<Report, "figur
     checks.push(
       exactly(`${name}: shortfalls without any cause`, found.unexplained, 0),
       atMost(
-        `${name}: unknown, share of lost tokens`,
+        `unknown share of lost tokens, ${name}`,
         unknown / Math.max(1, found.total.tokens),
         0.1,
       ),

@@ -133,7 +133,8 @@ function again(turn: Turn, { moment }: CallAtHand): Stage {
   return { after: "compact", moment, volatile: hasMessages ? rest : null };
 }
 
-function sent(turn: Turn, { sent: outcome, notes, startMs, endMs }: ResultOf<"send">): Turn {
+function sent(turn: Turn, result: ResultOf<"send">): Turn {
+  const { sent: outcome, notes, besides, startMs, endMs } = result;
   const call = needCall(turn);
   const { id: turnId, session } = turn;
   const { assembly, plan, volatile } = call.prepared;
@@ -149,6 +150,7 @@ function sent(turn: Turn, { sent: outcome, notes, startMs, endMs }: ResultOf<"se
     plan,
     volatile,
     request: { notes },
+    ...(besides && { besides }),
     sent: outcome,
     spent: session.spent,
     startMs,

@@ -17,19 +17,34 @@ import type { PreparedCall } from "./prepare-call.ts";
 
 export type Miss = PayloadOf<"cache.miss">;
 
+/** What a request held besides its prompt. Another program may have encoded it, or a configured provider added to it. */
+export interface SentBesides {
+  /** The beta features in its headers. */
+  readonly betas: readonly string[];
+  /** Absent if the call's options say it. */
+  readonly settings?: CallTraits["settings"];
+  readonly keepsThinking?: boolean;
+}
+
+type SentParts = Pick<PreparedCall, "assembly" | "plan"> & { readonly besides?: SentBesides };
+
 /** What a call sent, as the diagnosis compares it. Reads the settings again only if the options changed. */
 export function toSentPrompt(
   { lastCall, model, protocol, options, thread }: Session,
-  { assembly, plan }: Pick<PreparedCall, "assembly" | "plan">,
+  { assembly, plan, besides }: SentParts,
   host: string | null,
 ): SentPrompt {
   const { foundation } = thread;
   const sent = lastCall?.sent ?? null;
   const isSame = sent?.options === options && sent.prompt.model === model;
-  const traits = isSame
-    ? sent.prompt.traits
-    : readTraits({ protocol, model, options, foundation, plan });
-  const betas = [...(assembly.thread.written.betas ?? []), ...(options.betas ?? [])];
+  const { settings, keepsThinking = false } = besides ?? {};
+  const traits =
+    settings !== undefined
+      ? { settings, keepsThinking }
+      : isSame
+        ? sent.prompt.traits
+        : readTraits({ protocol, model, options, foundation, plan });
+  const betas = besides?.betas ?? options.betas ?? [];
   const unslotted = plan.dropped.reduce<number | null>(
     (last, { reason, block }) =>
       reason === "over the provider's limit" ? Math.max(last ?? block, block) : last,

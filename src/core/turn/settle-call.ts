@@ -17,7 +17,13 @@ import type { ModelFacts } from "../models/model-facts.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
 import { nameWrites } from "../wire/name-writes.ts";
 import type { Reply } from "../wire/reply.ts";
-import { diagnoseCall, toMiss, toSentPrompt, type Miss } from "./diagnose-call.ts";
+import {
+  diagnoseCall,
+  toMiss,
+  toSentPrompt,
+  type Miss,
+  type SentBesides,
+} from "./diagnose-call.ts";
 import { noteRefused, withPlausibleUsage } from "./plausible-usage.ts";
 import { billReplies, type CallBill } from "./call-bill.ts";
 import { toStateText } from "../session/session-state.ts";
@@ -38,6 +44,8 @@ export interface FinishedCall {
   readonly assembly: Assembly;
   readonly plan: CachePlan;
   readonly request: Pick<EncodedRequest, "notes">;
+  /** What the request held besides its prompt, as far as it is known. */
+  readonly besides?: SentBesides;
   readonly sent: SentCall;
   readonly startMs: number;
   readonly endMs: number;

@@ -8,6 +8,7 @@ import type { CallEntry } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
 import type { Message, ToolUseBlock } from "../message/message.ts";
 import type { Session } from "../session/session.ts";
+import type { SentBesides } from "./diagnose-call.ts";
 import type { SentCall } from "./settle-call.ts";
 import type { EncodedRequest } from "../wire/encoded-request.ts";
 import type { Compacted, Unchanged } from "./compaction/compacting.ts";
@@ -78,6 +79,8 @@ export type Result =
       readonly sent: SentCall;
       /** What the encoder left out or changed. */
       readonly notes: EncodedRequest["notes"];
+      /** What the request held besides its prompt, as far as it is known. */
+      readonly besides?: SentBesides;
       readonly startMs: number;
       readonly endMs: number;
     }

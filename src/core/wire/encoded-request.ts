@@ -10,6 +10,8 @@ export interface EncodedRequest<Body = unknown> {
   readonly byteLength: number;
   /** Headers besides credentials and content type. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Beta features that the headers ask for; absent for none. */
+  readonly betas?: readonly string[];
   /** Requested options that are not in the body, with the reason. */
   readonly notes: readonly EncodeNote[];
   /** The same body as an object for SDKs. Builds the whole request again on each call. */
@@ -32,6 +34,7 @@ export interface RequestParts extends Pick<EncodedRequest, "path"> {
   /** The parts of the body, in order. */
   readonly parts: readonly (string | Uint8Array)[];
   readonly headers?: EncodedRequest["headers"];
+  readonly betas?: readonly string[];
   readonly notes?: EncodedRequest["notes"];
 }
 
@@ -40,6 +43,7 @@ export function toRequest<Body = unknown>({
   path,
   parts,
   headers = {},
+  betas = [],
   notes = [],
 }: RequestParts): EncodedRequest<Body> {
   const pieces: Uint8Array[] = [];
@@ -61,6 +65,7 @@ export function toRequest<Body = unknown>({
     pieces,
     byteLength: pieces.reduce((sum, piece) => sum + piece.length, 0),
     headers,
+    ...(betas.length === 0 ? {} : { betas }),
     notes,
     toObject: () => JSON.parse(bodyText(pieces)),
   };

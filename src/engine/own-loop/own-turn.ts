@@ -287,9 +287,8 @@ function giveReply(
   { started }: Extract<Stop, { readonly kind: "call" }>,
   outcome: Reply | ProviderFailure,
 ): void {
-  const { request, startMs } = started;
   const sent = { outcome, attempts: [] };
-  apply(running, { did: "send", sent, notes: request.notes, startMs, endMs: deps.now() });
+  apply(running, { did: "send", sent, ...started, endMs: deps.now() });
 }
 
 /** Throws and changes nothing if an answer is not for one of these uses. */

@@ -7,6 +7,7 @@ import { messageSources, type NewMessage, type NewTurn } from "../../core/ledger
 import { keptSetupOf } from "../../core/session/kept-setup.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
+import type { SentBesides } from "../../core/turn/diagnose-call.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Result, StepOf } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
@@ -195,6 +196,8 @@ type Over = Pick<ToolRun, "endMs" | "spawnedSessionId">;
 
 export interface StartedCall {
   readonly request: EncodedRequest;
+  readonly notes: EncodedRequest["notes"];
+  readonly besides: SentBesides;
   readonly startMs: number;
 }
 
@@ -210,5 +213,5 @@ export function encodeCall(
   const startMs = deps.now();
   emit(running, [callStarted(running.turn, number, promptTokens)]);
   deps.onPhase?.("calling");
-  return { request, startMs };
+  return { request, notes: request.notes, besides: { betas: request.betas ?? [] }, startMs };
 }

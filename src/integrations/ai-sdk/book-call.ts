@@ -4,6 +4,7 @@ import { assert } from "../../core/assert.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
+import type { Miss, SentBesides } from "../../core/turn/diagnose-call.ts";
 import { nextStep } from "../../core/turn/next-step.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
 import { type TurnEnding, openTurn } from "../../core/turn/turn.ts";
@@ -15,7 +16,8 @@ import { encodeCall } from "../../engine/turn/steps.ts";
 import { sendsNothing } from "../../engine/own-loop/application-side.ts";
 import { recordSession } from "../../engine/session/stored-session.ts";
 import type { Emitter } from "../../engine/events/turn-emitter.ts";
-import type { Conversation, FoundConversation } from "./conversations.ts";
+import type { Conversation } from "./conversation.ts";
+import type { FoundConversation } from "./conversations.ts";
 
 export interface BookDeps {
   /** Without a ledger nothing is recorded. */
@@ -26,7 +28,13 @@ export interface BookDeps {
 
 export interface BookedCall extends PreparedCall {
   /** Records the outcome. The turn goes on if the reply has tool uses. */
-  settle(outcome: Reply | ProviderFailure): Promise<CallEntry>;
+  settle(outcome: Reply | ProviderFailure, besides: SentBesides): Promise<SettledCall>;
+}
+
+export interface SettledCall {
+  readonly entry: CallEntry;
+  /** What the call lost of the cache, and why; null for nothing. */
+  readonly miss: Miss | null;
 }
 
 export async function bookCall(
@@ -39,18 +47,20 @@ export async function bookCall(
   conversation.turn = running;
   const step = await advance(running, deps);
   assert(step.do === "send", "a turn that the SDK goes on with sends a call");
-  const { request, startMs } = encodeCall(step, running, deps);
+  const { notes, startMs } = encodeCall(step, running, deps);
   return {
     ...step.prepared,
-    settle: async (outcome) => {
+    settle: async (outcome, besides) => {
       const sent = { outcome, attempts: [] };
-      apply(running, { did: "send", sent, notes: request.notes, startMs, endMs: deps.now() });
+      apply(running, { did: "send", sent, notes, besides, startMs, endMs: deps.now() });
+      const { at } = running.turn;
+      const miss = at.after === "send" ? at.sent.miss : null;
       const recording = nextStep(running.turn);
       assert(recording.do === "record reply", "a reply is recorded");
       await take(recording, running, deps);
       const next = nextStep(running.turn);
       if (next.do === "close") await endTurn(conversation, next.how, book);
-      return recording.entry;
+      return { entry: recording.entry, miss };
     },
   };
 }

@@ -1,30 +1,21 @@
 // The conversations of one wrapped model. The SDK sends a whole prompt each time, so each call is first
-// matched with a known conversation; an unknown history begins a new session.
+// matched with a known conversation; a changed or unknown history begins a new session.
 import { randomUUID } from "node:crypto";
 import { buildFoundation, type Foundation } from "../../core/assembly/foundation.ts";
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import type { Policy } from "../../core/cache/policy.ts";
-import { itemsOf } from "../../core/growing/growing-list.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
-import { encodeMessage } from "../../core/message/encode-message.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
-import type { RunningTurn } from "../../engine/turn/running-turn.ts";
 import { openSession } from "../../engine/session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
 import { resumeSession } from "../../engine/session/stored-session.ts";
+import { sessionOf, type Conversation } from "./conversation.ts";
+import { findNearest, isAfter } from "./match-conversation.ts";
 import type { ReachedModel } from "./reach-model.ts";
 import type { ReadPrompt } from "./read-prompt.ts";
-
-export interface Conversation {
-  session: Session;
-  /** The open turn: its tools run, or its last call failed. */
-  turn: RunningTurn | null;
-  /** Whether one of its calls is running. */
-  isBusy: boolean;
-}
 
 export interface ConversationOptions {
   readonly policy: Policy;
@@ -32,6 +23,8 @@ export interface ConversationOptions {
   readonly ledger?: Ledger;
   readonly sessionId?: string;
   readonly agent?: string;
+  /** Ends the open turn of a conversation that is given up. */
+  readonly end: (conversation: Conversation) => Promise<void>;
 }
 
 export interface FoundConversation {
@@ -46,17 +39,18 @@ export interface Conversations {
   all(): readonly Conversation[];
 }
 
-/** The most recently used ones are kept. The prompt of an older one brings its history again. */
+/** The most recently used ones are kept, and all that are busy. The prompt of an older one brings its history again. */
 const conversationsMax = 64;
 
 export function createConversations(setup: ConversationOptions): Conversations {
   let open: readonly Conversation[] = [];
   let begunCount = 0;
-  const keep = (conversation: Conversation): void => {
+  const keep = async (conversation: Conversation): Promise<void> => {
     const others = open.filter((each) => each !== conversation);
-    const idle = others.filter(({ isBusy, turn }) => !isBusy && turn === null);
+    const idle = others.filter(({ isBusy }) => !isBusy);
     const tooMany = new Set(idle.slice(0, Math.max(0, others.length + 1 - conversationsMax)));
     open = [...others.filter((each) => !tooMany.has(each)), conversation];
+    for (const each of tooMany) await setup.end(each);
   };
   return {
     all: () => open,
@@ -66,17 +60,19 @@ export function createConversations(setup: ConversationOptions): Conversations {
     find: async (prompt, reached, options) => {
       const foundation = layFor(prompt, reached, setup);
       const messages = prompt.messages.map(({ message }) => message);
-      const known = open.findLast((each) => !each.isBusy && isAfter(each, messages, foundation));
+      const known = open.findLast(
+        (each) => !each.isBusy && isAfter(each, messages, foundation, reached.facts),
+      );
       if (known !== undefined) {
         known.isBusy = true;
-        keep(known);
+        await keep(known);
         return { conversation: known, current: messages.slice(knownCount(known)) };
       }
       begunCount += 1;
       const place = { foundation, messages, reached, options, number: begunCount };
       const session = (await resumeKnown(place, setup)) ?? (await openNew(place, setup, open));
       const begun = { session, turn: null, isBusy: true };
-      keep(begun);
+      await keep(begun);
       return { conversation: begun, current: messages.slice(knownCount(begun)) };
     },
   };
@@ -96,57 +92,8 @@ function layFor(
   });
 }
 
-function sessionOf({ turn, session }: Conversation): Session {
-  return turn?.turn.session ?? session;
-}
-
 function knownCount(conversation: Conversation): number {
   return sessionOf(conversation).thread.messages.length;
-}
-
-/** Whether a prompt has the whole known history, followed by something that is not a reply. */
-function isAfter(
-  conversation: Conversation,
-  messages: readonly Message[],
-  { key }: Foundation,
-): boolean {
-  const { thread } = sessionOf(conversation);
-  const count = thread.messages.length;
-  if (thread.foundation.key !== key || messages.length <= count) return false;
-  const current = messages.slice(count);
-  if (current.some(({ role }) => role === "assistant")) return false;
-  if (isToRepeat(conversation) && !isSameList(conversation.turn?.turn.current ?? [], current)) {
-    return false;
-  }
-  return isSameList([...itemsOf(thread.messages)], messages.slice(0, count));
-}
-
-/** Whether its last call failed in the middle of a turn: the next call must repeat it. */
-function isToRepeat({ turn }: Conversation): boolean {
-  return turn !== null && turn.turn.calls.at(-1)?.status !== "complete";
-}
-
-function isSameList(ones: readonly Message[], others: readonly Message[]): boolean {
-  return (
-    ones.length === others.length &&
-    ones.every((one, index) => {
-      const other = others[index];
-      return other !== undefined && isSame(one, other);
-    })
-  );
-}
-
-/** The SDK drops some fields of a reply, so only text and tool uses are compared. */
-function isSame(one: Message, other: Message): boolean {
-  if (one.role !== other.role) return false;
-  if (one.role !== "assistant") return encodeMessage(one) === encodeMessage(other);
-  return gistOf(one) === gistOf(other);
-}
-
-function gistOf({ content }: Message): string {
-  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
-  const uses = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
-  return JSON.stringify([texts.join(""), uses]);
 }
 
 interface Beginning {
@@ -170,7 +117,7 @@ async function resumeKnown(
   const setup = { model, protocol, policy, counter, options };
   const session = await resumeSession(ledger, sessionId, setup);
   const known: Conversation = { session, turn: null, isBusy: false };
-  return isAfter(known, messages, foundation) ? session : null;
+  return isAfter(known, messages, foundation, model) ? session : null;
 }
 
 async function openNew(
@@ -180,7 +127,12 @@ async function openNew(
 ): Promise<Session> {
   const { facts: model, protocol } = reached;
   const { policy, counter, agent } = setup;
-  const earlier = others.findLast(({ session }) => session.model === model)?.session;
+  const nearest = findNearest(others, messages);
+  const before = nearest === null ? null : sessionOf(nearest);
+  const isSameModel = before?.model.id === model.id;
+  const earlier = isSameModel
+    ? before
+    : others.findLast(({ session }) => session.model === model)?.session;
   const session = openSession({
     id: await freeId(setup, number),
     model,
@@ -194,7 +146,8 @@ async function openNew(
   });
   const seen = messages.findLastIndex(({ role }) => role === "assistant") + 1;
   const thread = appendMessages(openThread(foundation), messages.slice(0, seen));
-  return { ...session, policy, thread };
+  // What the conversation sent in its former shape is what this one could have read.
+  return { ...session, policy, thread, lastCall: before?.lastCall ?? null };
 }
 
 function learnedOf({ cache }: Session): Pick<Session["cache"], "entries" | "evidence"> {

@@ -8,14 +8,17 @@ import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import type { Miss } from "../../core/turn/diagnose-call.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import { readError } from "../../engine/own-loop/read-reply.ts";
 import type { Emitter } from "../../engine/events/turn-emitter.ts";
-import { bookCall, endTurn } from "./book-call.ts";
-import { createConversations, type Conversation, type Conversations } from "./conversations.ts";
+import { bookCall, endTurn, type BookDeps } from "./book-call.ts";
+import type { Conversation } from "./conversation.ts";
+import { createConversations, type Conversations } from "./conversations.ts";
 import { placeMarkers } from "./place-markers.ts";
 import { reachModel, type ReachedModel } from "./reach-model.ts";
+import { readBesides } from "./read-besides.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { createStreamReading, toReply } from "./read-result.ts";
 import type { SdkModel, SdkParams, SdkStreamPart } from "./sdk-call.ts";
@@ -49,6 +52,8 @@ export interface ReportedCall {
   readonly sessionId: string;
   readonly plan: CachePlan;
   readonly entry: CallEntry;
+  /** What the call lost of the cache: cause, place, tokens and dollars. Null for nothing. */
+  readonly miss: Miss | null;
   /** Planned markers that have no place in the prompt. */
   readonly lostMarkers: number;
 }
@@ -66,6 +71,7 @@ export function strataMiddleware(options: StrataMiddlewareOptions = {}): StrataM
     now,
     onProblem,
     conversations: createConversations({
+      end: (each) => endTurn(each, "cancelled", bookOf({ now, ...(session && { session }) })),
       policy: toPolicy(options.policy),
       counter: options.counter ?? cheapCounter,
       ...(session && { ledger: session.ledger }),
@@ -79,7 +85,7 @@ export function strataMiddleware(options: StrataMiddlewareOptions = {}): StrataM
       const call = await begin(params, model, setup);
       try {
         const result = await model.doGenerate(call?.params ?? params);
-        await call?.end(toReply(result, call.reached));
+        await call?.end(toReply(result, call.reached), result.request?.body);
         return result;
       } catch (error) {
         await call?.end(readError(error, { ...call.reached, nowMs: now }));
@@ -91,14 +97,15 @@ export function strataMiddleware(options: StrataMiddlewareOptions = {}): StrataM
       try {
         const result = await model.doStream(call?.params ?? params);
         if (call === null) return result;
-        return { ...result, stream: result.stream.pipeThrough(follow(call, now)) };
+        const { request, stream } = result;
+        return { ...result, stream: stream.pipeThrough(follow(call, request?.body, now)) };
       } catch (error) {
         await call?.end(readError(error, { ...call.reached, nowMs: now }));
         throw error;
       }
     },
     close: async () => {
-      for (const each of setup.conversations.all()) await endTurn(each, "cancelled", setup);
+      for (const each of setup.conversations.all()) await endTurn(each, "cancelled", bookOf(setup));
     },
   };
 }
@@ -112,8 +119,13 @@ interface Setup extends StrataMiddlewareOptions {
 interface BegunCall {
   readonly reached: ReachedModel;
   readonly params: SdkParams;
-  /** Only the first call counts. Never rejects. */
-  end(outcome: Reply | ProviderFailure): Promise<void>;
+  /** `body`: the request as the SDK sent it. Only the first call counts. Never rejects. */
+  end(outcome: Reply | ProviderFailure, body?: unknown): Promise<void>;
+}
+
+function bookOf({ now, session }: Pick<Setup, "now" | "session">): BookDeps {
+  const { ledger, events } = session ?? {};
+  return { now, ...(ledger && { ledger }), ...(events && { events }) };
 }
 
 /** Null if we cannot help: the call is then sent unchanged. */
@@ -128,23 +140,22 @@ async function begin(params: SdkParams, model: SdkModel, setup: Setup): Promise<
     };
     const found = await setup.conversations.find(prompt, reached, options);
     ({ conversation } = found);
-    const { ledger, events } = setup.session ?? {};
-    const book = { now: setup.now, ...(ledger && { ledger }), ...(events && { events }) };
-    const booked = await bookCall(found, book);
+    const booked = await bookCall(found, bookOf(setup));
     const placed = placeMarkers(params, prompt, booked, reached);
     const { id: sessionId } = found.conversation.session;
-    const settle = async (outcome: Reply | ProviderFailure): Promise<void> => {
-      const entry = await booked.settle(outcome);
+    const settle = async (outcome: Reply | ProviderFailure, body: unknown): Promise<void> => {
+      const besides = readBesides(body, placed.params, reached);
+      const settled = await booked.settle(outcome, besides);
       found.conversation.isBusy = false;
       const { plan } = booked;
-      setup.onCall?.({ sessionId, plan, entry, lostMarkers: placed.lostCount });
+      setup.onCall?.({ sessionId, plan, ...settled, lostMarkers: placed.lostCount });
     };
     let ended: Promise<void> | null = null;
     return {
       reached,
       params: placed.params,
-      end: (outcome) => {
-        ended ??= settle(outcome).catch((error: unknown) =>
+      end: (outcome, body) => {
+        ended ??= settle(outcome, body).catch((error: unknown) =>
           giveUp(found.conversation, error, setup),
         );
         return ended;
@@ -171,6 +182,7 @@ async function giveUp(
 /** Passes a stream through, and books it before it ends. */
 function follow(
   call: BegunCall,
+  body: unknown,
   nowMs: () => number,
 ): TransformStream<SdkStreamPart, SdkStreamPart> {
   const { reached } = call;
@@ -181,7 +193,8 @@ function follow(
     const failure =
       reading.error === undefined ? ending : readError(reading.error, { protocol, nowMs });
     const isNothing = reply.content.length === 0 && reply.usage === undefined;
-    await call.end(failure !== null && isNothing ? failure : toReply(reply, reached, failure));
+    const outcome = failure !== null && isNothing ? failure : toReply(reply, reached, failure);
+    await call.end(outcome, body);
   };
   return new TransformStream<SdkStreamPart, SdkStreamPart>({
     transform: (part, controller) => {

@@ -30,7 +30,13 @@ interface SdkWords {
   readonly toRequest: (plan: CachePlan) => SdkOptions[string];
   /** Wraps the provider's own usage in a body that the protocol can read. */
   readonly toBody: (usage: unknown) => object;
+  /** The members of a request that are its prompt, as short as they can be. */
+  readonly bare: Readonly<Record<string, unknown>>;
+  /** The header and the option that ask for beta features; null if there are none. */
+  readonly betas: { readonly header: string; readonly option: string } | null;
 }
+
+const bareMessages = { messages: [{ role: "user", content: "-" }] };
 
 const anthropicWords: SdkWords = {
   name: "anthropic",
@@ -40,6 +46,8 @@ const anthropicWords: SdkWords = {
   toRequest: ({ requestMarker }) =>
     requestMarker === null ? {} : { cacheControl: toCacheControl(requestMarker) },
   toBody: (usage) => ({ type: "message", content: [], usage }),
+  bare: { ...bareMessages, system: [] },
+  betas: { header: "anthropic-beta", option: "anthropicBeta" },
 };
 
 function toCacheControl(lifetime: Lifetime): SdkOptions[string] {
@@ -48,6 +56,7 @@ function toCacheControl(lifetime: Lifetime): SdkOptions[string] {
 
 const openaiWords = {
   name: "openai",
+  betas: null,
   marker: "promptCacheBreakpoint",
   markerSpellings: ["promptCacheBreakpoint"],
   toMarker: () => ({ mode: "explicit" }),
@@ -65,6 +74,7 @@ const known: readonly (readonly [ending: string, protocol: Protocol, words: SdkW
     openaiChat,
     {
       ...openaiWords,
+      bare: bareMessages,
       toBody: (usage) => ({
         choices: [{ message: { content: "" }, finish_reason: "stop" }],
         usage,
@@ -74,7 +84,11 @@ const known: readonly (readonly [ending: string, protocol: Protocol, words: SdkW
   [
     "openai.responses",
     openaiResponses,
-    { ...openaiWords, toBody: (usage) => ({ status: "completed", output: [], usage }) },
+    {
+      ...openaiWords,
+      bare: { input: "-", instructions: "" },
+      toBody: (usage) => ({ status: "completed", output: [], usage }),
+    },
   ],
 ];
 

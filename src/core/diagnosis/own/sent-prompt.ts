@@ -45,8 +45,8 @@ export function toForeign(prompt: SentPrompt, length: number = Infinity): Foreig
     mode: plan.mode ?? "implicit",
     ownLifetime: null,
     settings: {
-      ...traits.settings,
       ...(plan.cacheKey === null ? {} : { "cache key": plan.cacheKey }),
+      ...traits.settings,
       ...(hasImages ? { "images appear or vanish": "images" } : {}),
     },
     keepsThinking: traits.keepsThinking,

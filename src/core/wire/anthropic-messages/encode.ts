@@ -44,7 +44,7 @@ export function encodeRequest({
   return toRequest({
     path: messagesPath,
     parts,
-    headers: headersOf(assembly, options),
+    ...headersOf(assembly, options),
     notes: [
       ...taken.notes,
       ...notes,
@@ -132,10 +132,14 @@ function insertionsOf(
   return insertions;
 }
 
-function headersOf({ thread }: Assembly, options: CallOptions): Readonly<Record<string, string>> {
+function headersOf(
+  { thread }: Assembly,
+  options: CallOptions,
+): Required<Pick<EncodedRequest, "headers" | "betas">> {
   const betas = [...new Set([...(thread.written.betas ?? []), ...(options.betas ?? [])])];
   const version = { "anthropic-version": versionHeader };
-  return betas.length === 0 ? version : { ...version, "anthropic-beta": betas.join(",") };
+  const headers = betas.length === 0 ? version : { ...version, "anthropic-beta": betas.join(",") };
+  return { headers, betas };
 }
 
 /** One note for all of them: a long conversation may leave out one block per reply. */
