@@ -31,6 +31,12 @@ export const sessionEvents = {
       duration_seconds: "seconds",
     },
   },
+  "queue.dropped": {
+    when: "a message that waited for a session was dropped: the queue was full, or its caller withdrew it",
+    actor: "system",
+    sensitivity: "pseudonymous",
+    payload: { item_id: "name", status: ["dropped", "summarized"], reason: "name" },
+  },
   "session.forked": {
     when: "a new session was forked from a turn of another one",
     actor: "user",

@@ -73,6 +73,12 @@ export function checkOptions(options: unknown, texts: readonly string[]): void {
   throw invalid("signal is no AbortSignal", "give the signal of an AbortController, or nothing");
 }
 
+/** What a run does if the session is busy; undefined for the configured mode. */
+export function checkMode(given: unknown): void {
+  if (given === undefined || queueModes.some((mode) => mode === given)) return;
+  throw invalid(`mode is ${describe(given)} of no known mode`, `give one of ${queueModes.join(", ")}`);
+}
+
 /** A name that is not empty. */
 export function checkName(given: unknown, what: string): string {
   if (typeof given === "string" && given.trim() !== "") return given;

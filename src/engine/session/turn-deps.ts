@@ -68,8 +68,9 @@ export async function toDeps(
   };
 }
 
-function depsOfHandle({ signal, onPart, onPhase, takeSteered }: HandleParts): Partial<Deps> {
-  return { signal, onPart, onPhase, takeSteered };
+function depsOfHandle(parts: HandleParts): Partial<Deps> {
+  const { signal, onPart, onPhase, takeSteered, queue } = parts;
+  return { signal, onPart, onPhase, takeSteered, queue };
 }
 
 /** All sessions of an engine learn the sizes of a model together. */

@@ -1,12 +1,15 @@
 // A running turn as its caller sees it: parts as they come, a result, and ways to steer or abort it.
+import type { QueueMode } from "../../core/config/schema/queue.ts";
 import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import type { PassedOver, RouteSource } from "../../core/routing/decide-route.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import type { TurnResult } from "../../core/turn/turn-result.ts";
-import type { TurnPhase } from "./deps.ts";
+import type { SteeredItem, TurnPhase, TurnQueue } from "./deps.ts";
 
 export type TurnPart =
+  /** The message waits in the session's queue, and is not lost if the process dies. `id`: of its queue item. */
+  | { readonly type: "queued"; readonly id: string; readonly mode: QueueMode }
   | { readonly type: "started"; readonly turnId: string }
   | {
       /** Which model answers, who decided so, and which models could not be asked. */
@@ -36,14 +39,16 @@ export interface RunOptions {
   /** The model for this turn only. If it cannot take the turn, another one does, and the part `route` says why. */
   readonly model?: string;
   readonly signal?: AbortSignal;
+  /** What happens if the session is busy; `follow-up` unless the configuration says otherwise. */
+  readonly mode?: QueueMode;
 }
 
 /** Read it with `for await`, wait for `result`, or both. */
 export interface TurnHandle extends AsyncIterable<TurnPart> {
-  /** Empty until `started` for a turn that is resumed. */
+  /** Empty until `started` for a turn that is resumed. Changes if another turn takes the message. */
   readonly turnId: string;
   readonly result: Promise<TurnResult>;
-  /** Ends the turn as soon as possible; its replies and costs are recorded. */
+  /** Ends the turn as soon as possible; its replies and costs are recorded. Withdraws a message that waits. */
   abort(reason?: string): void;
   /**
    * Sends a message to the agent while it works: with the next call, or in one more call. False if the turn is over or
@@ -65,6 +70,17 @@ export interface HandleParts {
   readonly onPhase: (phase: TurnPhase) => void;
   readonly emit: (part: TurnPart) => void;
   readonly takeSteered: () => readonly Message[];
+  /** Steers a message of the queue. */
+  readonly steer: (item: SteeredItem) => void;
+  /** False if the turn already has the message. */
+  readonly unsteer: (message: Message) => boolean;
+  /** The turn takes these queue items when it opens; for an empty list, nothing may wait before it. */
+  readonly take: (ids: readonly string[]) => void;
+  readonly queue: TurnQueue;
+  /** Resolves when the turn is open in the ledger. */
+  readonly opened: Promise<void>;
+  /** Another turn takes the message: the handle is that turn's from now on. */
+  readonly join: (turn: TurnHandle) => void;
   /** The handle ends with this work. */
   readonly follow: (run: Promise<TurnResult>) => void;
 }
@@ -79,7 +95,11 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
   result.catch(() => {});
   let phase: TurnPhase = "preparing";
   let turnId = id ?? "";
+  let joined: TurnHandle | null = null;
+  let takes: readonly string[] | undefined;
   const steered: Message[] = [];
+  const items = new Map<Message, SteeredItem>();
+  const opening = Promise.withResolvers<void>();
   const end = (part: TurnPart): void => {
     phase = "over";
     queue.push(part);
@@ -88,24 +108,26 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
   return {
     handle: {
       get turnId() {
-        return turnId;
+        return joined?.turnId ?? turnId;
       },
       result,
-      abort: (reason = "aborted") => controller.abort(new Error(reason)),
+      abort: (reason = "aborted") =>
+        joined === null ? controller.abort(new Error(reason)) : joined.abort(reason),
       steer: (text) => {
         checkText(text);
+        if (joined !== null) return joined.steer(text);
         if (phase === "over" || text.trim() === "") return false;
         steered.push({ role: "user", content: [{ type: "text", text }] });
         return true;
       },
       get phase() {
-        return phase;
+        return joined?.phase ?? phase;
       },
       get isStreaming() {
-        return phase === "calling";
+        return this.phase === "calling";
       },
       get isCompacting() {
-        return phase === "compacting";
+        return this.phase === "compacting";
       },
       [Symbol.asyncIterator]: () => queue.read(),
     },
@@ -124,6 +146,30 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
     },
     emit: (part) => queue.push(part),
     takeSteered: () => steered.splice(0),
+    steer: (item) => {
+      items.set(item.message, item);
+      steered.push(item.message);
+    },
+    unsteer: (message) => {
+      const at = steered.indexOf(message);
+      if (at !== -1) steered.splice(at, 1);
+      return at !== -1;
+    },
+    take: (ids) => {
+      takes = ids;
+    },
+    queue: {
+      get takes() {
+        return takes;
+      },
+      itemOf: (message) => items.get(message),
+      onOpened: opening.resolve,
+    },
+    opened: opening.promise,
+    join: (turn) => {
+      joined = turn;
+      void forward(turn, queue.push);
+    },
     follow: (run) => {
       run.then(
         (done) => {
@@ -137,6 +183,13 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
       );
     },
   };
+}
+
+/** The end comes with the result. */
+async function forward(turn: TurnHandle, push: (part: TurnPart) => void): Promise<void> {
+  for await (const part of turn) {
+    if (part.type !== "ended" && part.type !== "failed") push(part);
+  }
 }
 
 function checkText(given: unknown): void {
