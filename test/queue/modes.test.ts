@@ -60,7 +60,9 @@ test("X-36: a steered message that its turn does not take becomes a follow-up", 
 });
 
 test("X-36: collected messages share one turn, and each caller gets its handle", async () => {
-  const { engine, session, held, letGo } = await setUp({ queue: { mode: "collect", debounceMs: 30 } });
+  const { engine, session, held, letGo } = await setUp({
+    queue: { mode: "collect", debounceMs: 30 },
+  });
   const first = session.run("Hold on.");
   await held();
   const collected = ["Two.", "Three.", "Four."].map((text) => session.run(text));
@@ -127,8 +129,8 @@ test("X-36: a full queue refuses the new message, drops the oldest, or lists it 
     ]);
   }
   expect(dropped.map(({ payload }) => payload)).toMatchObject([
-    { status: "dropped", reason: "the queue of session s has room for 2" },
-    { status: "summarized" },
+    { status: "dropped", cause: "queue_full" },
+    { status: "summarized", cause: "queue_full" },
   ]);
 });
 

@@ -31,10 +31,7 @@ const model: Model = ({ turns }) => {
     : { parts: [{ kind: "text", text: "Answered." }], stop: "end" };
 };
 
-export async function setUp(
-  options: Partial<OpenEngineOptions> = {},
-  id = "s",
-): Promise<Scene> {
+export async function setUp(options: Partial<OpenEngineOptions> = {}, id = "s"): Promise<Scene> {
   let holding = Promise.withResolvers<void>();
   let gate = Promise.withResolvers<void>();
   const hold = defineTool({

@@ -32,10 +32,14 @@ export const sessionEvents = {
     },
   },
   "queue.dropped": {
-    when: "a message that waited for a session was dropped: the queue was full, or its caller withdrew it",
+    when: "a message that waited for a session was dropped without a turn",
     actor: "system",
     sensitivity: "pseudonymous",
-    payload: { item_id: "name", status: ["dropped", "summarized"], reason: "name" },
+    payload: {
+      item_id: "name",
+      status: ["dropped", "summarized"],
+      cause: ["queue_full", "withdrawn", "unreadable"],
+    },
   },
   "session.forked": {
     when: "a new session was forked from a turn of another one",

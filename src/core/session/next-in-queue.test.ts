@@ -40,7 +40,12 @@ test("the oldest message runs first, in a turn with its id; an interruption pass
 });
 
 test("collected messages share a turn, which waits until no other one came", () => {
-  const waiting = [item(1, "collect"), item(2, "collect"), item(3, "follow-up"), item(4, "collect")];
+  const waiting = [
+    item(1, "collect"),
+    item(2, "collect"),
+    item(3, "follow-up"),
+    item(4, "collect"),
+  ];
   expect(nextInQueue(waiting, settings)).toEqual({
     id: "q1",
     event: { content: "words 1\nwords 2", source: "human" },

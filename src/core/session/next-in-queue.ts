@@ -42,8 +42,8 @@ export function nextInQueue(
 
 /** The messages at the front that can share a turn: they differ in their words alone. */
 function collected(waiting: readonly ReadItem[]): readonly ReadItem[] {
-  const about = ({ mode, model, event: { content: _, ...rest } }: ReadItem): string =>
-    JSON.stringify([mode, model, Object.entries(rest).toSorted()]);
+  const about = ({ mode, model, event }: ReadItem): string =>
+    JSON.stringify({ mode, model, ...event, content: null });
   const [first] = waiting;
   const end = waiting.findIndex((item) => first !== undefined && about(item) !== about(first));
   return end === -1 ? waiting : waiting.slice(0, end);

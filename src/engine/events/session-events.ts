@@ -33,13 +33,19 @@ export function emitOpened(bus: Emitter | undefined, session: Session): void {
   }
 }
 
+export type DropCause = PayloadOf<"queue.dropped">["cause"];
+
 /** Emits that a message left the queue without a turn. */
 export function emitDropped(
   bus: Emitter | undefined,
   sessionId: string,
-  { id, status, reason }: QueueDrop & { readonly id: string },
+  {
+    id,
+    status,
+    cause,
+  }: Pick<QueueDrop, "status"> & { readonly id: string; readonly cause: DropCause },
 ): void {
-  const payload = { item_id: id, status, reason };
+  const payload = { item_id: id, status, cause };
   unlessRefused(() => bus?.emit({ type: "queue.dropped", sessionId, payload }));
 }
 

@@ -76,7 +76,10 @@ export function checkOptions(options: unknown, texts: readonly string[]): void {
 /** What a run does if the session is busy; undefined for the configured mode. */
 export function checkMode(given: unknown): void {
   if (given === undefined || queueModes.some((mode) => mode === given)) return;
-  throw invalid(`mode is ${describe(given)} of no known mode`, `give one of ${queueModes.join(", ")}`);
+  throw invalid(
+    `mode is ${describe(given)} of no known mode`,
+    `give one of ${queueModes.join(", ")}`,
+  );
 }
 
 /** A name that is not empty. */

@@ -14,7 +14,8 @@ export async function findResult(
 ): Promise<TurnResult | null> {
   const { ledger } = context.deps;
   const record = await ledger.findTurn(turnId);
-  if (record === null || record.status === "pending" || record.status === "interrupted") return null;
+  if (record === null || record.status === "pending" || record.status === "interrupted")
+    return null;
   const recorded = await readTurn(sessionId, record, ledger);
   const { session } = await loadSession(context, sessionId);
   const endMs = record.endMs ?? record.startMs;

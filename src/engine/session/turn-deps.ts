@@ -69,7 +69,8 @@ export async function toDeps(
 }
 
 function depsOfHandle(parts: HandleParts): Partial<Deps> {
-  const { signal, onPart, onPhase, takeSteered, queue } = parts;
+  const { signal, onPart, onPhase, steering } = parts;
+  const { takeSteered, queue } = steering;
   return { signal, onPart, onPhase, takeSteered, queue };
 }
 

@@ -15,6 +15,7 @@ import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Route } from "../../core/routing/decide-route.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
+import type { TurnQueue } from "./steering.ts";
 
 /** Runs tools. A dispatcher's `runAll` is one of these. */
 export type RunTools = (
@@ -64,22 +65,6 @@ export interface StepDeps {
   /** Returns new messages to the agent while the turn runs, each once. */
   readonly takeSteered?: () => readonly Message[];
   readonly queue?: TurnQueue;
-}
-
-/** What a turn has to do with its session's queue. */
-export interface TurnQueue {
-  /** As of a new turn in the ledger. */
-  readonly takes: readonly string[] | undefined;
-  /** The queue item that a steered message came from. */
-  readonly itemOf: (message: Message) => SteeredItem | undefined;
-  readonly onOpened: () => void;
-}
-
-/** A message of the queue for the running turn. It is taken with the commit that records it. */
-export interface SteeredItem {
-  readonly id: string;
-  readonly message: Message;
-  readonly onTaken: () => void;
 }
 
 export interface Deps extends StepDeps {

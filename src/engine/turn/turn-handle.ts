@@ -1,11 +1,12 @@
 // A running turn as its caller sees it: parts as they come, a result, and ways to steer or abort it.
 import type { QueueMode } from "../../core/config/schema/queue.ts";
-import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
+import type { ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import type { PassedOver, RouteSource } from "../../core/routing/decide-route.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import type { TurnResult } from "../../core/turn/turn-result.ts";
-import type { SteeredItem, TurnPhase, TurnQueue } from "./deps.ts";
+import type { TurnPhase } from "./deps.ts";
+import { createSteering, type Steering } from "./steering.ts";
 
 export type TurnPart =
   /** The message waits in the session's queue, and is not lost if the process dies. `id`: of its queue item. */
@@ -69,18 +70,9 @@ export interface HandleParts {
   readonly onPart: (part: StreamPart) => void;
   readonly onPhase: (phase: TurnPhase) => void;
   readonly emit: (part: TurnPart) => void;
-  readonly takeSteered: () => readonly Message[];
-  /** Steers a message of the queue. */
-  readonly steer: (item: SteeredItem) => void;
-  /** False if the turn already has the message. */
-  readonly unsteer: (message: Message) => boolean;
-  /** The turn takes these queue items when it opens; for an empty list, nothing may wait before it. */
-  readonly take: (ids: readonly string[]) => void;
-  readonly queue: TurnQueue;
-  /** Resolves when the turn is open in the ledger. */
-  readonly opened: Promise<void>;
-  /** Another turn takes the message: the handle is that turn's from now on. */
-  readonly join: (turn: TurnHandle) => void;
+  readonly steering: Steering;
+  /** Another turn takes the message: the handle is that turn's from now on, and shows its parts. Returns its result. */
+  readonly join: (turn: TurnHandle) => Promise<TurnResult>;
   /** The handle ends with this work. */
   readonly follow: (run: Promise<TurnResult>) => void;
 }
@@ -96,10 +88,8 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
   let phase: TurnPhase = "preparing";
   let turnId = id ?? "";
   let joined: TurnHandle | null = null;
-  let takes: readonly string[] | undefined;
-  const steered: Message[] = [];
-  const items = new Map<Message, SteeredItem>();
-  const opening = Promise.withResolvers<void>();
+  const steering = createSteering();
+  const phaseNow = (): TurnPhase => joined?.phase ?? phase;
   const end = (part: TurnPart): void => {
     phase = "over";
     queue.push(part);
@@ -117,17 +107,17 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
         checkText(text);
         if (joined !== null) return joined.steer(text);
         if (phase === "over" || text.trim() === "") return false;
-        steered.push({ role: "user", content: [{ type: "text", text }] });
+        steering.say({ role: "user", content: [{ type: "text", text }] });
         return true;
       },
       get phase() {
-        return joined?.phase ?? phase;
+        return phaseNow();
       },
       get isStreaming() {
-        return this.phase === "calling";
+        return phaseNow() === "calling";
       },
       get isCompacting() {
-        return this.phase === "compacting";
+        return phaseNow() === "compacting";
       },
       [Symbol.asyncIterator]: () => queue.read(),
     },
@@ -145,30 +135,13 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
       queue.push({ type: "phase", phase });
     },
     emit: (part) => queue.push(part),
-    takeSteered: () => steered.splice(0),
-    steer: (item) => {
-      items.set(item.message, item);
-      steered.push(item.message);
-    },
-    unsteer: (message) => {
-      const at = steered.indexOf(message);
-      if (at !== -1) steered.splice(at, 1);
-      return at !== -1;
-    },
-    take: (ids) => {
-      takes = ids;
-    },
-    queue: {
-      get takes() {
-        return takes;
-      },
-      itemOf: (message) => items.get(message),
-      onOpened: opening.resolve,
-    },
-    opened: opening.promise,
-    join: (turn) => {
+    steering,
+    join: async (turn) => {
       joined = turn;
-      void forward(turn, queue.push);
+      for await (const part of turn) {
+        if (part.type !== "ended" && part.type !== "failed") queue.push(part);
+      }
+      return turn.result;
     },
     follow: (run) => {
       run.then(
@@ -183,13 +156,6 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
       );
     },
   };
-}
-
-/** The end comes with the result. */
-async function forward(turn: TurnHandle, push: (part: TurnPart) => void): Promise<void> {
-  for await (const part of turn) {
-    if (part.type !== "ended" && part.type !== "failed") push(part);
-  }
 }
 
 function checkText(given: unknown): void {

@@ -41,7 +41,10 @@ export const queue: Spec<QueueConfig> = group("messages that come while a sessio
     { usual: usualQueue.debounceMs, min: 0, max: 600_000 },
     "collected messages get their turn when no other one came for this long",
   ),
-  cap: whole({ usual: usualQueue.cap, min: 1, max: 10_000 }, "the most messages that wait in a session"),
+  cap: whole(
+    { usual: usualQueue.cap, min: 1, max: 10_000 },
+    "the most messages that wait in a session",
+  ),
   drop: choice(
     queueDrops,
     usualQueue.drop,
