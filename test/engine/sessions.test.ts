@@ -127,7 +127,7 @@ test("while it compacts or runs, nothing else begins; closing waits for it", asy
   await session.run("One. ".repeat(4_000)).result;
   await session.run("Two. ".repeat(4_000)).result;
   const compactionState = session.compact();
-  expect(() => session.run("Three.")).toThrow("a turn runs in session");
+  const waiting = session.run("Three.");
   await expect(session.useModel("claude-opus-5-5")).rejects.toThrow("is being changed");
   await expect(session.compact()).rejects.toThrow("is being changed");
   let isClosed = false;
@@ -137,6 +137,7 @@ test("while it compacts or runs, nothing else begins; closing waits for it", asy
   await closing;
   expect(await again).toBe(true);
   expect((await compactionState).kind).toBe("unchanged");
+  await expect(waiting.result).rejects.toThrow("was closed before the message had its turn");
   expect(() => session.run("Four.")).toThrow("is closed");
 });
 

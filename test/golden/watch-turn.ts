@@ -109,6 +109,7 @@ function addPart(seen: unknown[], part: TurnPart): void {
     case "started":
       seen.push({ ...part, type: recordedNames.started });
       return;
+    case "queued":
     case "route":
       seen.push(part);
   }

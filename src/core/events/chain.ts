@@ -72,6 +72,7 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
     case "session.forked":
     case "session.archived":
     case "session.deleted":
+    case "queue.dropped":
     case "memory.unreadable":
       return started;
   }
@@ -117,6 +118,7 @@ export function extendChain(chain: Chain, event: StrataEvent): Chain {
     case "session.forked":
     case "session.archived":
     case "session.deleted":
+    case "queue.dropped":
     case "cache.miss":
     case "skill.search":
     case "skill.loaded":

@@ -15,6 +15,7 @@ describe("the catalogue", () => {
       "session.created",
       "session.resumed",
       "session.ended",
+      "queue.dropped",
       "session.forked",
       "session.archived",
       "session.deleted",

@@ -31,6 +31,16 @@ export const sessionEvents = {
       duration_seconds: "seconds",
     },
   },
+  "queue.dropped": {
+    when: "a message that waited for a session was dropped without a turn",
+    actor: "system",
+    sensitivity: "pseudonymous",
+    payload: {
+      item_id: "name",
+      status: ["dropped", "summarized"],
+      cause: ["queue_full", "withdrawn", "unreadable"],
+    },
+  },
   "session.forked": {
     when: "a new session was forked from a turn of another one",
     actor: "user",

@@ -1,14 +1,7 @@
 // Messages that wait for a session: they come while a turn runs, and outlive the process that took them.
+import type { QueueMode } from "../config/schema/queue.ts";
 import type { JsonText } from "../message/message.ts";
 import { StrataError } from "../strata-error.ts";
-
-/**
- * `steer`: into the running turn. `follow-up`: a turn of its own, afterwards. `collect`: one turn with the others that
- * wait. `interrupt`: stops the running turn and runs next.
- */
-export const queueModes = ["steer", "follow-up", "collect", "interrupt"] as const;
-
-export type QueueMode = (typeof queueModes)[number];
 
 /** `summarized`: dropped, but the next turn lists it in a line. */
 export const queueStatuses = ["waiting", "summarized", "taken", "dropped"] as const;

@@ -27,15 +27,11 @@ export interface NewTurn {
   readonly setupJson?: JsonText;
   /** What the first call will send, recorded before it is sent. */
   readonly messages: readonly NewMessage[];
-  /** For a session with a queue. Without it the turn does not look at the queue. */
-  readonly queue?: TurnTakes;
-}
-
-export interface TurnTakes {
-  /** Queue items that the turn handles. If there are none, nothing may wait before it (`SessionBusy`). */
-  readonly takes: readonly string[];
-  /** Items for the turn itself: they may wait. */
-  readonly steered: readonly string[];
+  /**
+   * Queue items that the turn handles. An empty list: nothing may wait before it (`SessionBusy`). Without a list the turn
+   * does not look at the queue.
+   */
+  readonly takes?: readonly string[];
 }
 
 /** What the turn's agent could use. */

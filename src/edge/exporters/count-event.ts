@@ -51,6 +51,7 @@ export function countEvent(event: StrataEvent, context: CountContext): void {
     case "session.forked":
     case "session.archived":
     case "session.deleted":
+    case "queue.dropped":
     case "turn.started":
     case "turn.resumed":
     case "route.decided":

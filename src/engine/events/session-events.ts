@@ -1,5 +1,6 @@
 // Events about a whole session: opened and closed.
 import type { PayloadOf } from "../../core/events/event.ts";
+import type { QueueDrop } from "../../core/ledger/queue-record.ts";
 import { toUsd } from "../../core/events/payload-spelling.ts";
 import type { EngineDeps } from "../session/engine-deps.ts";
 import type { Session } from "../../core/session/session.ts";
@@ -30,6 +31,22 @@ export function emitOpened(bus: Emitter | undefined, session: Session): void {
   for (const draft of toPreactivationDrafts(sessionId, preactivated)) {
     unlessRefused(() => bus.emit({ ...draft, parentEventId }));
   }
+}
+
+export type DropCause = PayloadOf<"queue.dropped">["cause"];
+
+/** Emits that a message left the queue without a turn. */
+export function emitDropped(
+  bus: Emitter | undefined,
+  sessionId: string,
+  {
+    id,
+    status,
+    cause,
+  }: Pick<QueueDrop, "status"> & { readonly id: string; readonly cause: DropCause },
+): void {
+  const payload = { item_id: id, status, cause };
+  unlessRefused(() => bus?.emit({ type: "queue.dropped", sessionId, payload }));
 }
 
 /** Emits nothing for an unrecorded session. A failing ledger does not stop the close. */

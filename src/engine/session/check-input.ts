@@ -1,4 +1,5 @@
 // Refuses what an application without types may pass in, and what a provider would refuse later. Nothing is recorded before.
+import { queueDrops, queueModes } from "../../core/config/schema/queue.ts";
 import { isAttachment, type AgentEvent } from "../../core/layers/event.ts";
 import { agentRoles } from "../../core/message/assembled-context.ts";
 import { isCount, isObject } from "../../core/message/fields.ts";
@@ -76,6 +77,15 @@ export function checkOptions(options: unknown, texts: readonly string[]): void {
   throw invalid("signal is no AbortSignal", "give the signal of an AbortController, or nothing");
 }
 
+/** What a run does if the session is busy; undefined for the configured mode. */
+export function checkMode(given: unknown): void {
+  if (given === undefined || queueModes.some((mode) => mode === given)) return;
+  throw invalid(
+    `mode is ${describe(given)} of no known mode`,
+    `give one of ${queueModes.join(", ")}`,
+  );
+}
+
 /** A name that is not empty. */
 export function checkName(given: unknown, what: string): string {
   if (typeof given === "string" && given.trim() !== "") return given;
@@ -135,6 +145,15 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
   pace: [oneOf("human", "tool loop", "worker", "cron", "one-shot"), "a known pace, such as human"],
   workspacePath: [isText, "a folder"],
   moment: [isObject, "{ sender, channel }"],
+  queue: [
+    (value) =>
+      isObject(value) &&
+      isUnset(value["mode"], oneOf(...queueModes)) &&
+      isUnset(value["debounceMs"], isCount) &&
+      isUnset(value["cap"], isPositive) &&
+      isUnset(value["drop"], oneOf(...queueDrops)),
+    `{ mode: ${queueModes.join(", ")}; debounceMs; cap from 1; drop: ${queueDrops.join(", ")} }`,
+  ],
   routing: [
     (value) => isObject(value) && Array.isArray(value["rules"]) && Array.isArray(value["patterns"]),
     "an object with rules and patterns",

@@ -6,6 +6,7 @@ import type { Policy, PolicyName } from "../../core/cache/policy.ts";
 import type { CompactionSettings } from "../../core/compaction/plan/settings.ts";
 import type { AgentEvent } from "../../core/layers/event.ts";
 import type { RoutingConfig } from "../../core/config/schema/models.ts";
+import { usualQueue, type QueueConfig } from "../../core/config/schema/queue.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import type { Reserves } from "../../core/tokens/budget.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
@@ -37,12 +38,18 @@ export interface EngineConfig {
   readonly workspacePath?: string;
   /** Who writes and where, for events that do not say it. */
   readonly moment?: Pick<AgentEvent, "sender" | "channel">;
+  /** What happens to messages that come while a session is busy. */
+  readonly queue?: Partial<QueueConfig>;
   /** Rules that choose a turn's model. By default every session stays with its own. */
   readonly routing?: RoutingConfig;
 }
 
 export function routingOf({ routing }: EngineConfig): RoutingConfig {
   return routing ?? { isSticky: true, rules: [], patterns: [], workspaceDefault: null };
+}
+
+export function queueOf({ queue }: EngineConfig): QueueConfig {
+  return { ...usualQueue, ...queue };
 }
 
 export function policyOf({ policy = "adaptive", padding }: EngineConfig): Policy {

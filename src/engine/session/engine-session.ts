@@ -20,16 +20,22 @@ import {
   type TurnHandle,
 } from "../turn/turn-handle.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
-import { checkEvent, checkName, checkOptions } from "./check-input.ts";
+import { checkEvent, checkMode, checkName, checkOptions } from "./check-input.ts";
 import type { EngineContext } from "./engine-deps.ts";
 import { LiveSession, type OpenedSession } from "./live-session.ts";
+import { SessionQueue } from "./session-queue.ts";
 
 export interface EngineSession extends OwnLoop {
   readonly id: string;
   /** How it stands: a value, replaced by every turn. */
   readonly session: Session;
-  /** Handles an event, or a message of a person. A session runs one turn at a time. */
+  /**
+   * Handles an event, or a message of a person. A session runs one turn at a time: if it is busy, here or in another
+   * process, the message waits in its queue, and `mode` says what becomes of it.
+   */
   run(event: AgentEvent | string, options?: RunOptions): TurnHandle;
+  /** Runs the messages that wait in its queue, such as those of a process that died. Their handles, oldest first. */
+  runWaiting(): Promise<readonly TurnHandle[]>;
   /** Continues a turn that a process left open. */
   resume(options?: RunOptions): TurnHandle;
   /** Shortens its history now. */
@@ -58,9 +64,10 @@ export function createEngineSession(
   const { world } = opened;
   const { id } = opened.session;
   const live = new LiveSession(context, opened);
+  const queue = new SessionQueue(context, live);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    const how = await live.close();
+    const [how] = await Promise.all([live.close(), queue.close()]);
     onClosed();
     const disposition = how === "aborted" ? "abandoned" : dispositionOf(live.lastEnd);
     await emitEnded(context.deps, live.session, disposition);
@@ -98,9 +105,12 @@ export function createEngineSession(
     },
     run: (given, options = {}) => {
       const event = checkEvent(given);
-      const { model = null } = checkRun(options);
-      return occupy(idOf(options), options, (parts) => live.run(parts, { event, model })).handle;
+      const { model = null, mode, signal } = checkRun(options);
+      const parts = createTurnHandle(idOf(options), signal);
+      queue.run(parts, { event, model, mode });
+      return parts.handle;
     },
+    runWaiting: () => queue.runWaiting(),
     resume: (options = {}) => occupy(null, checkRun(options), (parts) => live.resume(parts)).handle,
     ...createOwnLoop({ sessionId: id, begin }),
     compact: async (given = {}) => {
@@ -135,5 +145,6 @@ function idOf({ id = randomUUID() }: RunOptions): string {
 /** Checks a run before anything is recorded. */
 function checkRun(options: RunOptions): RunOptions {
   checkOptions(options, ["id", "model"]);
+  checkMode(options.mode);
   return options;
 }

@@ -52,6 +52,8 @@ export class LiveSession {
   #work: { readonly over: Promise<unknown>; readonly abort: (reason: string) => void } | null =
     null;
   #isClosed = false;
+  /** The handle of the running turn. */
+  #handle: HandleParts | null = null;
 
   constructor(context: EngineContext, opened: OpenedSession) {
     const { session, reached, world, unfinished = null, hasOpenTurn = false } = opened;
@@ -76,10 +78,36 @@ export class LiveSession {
     return this.#lastEnd;
   }
 
+  get isBusy(): boolean {
+    return this.#work !== null;
+  }
+
+  get running(): HandleParts | null {
+    return this.#handle;
+  }
+
+  requireOpen(): void {
+    if (this.#isClosed) throw closed(this.session.id);
+  }
+
   requireIdle(): void {
-    const { id } = this.session;
-    if (this.#isClosed) throw closed(id);
-    if (this.#work !== null) throw busy(id);
+    this.requireOpen();
+    if (this.isBusy) throw busy(this.session.id);
+  }
+
+  /** Resolves when nothing runs. */
+  async idle(): Promise<void> {
+    while (this.#work !== null) await this.#work.over.catch(() => {});
+  }
+
+  /** Aborts what runs. */
+  interrupt(reason: string): void {
+    this.#work?.abort(reason);
+  }
+
+  /** Another process went on with the session: it is read again before it does anything else. */
+  setStale(): void {
+    this.#leftover = "unknown";
   }
 
   /** Runs work that nothing else may run beside. `abort` ends it early. */
@@ -91,15 +119,16 @@ export class LiveSession {
       return await over;
     } finally {
       this.#work = null;
+      this.#handle = null;
     }
   }
 
   /** Aborts and awaits what runs, and refuses everything new. */
   async close(): Promise<"idle" | "aborted"> {
     this.#isClosed = true;
-    if (this.#work === null) return "idle";
-    this.#work.abort("the session is closed");
-    await this.#work.over.catch(() => {});
+    if (!this.isBusy) return "idle";
+    this.interrupt("the session is closed");
+    await this.idle();
     return "aborted";
   }
 
@@ -140,6 +169,7 @@ export class LiveSession {
     work: (turn: SessionTurn) => Promise<Value>,
   ): Promise<Value> {
     return this.#attempt("the turn", async () => {
+      this.#handle = parts;
       const turn = await (asked === null ? this.#load(parts) : this.#begin(parts, asked));
       this.#turn = turn.running;
       return work(turn);

@@ -75,8 +75,10 @@ function needsOf({ tools }: World, role: AgentRole, tool: string): readonly stri
   return offered.find(({ definition }) => definition.name === tool)?.needs ?? [];
 }
 
-function depsOfHandle({ signal, onPart, onPhase, takeSteered }: HandleParts): Partial<Deps> {
-  return { signal, onPart, onPhase, takeSteered };
+function depsOfHandle(parts: HandleParts): Partial<Deps> {
+  const { signal, onPart, onPhase, steering } = parts;
+  const { takeSteered, queue } = steering;
+  return { signal, onPart, onPhase, takeSteered, queue };
 }
 
 /** All sessions of an engine learn the sizes of a model together. */

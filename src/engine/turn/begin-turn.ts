@@ -7,6 +7,7 @@ import type { Deps, TurnToRun, TurnToResume } from "./deps.ts";
 import { recordSession } from "../session/stored-session.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
+import { SessionBusy } from "../../core/ledger/queue-record.ts";
 import type { TurnRecord } from "../../core/ledger/turn-record.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { toTurnCompaction, type TurnCompaction } from "../../core/turn/done-in-turn.ts";
@@ -55,7 +56,7 @@ export async function loadTurn(
   const { ledger } = deps;
   const found = await ledger.findUnfinished(session.id);
   if (found === null) {
-    throw new StrataError(
+    throw new SessionBusy(
       "conflict",
       `session ${session.id} has no turn to resume: it is closed, or another process works on it`,
       "run a new turn, or wait until the other one is closed",
@@ -108,7 +109,7 @@ async function readCompactions(
     .toReversed();
 }
 
-async function readTurn(
+export async function readTurn(
   sessionId: string,
   turn: TurnRecord,
   ledger: Ledger,

@@ -15,6 +15,7 @@ import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Route } from "../../core/routing/decide-route.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
+import type { TurnQueue } from "./steering.ts";
 
 /** Runs tools. A dispatcher's `runAll` is one of these. */
 export type RunTools = (
@@ -65,6 +66,7 @@ export interface StepDeps {
   readonly refresh?: (session: Session) => Promise<Session>;
   /** Returns new messages to the agent while the turn runs, each once. */
   readonly takeSteered?: () => readonly Message[];
+  readonly queue?: TurnQueue;
 }
 
 export interface Deps extends StepDeps {

@@ -100,7 +100,7 @@ export async function releaseOnError<Value>(
 export async function closeTurn(
   running: RunningTurn,
   how: TurnEnding,
-  { now, takeSteered, permissionsOf }: StepDeps,
+  { now, takeSteered, permissionsOf, queue }: StepDeps,
 ): Promise<TurnResult> {
   return releaseOnError(running, async () => {
     const { turn, lease } = running;
@@ -108,7 +108,9 @@ export async function closeTurn(
     const { session, end } = toClosed(turn, how, endMs);
     await lease?.close({ ...end, ...permissionsUsed(turn, permissionsOf) });
     emit(running, turnEnded(turn, how, endMs));
-    const unsaid = takeSteered && [...turn.steered, ...takeSteered()];
+    const steered = takeSteered && [...turn.steered, ...takeSteered()];
+    // A message of the queue gets a turn of its own.
+    const unsaid = steered?.filter((message) => queue?.itemOf(message) === undefined);
     return toTurnResult(turn, { how, endMs, session, unsaid });
   });
 }

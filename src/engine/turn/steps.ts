@@ -51,15 +51,24 @@ export async function refresh(
 export async function recordSent(
   running: RunningTurn,
   step: StepOf<"record">,
-  { ledger }: Pick<StepDeps, "ledger">,
+  { ledger, queue }: Pick<StepDeps, "ledger" | "queue">,
 ): Promise<void> {
   const { turn } = running;
   const { plainThread } = step.prepared.assembly;
   const messages = countedMessages(plainThread, turn.session.thread.messages.length);
   if (step.opens) {
-    running.lease = (await ledger?.openTurn(toNewTurn(turn, messages, step.nowMs))) ?? null;
+    const { takes } = queue ?? {};
+    const opening = { ...toNewTurn(turn, messages, step.nowMs), ...(takes && { takes }) };
+    running.lease = (await ledger?.openTurn(opening)) ?? null;
+    queue?.onOpened();
   } else if (messages.length > 0) {
-    await running.lease?.answer(messages.map((message, at) => asAnswer(message, turn, at)));
+    const answers = messages.map((message, at) => asAnswer(message, turn, at));
+    const items = turn.current.flatMap((message) => queue?.itemOf(message) ?? []);
+    await running.lease?.answer(
+      answers,
+      items.map(({ id }) => id),
+    );
+    for (const { onTaken } of items) onTaken();
   }
 }
 

@@ -1,12 +1,16 @@
 // A running turn as its caller sees it: parts as they come, a result, and ways to steer or abort it.
-import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
+import type { QueueMode } from "../../core/config/schema/queue.ts";
+import type { ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import type { PassedOver, RouteSource } from "../../core/routing/decide-route.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import type { TurnResult } from "../../core/turn/turn-result.ts";
 import type { TurnPhase } from "./deps.ts";
+import { createSteering, type Steering } from "./steering.ts";
 
 export type TurnPart =
+  /** The message waits in the session's queue, and is not lost if the process dies. `id`: of its queue item. */
+  | { readonly type: "queued"; readonly id: string; readonly mode: QueueMode }
   | { readonly type: "started"; readonly turnId: string }
   | {
       /** Which model answers, who decided so, and which models could not be asked. */
@@ -36,14 +40,16 @@ export interface RunOptions {
   /** The model for this turn only. If it cannot take the turn, another one does, and the part `route` says why. */
   readonly model?: string;
   readonly signal?: AbortSignal;
+  /** What happens if the session is busy; `follow-up` unless the configuration says otherwise. */
+  readonly mode?: QueueMode;
 }
 
 /** Read it with `for await`, wait for `result`, or both. */
 export interface TurnHandle extends AsyncIterable<TurnPart> {
-  /** Empty until `started` for a turn that is resumed. */
+  /** Empty until `started` for a turn that is resumed. Changes if another turn takes the message. */
   readonly turnId: string;
   readonly result: Promise<TurnResult>;
-  /** Ends the turn as soon as possible; its replies and costs are recorded. */
+  /** Ends the turn as soon as possible; its replies and costs are recorded. Withdraws a message that waits. */
   abort(reason?: string): void;
   /**
    * Sends a message to the agent while it works: with the next call, or in one more call. False if the turn is over or
@@ -64,7 +70,9 @@ export interface HandleParts {
   readonly onPart: (part: StreamPart) => void;
   readonly onPhase: (phase: TurnPhase) => void;
   readonly emit: (part: TurnPart) => void;
-  readonly takeSteered: () => readonly Message[];
+  readonly steering: Steering;
+  /** Another turn takes the message: the handle is that turn's from now on, and shows its parts. Returns its result. */
+  readonly join: (turn: TurnHandle) => Promise<TurnResult>;
   /** The handle ends with this work. */
   readonly follow: (run: Promise<TurnResult>) => void;
 }
@@ -79,7 +87,9 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
   result.catch(() => {});
   let phase: TurnPhase = "preparing";
   let turnId = id ?? "";
-  const steered: Message[] = [];
+  let joined: TurnHandle | null = null;
+  const steering = createSteering();
+  const phaseNow = (): TurnPhase => joined?.phase ?? phase;
   const end = (part: TurnPart): void => {
     phase = "over";
     queue.push(part);
@@ -88,24 +98,26 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
   return {
     handle: {
       get turnId() {
-        return turnId;
+        return joined?.turnId ?? turnId;
       },
       result,
-      abort: (reason = "aborted") => controller.abort(new Error(reason)),
+      abort: (reason = "aborted") =>
+        joined === null ? controller.abort(new Error(reason)) : joined.abort(reason),
       steer: (text) => {
         checkText(text);
+        if (joined !== null) return joined.steer(text);
         if (phase === "over" || text.trim() === "") return false;
-        steered.push({ role: "user", content: [{ type: "text", text }] });
+        steering.say({ role: "user", content: [{ type: "text", text }] });
         return true;
       },
       get phase() {
-        return phase;
+        return phaseNow();
       },
       get isStreaming() {
-        return phase === "calling";
+        return phaseNow() === "calling";
       },
       get isCompacting() {
-        return phase === "compacting";
+        return phaseNow() === "compacting";
       },
       [Symbol.asyncIterator]: () => queue.read(),
     },
@@ -123,7 +135,14 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
       queue.push({ type: "phase", phase });
     },
     emit: (part) => queue.push(part),
-    takeSteered: () => steered.splice(0),
+    steering,
+    join: async (turn) => {
+      joined = turn;
+      for await (const part of turn) {
+        if (part.type !== "ended" && part.type !== "failed") queue.push(part);
+      }
+      return turn.result;
+    },
     follow: (run) => {
       run.then(
         (done) => {

@@ -19,7 +19,7 @@ import type { WorldSettings } from "../../engine/world/world-settings.ts";
 
 export interface ConfigAround extends Omit<
   EngineConfig,
-  "model" | "policy" | "compaction" | "routing"
+  "model" | "policy" | "compaction" | "routing" | "queue"
 > {
   /** The default model. */
   readonly model: string;
@@ -44,6 +44,7 @@ export function toEngineConfig(
     policy: toPolicy(config, agentId),
     routing: toRouting(config, resolved.modelFrom),
     compaction: toCompactionSettings(config.compaction, resolved.compaction),
+    queue: config.queue,
   };
 }
 

@@ -92,6 +92,7 @@ const newTurn: RunningTurn = {
 
 function updatePart(state: ChatState, part: TurnPart): ChatState {
   switch (part.type) {
+    case "queued":
     case "started":
       return { ...state, turn: state.turn ?? newTurn };
     case "route": {

@@ -1,6 +1,6 @@
 // Messages that wait for a session: added, read in order, taken by a turn, dropped.
+import { queueModes } from "../../../core/config/schema/queue.ts";
 import {
-  queueModes,
   queueStatuses,
   type NewQueueItem,
   type QueueDrop,

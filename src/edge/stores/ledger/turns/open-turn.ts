@@ -47,9 +47,8 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<OpenTurn> {
 }
 
 /** How many messages should have their turn before this one. */
-async function countBefore(store: Store, { sessionId, queue }: NewTurn): Promise<number> {
-  if (queue === undefined || queue.takes.length > 0) return 0;
-  return (await countWaiting(store, sessionId)) - queue.steered.length;
+async function countBefore(store: Store, { sessionId, takes }: NewTurn): Promise<number> {
+  return takes?.length === 0 ? countWaiting(store, sessionId) : 0;
 }
 
 function heldOf(store: Store, known: KnownSession, turn: NewTurn): HeldTurn {
@@ -75,7 +74,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
   const rows = turn.messages.map((message, index) =>
     messageRow(store, message, { ...place, index, callNumber: 1 }),
   );
-  const takes = turn.queue?.takes ?? [];
+  const { takes = [] } = turn;
   return {
     guards: [
       ...takes.map(untakenGuard),

@@ -1,0 +1,315 @@
+// The messages that wait for a session in this process, with the handles of their callers. What waits is in the ledger: this
+// runs it in its order, also what another process queued, and tells each caller what became of its message.
+import { setTimeout as wait } from "node:timers/promises";
+import type { QueueMode } from "../../core/config/schema/queue.ts";
+import { SessionBusy } from "../../core/ledger/queue-record.ts";
+import type { Message } from "../../core/message/message.ts";
+import { nextInQueue, type QueuedTurn, type ReadItem } from "../../core/session/next-in-queue.ts";
+import { StrataError, toStrataError } from "../../core/strata-error.ts";
+import type { TurnResult } from "../../core/turn/turn-result.ts";
+import { createTurnHandle, type HandleParts, type TurnHandle } from "../turn/turn-handle.ts";
+import type { EngineContext } from "./engine-deps.ts";
+import type { LiveSession } from "./live-session.ts";
+import { findResult } from "./recorded-result.ts";
+import type { AskedTurn } from "./route-turn.ts";
+import { StoredQueue, type Dropped } from "./stored-queue.ts";
+
+export interface AskedInQueue extends AskedTurn {
+  readonly mode: QueueMode | undefined;
+}
+
+/** A message that waits, and its caller. */
+interface Waiting {
+  readonly id: string;
+  readonly parts: HandleParts;
+  readonly end: PromiseWithResolvers<TurnResult>;
+  isStored: boolean;
+  /** Takes it back from the turn that it was steered to; false if that turn already has it. */
+  unsteer?: () => boolean;
+}
+
+/** How often it is looked whether another process is done. */
+const pollMs = 200;
+
+export class SessionQueue {
+  readonly #context: EngineContext;
+  readonly #live: LiveSession;
+  readonly #stored: StoredQueue;
+  /** By the id of the queue item. */
+  readonly #waiting = new Map<string, Waiting>();
+  /** Resolves when the last message is in the ledger: in its turn, or in the queue. */
+  #adding: Promise<void> = Promise.resolve();
+  /** Whether a turn began of which it is not known yet if it opens. */
+  #isDeciding = false;
+  #isRunning = false;
+  #isClosed = false;
+  #news = Promise.withResolvers<void>();
+
+  constructor(context: EngineContext, live: LiveSession) {
+    this.#context = context;
+    this.#live = live;
+    this.#stored = new StoredQueue(context, live.session);
+  }
+
+  /** Runs the turn at once if nothing else runs or waits. */
+  run(parts: HandleParts, asked: AskedInQueue): void {
+    this.#live.requireOpen();
+    const isFree = !this.#live.isBusy && !this.#isDeciding && this.#waiting.size === 0;
+    if (isFree) this.#runNow(parts, asked);
+    else this.#add(parts, asked);
+  }
+
+  /** Runs what waits in the ledger. One handle for each message, oldest first. */
+  async runWaiting(): Promise<readonly TurnHandle[]> {
+    this.#live.requireOpen();
+    const items = await this.#stored.readWaiting();
+    const all = items.map(({ id, mode }) => this.#waiting.get(id) ?? this.#adopt(id, mode));
+    this.#runAll();
+    return all.map(({ parts }) => parts.handle);
+  }
+
+  /** What waits stays in the ledger, and its callers are told. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#wake();
+    await this.#adding;
+    this.#fail(closed(this.#live.session.id));
+  }
+
+  /** If another process works on the session, or messages wait in it, this one waits too. */
+  #runNow(parts: HandleParts, asked: AskedInQueue): void {
+    parts.steering.take([]);
+    const turn = this.#occupy(parts, asked);
+    const waiting = toWaiting(parts);
+    const isOver = turn.then(
+      () => null,
+      (error: unknown) => error,
+    );
+    this.#isDeciding = true;
+    this.#adding = Promise.race([parts.steering.opened, isOver]).then((error) => {
+      this.#isDeciding = false;
+      return error instanceof SessionBusy ? this.#store(waiting, asked) : undefined;
+    });
+    const orWait = (error: unknown): Promise<TurnResult> => {
+      if (error instanceof SessionBusy) return waiting.end.promise;
+      throw error;
+    };
+    parts.follow(turn.catch(orWait));
+  }
+
+  /** One after the other, so that the ledger has them in the order of the calls. */
+  #add(parts: HandleParts, asked: AskedInQueue): void {
+    const waiting = toWaiting(parts);
+    parts.follow(waiting.end.promise);
+    const { id } = waiting;
+    if (this.#waiting.has(id)) return waiting.end.reject(sameId(id));
+    this.#waiting.set(id, waiting);
+    this.#adding = this.#adding.then(() => this.#store(waiting, asked));
+  }
+
+  /** A message that waits without a caller in this process. */
+  #adopt(id: string, mode: QueueMode): Waiting {
+    const waiting = toWaiting(createTurnHandle(id));
+    waiting.parts.follow(waiting.end.promise);
+    this.#waiting.set(id, waiting);
+    this.#noteStored(waiting, mode);
+    return waiting;
+  }
+
+  async #store(waiting: Waiting, { event, model, mode: asked }: AskedInQueue): Promise<void> {
+    const { id, parts } = waiting;
+    this.#waiting.set(id, waiting);
+    try {
+      const message = this.#stored.toMessage(event);
+      const settings = await this.#stored.settings();
+      const mode = asked ?? settings.mode;
+      this.#tellDropped(await this.#stored.makeRoom(settings));
+      if (parts.signal.aborted) throw dropped(withdrawn);
+      await this.#stored.add({ id, mode, eventJson: JSON.stringify(event), model });
+      this.#noteStored(waiting, mode);
+      if (mode === "steer") this.#steer(waiting, message);
+      if (mode === "interrupt") this.#live.interrupt("interrupted by another message");
+      this.#runAll();
+    } catch (error) {
+      this.#end(waiting, toStrataError(error, "queueing the message"));
+    }
+  }
+
+  #noteStored(waiting: Waiting, mode: QueueMode): void {
+    const { id, parts } = waiting;
+    waiting.isStored = true;
+    parts.emit({ type: "queued", id, mode });
+    parts.signal.addEventListener("abort", () => void this.#withdraw(waiting), { once: true });
+    this.#wake();
+  }
+
+  /** A message that the turn does not take before it ends gets a turn of its own. */
+  #steer(waiting: Waiting, message: Message): void {
+    const turn = this.#live.running;
+    if (turn === null || turn.handle.phase === "over") return;
+    const onTaken = (): void => this.#join(waiting, turn.handle);
+    turn.steering.steer({ id: waiting.id, message, onTaken });
+    waiting.unsteer = () => turn.handle.phase === "over" || turn.steering.unsteer(message);
+  }
+
+  async #withdraw(waiting: Waiting): Promise<void> {
+    if (!this.#waiting.has(waiting.id) || waiting.unsteer?.() === false) return;
+    const how = { status: "dropped", reason: withdrawn } as const;
+    const gone = this.#stored.drop([waiting.id], how, "withdrawn");
+    await gone.then(
+      (told) => this.#tellDropped(told),
+      (error: unknown) => this.#end(waiting, toStrataError(error, "withdrawing the message")),
+    );
+  }
+
+  /** The caller's handle is from now on that of the turn which has the message. */
+  #join(waiting: Waiting, turn: TurnHandle): void {
+    this.#waiting.delete(waiting.id);
+    waiting.end.resolve(waiting.parts.join(turn));
+  }
+
+  #end({ id, end }: Waiting, error: StrataError): void {
+    this.#waiting.delete(id);
+    end.reject(error);
+  }
+
+  #fail(error: StrataError): void {
+    for (const waiting of this.#waiting.values()) this.#end(waiting, error);
+  }
+
+  #tellDropped({ ids, reason }: Dropped): void {
+    for (const id of ids) {
+      const waiting = this.#waiting.get(id);
+      if (waiting !== undefined) this.#end(waiting, dropped(reason));
+    }
+  }
+
+  /** Runs until no message of this process waits. An error leaves the messages in the ledger, and their callers get it. */
+  #runAll(): void {
+    if (this.#isRunning || this.#isClosed) return;
+    this.#isRunning = true;
+    const work = async (): Promise<void> => {
+      while (this.#waiting.size > 0 && !this.#isClosed) await this.#advance();
+    };
+    void work()
+      .catch((error: unknown) => this.#fail(toStrataError(error, "running what waits")))
+      .finally(() => {
+        this.#isRunning = false;
+      });
+  }
+
+  async #advance(): Promise<void> {
+    await this.#adding;
+    await this.#live.idle();
+    const stored = [...this.#waiting.values()].filter(({ isStored }) => isStored);
+    const items = await this.#stored.readEvents();
+    for (const waiting of stored) await this.#checkWaits(waiting, items);
+    const next = nextInQueue(items, await this.#stored.settings());
+    if (next === null || this.#waiting.size === 0) return;
+    const leftMs = next.dueMs - this.#stored.now();
+    // Another message may change what is next.
+    if (leftMs > 0 && (await this.#isWokenWithin(leftMs))) return;
+    if (await this.#stored.isHeldElsewhere()) await this.#isWokenWithin(pollMs);
+    else if (!this.#live.isBusy && !this.#isClosed) await this.#runNext(next);
+  }
+
+  async #runNext({ id, takes, ...asked }: QueuedTurn): Promise<void> {
+    const own = this.#waiting.get(id);
+    const parts = own?.parts ?? createTurnHandle(id);
+    parts.steering.take(takes);
+    const turn = this.#occupy(parts, asked);
+    let isOpen = false;
+    void parts.steering.opened.then(() => {
+      isOpen = true;
+      this.#waiting.delete(id);
+      if (own === undefined) parts.follow(turn);
+      else own.end.resolve(turn);
+      const others = takes.flatMap((each) => this.#waiting.get(each) ?? []);
+      for (const other of others) this.#join(other, parts.handle);
+    });
+    await turn.catch(async (error: unknown) => {
+      if (isOpen) return;
+      if (!(error instanceof SessionBusy)) throw error;
+      await this.#isWokenWithin(pollMs);
+    });
+  }
+
+  #occupy(parts: HandleParts, asked: AskedTurn | null): Promise<TurnResult> {
+    const abort = (reason: string): void => parts.handle.abort(reason);
+    const live = this.#live;
+    return live.occupy(() => (asked === null ? live.resume(parts) : live.run(parts, asked)), abort);
+  }
+
+  /** Another process may have taken or dropped the message. */
+  async #checkWaits(waiting: Waiting, items: readonly ReadItem[]): Promise<void> {
+    const { id } = waiting;
+    if (items.some((item) => item.id === id && item.status === "waiting")) return;
+    const item = await this.#stored.ledger.findQueued(id);
+    if (!this.#waiting.has(id)) return;
+    if (item?.turnId == null || item.status !== "taken") {
+      return this.#end(waiting, dropped(item?.reason ?? "its session was deleted"));
+    }
+    this.#waiting.delete(id);
+    waiting.end.resolve(this.#followTurn(waiting, item.turnId));
+  }
+
+  /** Waits for a turn of another process, and finishes it if that process died. */
+  async #followTurn({ parts }: Waiting, turnId: string): Promise<TurnResult> {
+    const { id } = this.#live.session;
+    for (;;) {
+      if (this.#isClosed) throw closed(id);
+      const result = await findResult(this.#context, id, turnId);
+      if (result !== null) {
+        parts.started(turnId);
+        return result;
+      }
+      const open = await this.#stored.ledger.findUnfinished(id);
+      if (open?.turn.id === turnId && !this.#live.isBusy) {
+        this.#live.setStale();
+        return this.#occupy(parts, null);
+      }
+      await wait(pollMs);
+    }
+  }
+
+  async #isWokenWithin(ms: number): Promise<boolean> {
+    const done = new AbortController();
+    const over = wait(ms, false, { signal: done.signal }).catch(() => false);
+    const isWoken = await Promise.race([over, this.#news.promise.then(() => true)]);
+    done.abort();
+    return isWoken;
+  }
+
+  #wake(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+}
+
+function toWaiting(parts: HandleParts): Waiting {
+  const end = Promise.withResolvers<TurnResult>();
+  end.promise.catch(() => {});
+  return { id: parts.handle.turnId, parts, end, isStored: false };
+}
+
+const withdrawn = "its caller withdrew it";
+
+function dropped(reason: string): StrataError {
+  return new StrataError(
+    "conflict",
+    `the message was dropped from the queue: ${reason}`,
+    "say it again, or change queue.cap and queue.drop",
+  );
+}
+
+function sameId(id: string): StrataError {
+  return new StrataError("conflict", `${id} already waits`, "give every message its own id");
+}
+
+function closed(id: string): StrataError {
+  return new StrataError(
+    "conflict",
+    `session ${id} was closed before the message had its turn`,
+    "the message waits in the ledger: open the session again and call runWaiting",
+  );
+}

@@ -1,0 +1,104 @@
+// Goal: what waits is in the ledger: it outlives its process, and any process that works on the session takes it, once.
+// Method: two engines on one store, each with its own connection, as two processes have it.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
+import { isQueued, saidIn, setUp, type Scene } from "./test-kit.ts";
+
+let server: PostgresServer;
+const folder = mkdtempSync(join(tmpdir(), "strata-queue-"));
+
+beforeAll(async () => {
+  server = await startPostgres({ fsync: false });
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
+  let count = 0;
+  const makeStore = async (): Promise<string> =>
+    kind === "sqlite" ? join(folder, `${(count += 1)}.db`) : server.createDatabase();
+
+  /** Two processes with the same session, which has one turn. */
+  const setUpTwo = async (): Promise<readonly [Scene, Scene]> => {
+    const store = await makeStore();
+    const one = await setUp({ store });
+    await one.session.run("One.").result;
+    return [one, await setUp({ store })];
+  };
+
+  test("X-36: a session that another process works on queues the message, and runs it afterwards", async () => {
+    const [one, other] = await setUpTwo();
+    const first = one.session.run("Hold on.");
+    await one.held();
+    const second = other.session.run("Two.", { id: "t2" });
+    await isQueued(second);
+    expect(await one.engine.ledger.findQueued("t2")).toMatchObject({ status: "waiting" });
+    one.letGo();
+    expect(await second.result).toMatchObject({ end: "done", turnId: "t2" });
+    expect((await first.result).end).toBe("done");
+    expect(await saidIn(one.engine.ledger)).toEqual(["One.", "Hold on.", "Two."]);
+    // The first process has an older session in its hands, and goes on from the ledger's.
+    expect((await one.session.run("Three.").result).end).toBe("done");
+    expect(await saidIn(one.engine.ledger)).toEqual(["One.", "Hold on.", "Two.", "Three."]);
+  });
+
+  test("X-36: messages of two processes run in the order they came, each once, and both callers get the results", async () => {
+    const [one, other] = await setUpTwo();
+    const first = one.session.run("Hold on.");
+    await one.held();
+    const second = other.session.run("Two.");
+    await isQueued(second);
+    const third = one.session.run("Three.");
+    await isQueued(third);
+    const fourth = other.session.run("Four.");
+    await isQueued(fourth);
+    one.letGo();
+    const runs = await Promise.all([first, second, third, fourth].map(({ result }) => result));
+    expect(runs.map(({ end }) => end)).toEqual(["done", "done", "done", "done"]);
+    expect(runs.map(({ turnId }) => turnId)).toEqual(
+      [first, second, third, fourth].map(({ turnId }) => turnId),
+    );
+    const said = runs.map(({ messages: [message] }) => message?.content[0]);
+    expect(said).toMatchObject(["Hold on.", "Two.", "Three.", "Four."].map((text) => ({ text })));
+    expect(await saidIn(one.engine.ledger)).toEqual(["One.", "Hold on.", "Two.", "Three.", "Four."]);
+  });
+
+  test("X-36: what a process left waiting runs before the first new message, or without one", async () => {
+    const [{ engine, session }] = await setUpTwo();
+    const leave = (id: string, text: string) =>
+      engine.ledger.enqueue({
+        id,
+        sessionId: "s",
+        mode: "follow-up",
+        eventJson: JSON.stringify({ content: text, source: "human" }),
+        model: null,
+        queuedMs: 0,
+      });
+    await leave("t2", "Two.");
+    await leave("t3", "Three.");
+    expect((await session.run("Four.").result).end).toBe("done");
+    expect(await saidIn(engine.ledger)).toEqual(["One.", "Two.", "Three.", "Four."]);
+    await leave("t5", "Five.");
+    await leave("t6", "Six.");
+    const handles = await session.runWaiting();
+    expect(handles.map(({ turnId }) => turnId)).toEqual(["t5", "t6"]);
+    for (const { result } of handles) expect((await result).end).toBe("done");
+    expect((await saidIn(engine.ledger)).slice(4)).toEqual(["Five.", "Six."]);
+  });
+
+  test("a message that cannot be read is dropped, and does not stop those behind it", async () => {
+    const [{ engine, session }] = await setUpTwo();
+    const item = { sessionId: "s", mode: "follow-up", model: null, queuedMs: 0 } as const;
+    await engine.ledger.enqueue({ ...item, id: "t2", eventJson: '{"content":" ","source":"human"}' });
+    expect((await session.run("Three.").result).end).toBe("done");
+    expect(await engine.ledger.findQueued("t2")).toMatchObject({
+      status: "dropped",
+      reason: "it cannot be read: an event from human has no content",
+    });
+  });
+});
