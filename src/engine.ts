@@ -3,6 +3,7 @@
 import { assemble } from "./core/assembly/assemble.ts";
 import { planCache } from "./core/cache/plan-cache.ts";
 import type { Session } from "./core/session/session.ts";
+import { toNextModel } from "./core/turn/move-turn.ts";
 import { nextStep } from "./core/turn/next-step.ts";
 import { toAssemble, toPlan } from "./core/turn/prepare-call.ts";
 import type { Result, Step, StepOf } from "./core/turn/step.ts";
@@ -113,5 +114,10 @@ async function carryOut(
       return { did: "record reply" };
     case "run tools":
       return runTools(step, running, deps);
+    case "switch model": {
+      const moved = (await deps.switchModel?.(running.turn, step)) ?? null;
+      if (moved !== null) await running.lease?.switchModel(toNextModel(moved, running.turn.id));
+      return { did: "switch model", moved };
+    }
   }
 }

@@ -19,6 +19,7 @@ export const stepNames = [
   "send",
   "record reply",
   "run tools",
+  "switch model",
   "close",
 ] as const;
 
@@ -57,6 +58,8 @@ export interface Course {
   readonly isEndless: boolean;
   /** Whether the provider finds most prompts too long. */
   readonly isCrowded: boolean;
+  /** Whether other models go on when a provider fails. */
+  readonly fallsBack: boolean;
   readonly interruptions: readonly Interruption[];
   /** How many places it passes until its process dies, and the next one's after that. */
   readonly kills: readonly number[];
@@ -79,6 +82,7 @@ export function toCourse(seed: number): Course {
     mayUseProvider: random(9) < 0.35,
     isEndless: random(10) < 0.03,
     isCrowded: random(11) < 0.12,
+    fallsBack: random(12) < 0.5,
     interruptions: toInterruptions(seed, isKilled),
     kills: isKilled ? toKills(seed) : [],
   };
@@ -110,6 +114,7 @@ const sayPlaces: readonly StepName[] = [
   "send",
   "record reply",
   "run tools",
+  "switch model",
   "close",
 ];
 
@@ -122,6 +127,7 @@ const steadyPlaces: readonly StepName[] = [
   "send",
   "record reply",
   "run tools",
+  "switch model",
 ];
 
 function toKills(seed: number): readonly number[] {

@@ -4,19 +4,23 @@ import { isDeepStrictEqual } from "node:util";
 import type { CallEntry, CallRecord } from "../../src/core/ledger/call-entry.ts";
 import type { CompactionRecord, NewCompaction } from "../../src/core/ledger/compaction-record.ts";
 import type { WithCall } from "../../src/core/ledger/ledger.ts";
+import { withoutThinking } from "../../src/core/message/without-thinking.ts";
 import type {
+  LeftInTurn,
   NewMessage,
+  NextModel,
   ThreadMessage,
   TurnEnd,
   TurnStatus,
 } from "../../src/core/ledger/turn-record.ts";
 import type { JsonText, Message } from "../../src/core/message/message.ts";
 import type { ShownHistory } from "../../src/core/turn/compaction/compaction-input.ts";
+import { firstPlace, type SetupPlace } from "../../src/core/session/session.ts";
 import type { RecordedTurn } from "../../src/core/turn/restore-turn.ts";
 
 /** One write, as it is compared with that of another course. */
 export interface Commit {
-  readonly what: "open turn" | "answer" | "call" | "fold" | "close";
+  readonly what: "open turn" | "answer" | "call" | "fold" | "switch" | "close";
   readonly turnId: string;
   /** The call that is under way or recorded. */
   readonly call: number;
@@ -32,6 +36,7 @@ interface LoggedTurn {
   parentTurnId: string | null;
   status: TurnStatus;
   readonly startMs: number;
+  switches: readonly LeftInTurn[];
   messages: readonly ThreadMessage[];
   calls: readonly CallRecord[];
   readonly compaction: CompactionRecord | null;
@@ -50,6 +55,12 @@ export interface Log {
   readonly headTurnId: string | null;
   readonly openTurnId: string | null;
   readonly stateJson: JsonText | null;
+  /** The id of the model that goes on; null for the first one. */
+  readonly model: string | null;
+  /** Where its setup is recorded. */
+  readonly setupPlace: SetupPlace;
+  /** The names of models that were left. */
+  readonly left: readonly string[];
   readonly commits: readonly Commit[];
   /** Calls of all turns that came to something. */
   readonly answeredCount: number;
@@ -60,6 +71,7 @@ export interface Log {
   answer(turnId: string, messages: readonly NewMessage[]): void;
   append(entry: CallEntry, more: WithCall): void;
   compaction(turnId: string, compaction: NewCompaction): void;
+  switchModel(turnId: string, next: NextModel): void;
   close(turnId: string, end: TurnEnd): void;
   /** The conversation up to the session's head, or with a turn as far as it came. */
   shown(turnId: string | null): ShownHistory;
@@ -72,6 +84,8 @@ interface LogState {
   headTurnId: string | null;
   openTurnId: string | null;
   stateJson: JsonText | null;
+  model: string | null;
+  setupPlace: SetupPlace;
   answeredCount: number;
   turns: LoggedTurn[];
   commits: Commit[];
@@ -82,6 +96,8 @@ export function openLog(
     headTurnId: null,
     openTurnId: null,
     stateJson: null,
+    model: null,
+    setupPlace: firstPlace,
     answeredCount: 0,
     turns: [],
     commits: [],
@@ -111,6 +127,15 @@ export function openLog(
     get stateJson() {
       return state.stateJson;
     },
+    get model() {
+      return state.model;
+    },
+    get setupPlace() {
+      return state.setupPlace;
+    },
+    get left() {
+      return state.turns.flatMap(({ switches }) => switches.map(({ name }) => name));
+    },
     get commits() {
       return state.commits;
     },
@@ -133,6 +158,7 @@ export function openLog(
         parentTurnId,
         status: "pending",
         startMs,
+        switches: [],
         messages: rows,
         calls: [],
         compaction: null,
@@ -140,6 +166,7 @@ export function openLog(
       };
       state.turns.push(turn);
       state.openTurnId = id;
+      if (!state.setupPlace.isRecorded) state.setupPlace = broughtBy(id);
       commit({ what: "open turn", turnId: id, call: 1, rows: { parentTurnId, startMs, rows } });
     },
     answer: (turnId, messages) => {
@@ -157,7 +184,10 @@ export function openLog(
       const isFailed = call.status === "failed";
       if (!isFailed && sent.length < turn.staged.length)
         throw new Error("less was sent than is recorded");
-      const rows = isFailed ? [] : rowsOfCall(turn, entry, more);
+      const model = state.model ?? "";
+      const rows = isFailed
+        ? []
+        : rowsOfCall(turn, entry, more).map((each) => ({ ...each, model }));
       turn.messages = [...turn.messages, ...rows];
       turn.calls = [...turn.calls, call];
       // What a call that came to nothing sent is sent again.
@@ -178,18 +208,32 @@ export function openLog(
       }
       turn.parentTurnId = compaction.id;
       state.headTurnId = compaction.id;
+      if (state.model !== null) state.setupPlace = { ...firstPlace, after: ownAfterIn(compaction) };
       const { stateJson, foundation: _foundation, ...rows } = compaction;
       commit({ what: "fold", turnId, call: turn.calls.length + 1, rows, stateJson });
+    },
+    switchModel: (turnId, { left, stateJson, model, provider, setupJson }) => {
+      const turn = needOpen(turnId);
+      if (left.through !== turn.calls.length) throw new Error("a model is left after its last call");
+      turn.switches = [...turn.switches, left];
+      state.model = model;
+      state.setupPlace = broughtBy(turnId);
+      const rows = { left, model, provider, setupJson };
+      commit({ what: "switch", turnId, call: left.through, rows, stateJson });
     },
     close: (turnId, end) => {
       const turn = needOpen(turnId);
       turn.status = end.status;
       state.openTurnId = null;
-      if (end.status === "completed") state.headTurnId = turnId;
+      if (end.status === "completed") {
+        state.headTurnId = turnId;
+        state.setupPlace = { ...state.setupPlace, isRecorded: true };
+      }
       const { stateJson, ...rows } = end;
       commit({ what: "close", turnId, call: turn.calls.length, rows, stateJson });
     },
-    shown: (turnId) => showThread(state.turns, turnId ?? state.headTurnId, turnId),
+    shown: (turnId) =>
+      withOwnThinking(showThread(state.turns, turnId ?? state.headTurnId, turnId), state.model),
     recorded: (turnId) => {
       const turn = need(turnId);
       const { messages, calls } = turn;
@@ -212,6 +256,15 @@ export function openLog(
   };
 }
 
+function broughtBy(turnId: string): SetupPlace {
+  return { turnId, isRecorded: false, after: null };
+}
+
+function ownAfterIn({ details: { metadataJson } }: NewCompaction): string | null {
+  const made = JSON.parse(metadataJson ?? "{}") as { setup?: { ownAfter?: string } };
+  return made.setup?.ownAfter ?? null;
+}
+
 function toRows(
   messages: readonly NewMessage[],
   { turnId, from, callNumber }: { turnId: string; from: number; callNumber: number },
@@ -232,6 +285,14 @@ function toRows(
     messageId: null,
     createdMs: null,
   }));
+}
+
+/** No model sees the thinking of another one. Rows of the first model have no name. */
+function withOwnThinking({ messages, compaction }: ShownHistory, model: string | null): ShownHistory {
+  const shown = messages.map((each) =>
+    each.model === (model ?? "") ? each : { ...each, message: withoutThinking(each.message) },
+  );
+  return { messages: shown, compaction };
 }
 
 /** What it sent beyond what is recorded, and its reply. */
@@ -259,6 +320,7 @@ function toCompactionTurn(
     parentTurnId,
     status: "completed",
     startMs: details.compactedMs,
+    switches: [],
     messages: toRows(messages, { turnId: id, from: 0, callNumber: 0 }),
     calls: [],
     compaction: {

@@ -6,8 +6,18 @@ import { planCache } from "../../src/core/cache/plan-cache.ts";
 import { itemsOf } from "../../src/core/growing/growing-list.ts";
 import type { Message } from "../../src/core/message/message.ts";
 import type { CompactionRules } from "../../src/core/session/compaction-rules.ts";
+import { withoutThinking } from "../../src/core/message/without-thinking.ts";
+import { resolveModel } from "../../src/core/models/resolve-model.ts";
+import { changeSetup } from "../../src/core/session/change-setup.ts";
 import { withState } from "../../src/core/session/session-state.ts";
-import type { Session } from "../../src/core/session/session.ts";
+import {
+  foundationNotesOf,
+  nameOf,
+  type ModelSetup,
+  type Session,
+} from "../../src/core/session/session.ts";
+import { toSession } from "../../src/core/session/to-session.ts";
+import { moveTurn, toLeave, toNextModel } from "../../src/core/turn/move-turn.ts";
 import { applyResult, toClosed } from "../../src/core/turn/apply-result.ts";
 import { countedMessages } from "../../src/core/assembly/thread.ts";
 import { nextStep } from "../../src/core/turn/next-step.ts";
@@ -19,6 +29,7 @@ import { moment, rulesOf, timeOf } from "./circumstances.ts";
 import type { Course, Interruption, Place, StepName } from "./course.ts";
 import { isSameTalk, type Commit, type Log } from "./log.ts";
 import { answerOf, bill, cancelledReply, countOf, replyTo, wordsOf } from "./outcomes.ts";
+import { fallbackOf, toStage } from "./stages.ts";
 import { playCompaction } from "./play-compaction.ts";
 import { findRepeated } from "./judge.ts";
 
@@ -158,7 +169,7 @@ function createPlayer(course: Course, scene: Scene): Player {
     playTurn: (number, session) => {
       turnNumber = number;
       const id = `turn-${scene.turnCount + number}`;
-      for (let before = session; ; before = restoreSession(scene.session, log)) {
+      for (let before = session; ; before = restoreSession(course, scene.session, log)) {
         try {
           if (log.hasTurn(id) && log.openTurnId !== id) return { session: before, how: "done" };
           const isResumed = log.openTurnId === id;
@@ -216,10 +227,55 @@ function hasIn({ rows, what }: Commit, { what: came }: Interruption, at: number)
 }
 
 /** The session as a new process reads it. */
-export function restoreSession(first: Session, log: Log): Session {
+export function restoreSession({ stage }: Course, first: Session, log: Log): Session {
   const talk = log.shown(null).messages.map(({ message }) => message);
-  const thread = appendMessages(openThread(first.thread.foundation), talk);
-  return withState({ ...first, headTurnId: log.headTurnId, thread }, log.stateJson);
+  const setup = log.model === null ? first : setupWith(stage, log.model);
+  const thread = appendMessages(openThread(setup.thread.foundation), talk);
+  const { headTurnId } = log;
+  const setupPlace = log.model === null ? first.setupPlace : log.setupPlace;
+  return withState({ ...first, ...setup, setupPlace, headTurnId, thread }, log.stateJson);
+}
+
+/** The setup of another model, without a conversation. */
+function setupWith(stage: Course["stage"], model: string): ModelSetup {
+  const { setup } = toStage(stage, model);
+  const made = toSession(setup);
+  const { modelName, protocol, policy, options, thread } = made;
+  return {
+    ...foundationNotesOf(made),
+    model: made.model,
+    modelName,
+    protocol,
+    policy,
+    options,
+    thread,
+    setupPlace: { turnId: null, isRecorded: false, after: null },
+  };
+}
+
+/** As src/engine/session/fall-back.ts does it; a model that was left before is not asked again. */
+function playSwitch(
+  { tried }: Extract<Step, { readonly do: "switch model" }>,
+  turn: Turn,
+  { course, log, now, count }: Process,
+): Result {
+  const models = course.fallsBack ? fallbackOf(course.stage) : [];
+  const model = models.find((name) => ![...tried, ...log.left].includes(nameOfModel(name)));
+  if (model === undefined) return { did: "switch model", moved: null };
+  count("fallbacks");
+  const session = toLeave(turn);
+  const setup = setupWith(course.stage, model);
+  const talk = [...itemsOf(session.thread.messages)].map(withoutThinking);
+  const thread = appendMessages(setup.thread, talk);
+  const route = { by: "fallback" as const, passedOver: [], left: null };
+  const nowIso = new Date(now()).toISOString();
+  const moved = moveTurn(turn, changeSetup(session, { ...setup, thread }), { route, nowIso });
+  log.switchModel(turn.id, toNextModel(moved, turn.id));
+  return { did: "switch model", moved };
+}
+
+function nameOfModel(name: string): string {
+  return nameOf(resolveModel(name).facts);
 }
 
 function toBegun(before: Session, id: string, { now, course }: Process): Turn {
@@ -322,6 +378,8 @@ function carryOut(
         endMs: nowMs,
       };
     }
+    case "switch model":
+      return playSwitch(step, turn, life);
     case "record reply":
       log.append(step.entry, step.more);
       return { did: "record reply" };

@@ -27,8 +27,10 @@ export interface Stage {
 
 const windowTokens = 10_000;
 
-export function toStage(name: StageName): Stage {
-  const { model, policy, turns } = scenes[name];
+/** `asked`: another model than the stage's. */
+export function toStage(name: StageName, asked?: string): Stage {
+  const { model: first, policy, turns } = scenes[name];
+  const model = asked ?? first;
   const { facts } = resolveModel(model);
   return {
     setup: {
@@ -43,6 +45,11 @@ export function toStage(name: StageName): Stage {
     },
     turns: Array.from({ length: turns }, (_, at) => talk(at, model === bound)),
   };
+}
+
+/** The models that go on with a turn, in order. */
+export function fallbackOf(name: StageName): readonly string[] {
+  return [plain, bound, "claude-haiku-4-5"].filter((model) => model !== scenes[name].model);
 }
 
 /** Short texts that take much room: a course is over in no time. */

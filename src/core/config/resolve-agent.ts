@@ -65,6 +65,10 @@ export function namedModels(
     [["sub_agents", "worker_model"], subAgents.workerModel],
     ...[...models.aliases].map(([name, model]) => [["models", "aliases", name], model] as const),
     ...[...agents].map(([id, { model }]) => [["agents", id, "model"], model] as const),
+    ...[...agents].flatMap(([id, { fallback }]) =>
+      (fallback ?? []).map((name) => [["agents", id, "fallback"], name] as const),
+    ),
+    ...routing.fallback.map((name) => [["routing", "fallback"], name] as const),
     ...[...providers].flatMap(([name, { modelNames }]) =>
       [...modelNames.keys()].map((id) => [["providers", name, "model_names", id], id] as const),
     ),

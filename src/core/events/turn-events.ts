@@ -14,7 +14,7 @@ export const turnEvents = {
     },
   },
   "route.decided": {
-    when: "the model of a turn is known: exactly once per turn",
+    when: "the model of a turn is known: once, and again when the turn falls back on another one",
     actor: "system",
     sensitivity: "aggregatable",
     payload: {
@@ -29,6 +29,7 @@ export const turnEvents = {
         "delegate",
         "workspace_default",
         "global_default",
+        "fallback",
       ],
       passed_over: "names",
       previous_model: "name or null",

@@ -16,6 +16,7 @@ import type { NewSession, PointerMove, SessionFilter, SessionRecord } from "./se
 import type {
   NewMessage,
   NewTurn,
+  NextModel,
   ThreadMessage,
   ToolCallRecord,
   TurnEnd,
@@ -143,6 +144,8 @@ export interface OpenTurn {
     lock: CompactionLock,
     events?: readonly StrataEvent[],
   ): Promise<void>;
+  /** Goes on with another model. Calls that are recorded keep theirs. */
+  switchModel(next: NextModel): Promise<void>;
   /** Ends the turn and releases the lease. The session points at the turn if it completed. */
   close(end: TurnEnd, events?: readonly StrataEvent[]): Promise<void>;
   /** Stops working on the turn without closing it. Any process may resume it. */

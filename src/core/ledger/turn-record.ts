@@ -34,6 +34,27 @@ export interface NewTurn {
   readonly takes?: readonly string[];
 }
 
+/** A model that a turn left because its provider failed. */
+export interface LeftInTurn {
+  /** Its last call in the turn. */
+  readonly through: number;
+  readonly model: string;
+  readonly provider: string;
+  /** The name that finds it in a catalogue. */
+  readonly name: string;
+}
+
+/** The model that a turn goes on with. */
+export interface NextModel {
+  readonly model: string;
+  readonly provider: string;
+  /** As in `NewTurn`. */
+  readonly foundation?: string;
+  readonly setupJson?: JsonText;
+  readonly left: LeftInTurn;
+  readonly stateJson: JsonText;
+}
+
 /** What the turn's agent could use. */
 export interface TurnTools {
   readonly name: string;
@@ -63,7 +84,7 @@ export type MessageSource = (typeof messageSources)[number];
 /** A message with its place in the thread. */
 export interface ThreadMessage {
   readonly turnId: string;
-  /** The model and provider of its turn. */
+  /** The model and provider of its call. */
   readonly model: string;
   readonly provider: string;
   /** From 0 within the turn. */
@@ -92,8 +113,11 @@ export interface TurnRecord {
   readonly status: TurnStatus;
   /** Why it ended, if the status does not say it. */
   readonly endReason: string | null;
+  /** The model of its last calls. */
   readonly model: string;
   readonly provider: string;
+  /** Models that it left before, oldest first. */
+  readonly switches: readonly LeftInTurn[];
   readonly role: AgentRole;
   readonly toolset: TurnTools | null;
   readonly permissionsUsed: readonly string[];

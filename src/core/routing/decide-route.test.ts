@@ -8,6 +8,9 @@ const noRouting: RoutingConfig = {
   rules: [],
   patterns: [],
   workspaceDefault: null,
+  fallback: [],
+  fallbackRestSeconds: 300,
+  promptCaching: null,
 };
 const anyone = { agent: null, role: null, hasImages: null, tokensMin: null };
 
@@ -33,6 +36,7 @@ function wishes(more: Partial<RouteWishes> = {}): RouteWishes {
     routing: noRouting,
     delegate: null,
     globalDefault: "claude-sonnet-4-6",
+    isChosen: false,
     ...more,
   };
 }
@@ -42,6 +46,8 @@ const facts: RouteFacts = {
   isReachable: ({ provider }) => provider !== "deepseek",
   isCurrent: () => false,
   isTooSmall: () => false,
+  cachesPrompts: ({ provider }) => provider === "anthropic",
+  failed: () => null,
 };
 
 function routed(...[what, who]: [Partial<RouteTurn>, Partial<RouteWishes>]): unknown {
@@ -54,7 +60,7 @@ describe("the order of wishes (D-13)", () => {
     message: "claude-opus-5",
     sticky: "claude-haiku-4-5",
     routing: {
-      isSticky: true,
+      ...noRouting,
       rules: [{ model: "claude-sonnet-5", when: anyone }],
       patterns: [{ model: "claude-opus-4-8", match: "parser" }],
       workspaceDefault: "claude-sonnet-4-5",

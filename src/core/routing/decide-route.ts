@@ -15,6 +15,11 @@ export const routeRefusals = [
   "no_tool_support",
   "no_system_prompt_support",
   "no_structured_output_support",
+  "no_prompt_caching_support",
+  /** In this turn. */
+  "provider_failed",
+  /** A short while ago, in an earlier turn. */
+  "recently_failed",
 ] as const;
 
 export type RouteRefusal = (typeof routeRefusals)[number];
@@ -44,6 +49,8 @@ export interface RouteWishes {
   /** The model that the delegating agent asked for. */
   readonly delegate: string | null;
   readonly globalDefault: string | null;
+  /** Whether a person chose `sticky`: then a preference does not override it. */
+  readonly isChosen: boolean;
 }
 
 export interface RouteFacts {
@@ -55,6 +62,10 @@ export interface RouteFacts {
   readonly isCurrent: (model: ModelFacts) => boolean;
   /** Whether the session's history turned out to be too long for it. */
   readonly isTooSmall: (model: ModelFacts) => boolean;
+  /** Whether its provider keeps prompts, and what is read costs less. */
+  readonly cachesPrompts: (model: ModelFacts) => boolean;
+  /** Whether its provider failed for good in this turn, or a short while ago. Null for neither. */
+  readonly failed: (model: ModelFacts) => "provider_failed" | "recently_failed" | null;
 }
 
 export interface PassedOver {
@@ -91,19 +102,57 @@ export interface LeftModel {
   readonly cachedTokens: number;
 }
 
+/** The first wish that nothing speaks against; else the first that is possible. */
 export function decideRoute(
   turn: RouteTurn,
   wishes: RouteWishes,
   facts: RouteFacts,
 ): RouteDecision {
-  const passedOver: PassedOver[] = [];
-  for (const { name, by } of wishesInOrder(turn, wishes)) {
-    const model = facts.find(name);
-    const reason = model === null ? "not_configured" : findRefusal(model, turn, facts);
-    if (model !== null && reason === null) return { kind: "decided", model, name, by, passedOver };
-    passedOver.push({ name, by, reason: reason ?? "not_configured" });
-  }
-  return { kind: "none", passedOver };
+  const judged = wishesInOrder(turn, wishes).map((wish) => judge(wish, turn, wishes, facts));
+  return (
+    pick(judged, ({ refusal, doubt }) => refusal ?? doubt) ??
+    pick(judged, ({ refusal }) => refusal) ?? { kind: "none", passedOver: refused(judged) }
+  );
+}
+
+interface JudgedWish extends Wish {
+  /** Null for a name that is not known. */
+  readonly model: ModelFacts | null;
+  readonly refusal: RouteRefusal | null;
+  /** Why another model comes first, if there is one. */
+  readonly doubt: RouteRefusal | null;
+}
+
+function judge(
+  wish: Wish,
+  turn: RouteTurn,
+  wishes: RouteWishes,
+  facts: RouteFacts,
+): JudgedWish {
+  const model = facts.find(wish.name);
+  if (model === null) return { ...wish, model, refusal: "not_configured", doubt: null };
+  const refusal = findRefusal(model, turn, wishes.routing, facts);
+  return { ...wish, model, refusal, doubt: findDoubt(model, wish, wishes, facts) };
+}
+
+function pick(
+  judged: readonly JudgedWish[],
+  reasonOf: (each: JudgedWish) => RouteRefusal | null,
+): RouteDecision | null {
+  const at = judged.findIndex((each) => reasonOf(each) === null);
+  const { model = null, name = "", by = "fallback" } = judged[at] ?? {};
+  if (model === null) return null;
+  return { kind: "decided", model, name, by, passedOver: refused(judged.slice(0, at), reasonOf) };
+}
+
+function refused(
+  judged: readonly JudgedWish[],
+  reasonOf: (each: JudgedWish) => RouteRefusal | null = ({ refusal }) => refusal,
+): readonly PassedOver[] {
+  return judged.flatMap((each) => {
+    const reason = reasonOf(each);
+    return reason === null ? [] : [{ name: each.name, by: each.by, reason }];
+  });
 }
 
 interface Wish {
@@ -123,6 +172,7 @@ function wishesInOrder(turn: RouteTurn, wishes: RouteWishes): readonly Wish[] {
     ["delegate", wishes.delegate],
     ["workspace_default", routing.workspaceDefault],
     ["global_default", wishes.globalDefault],
+    ...routing.fallback.map((name) => ["fallback", name] as const),
   ];
   return all.flatMap(([by, name]) => (name == null ? [] : [{ by, name }]));
 }
@@ -141,10 +191,12 @@ function fits({ when }: RoutingRule, turn: RouteTurn): boolean {
 function findRefusal(
   model: ModelFacts,
   turn: RouteTurn,
-  { isReachable, isCurrent, isTooSmall }: RouteFacts,
+  { promptCaching }: RoutingConfig,
+  { isReachable, isCurrent, isTooSmall, cachesPrompts, failed }: RouteFacts,
 ): RouteRefusal | null {
   const { capabilities: can } = model;
   if (!isReachable(model)) return "provider_unavailable";
+  if (failed(model) === "provider_failed") return "provider_failed";
   const hasImages = turn.hasImages || turn.hasEarlierImages;
   if (hasImages && !can.images) return "no_vision_support";
   const isTooLong = turn.promptTokens > model.inputTokensMax || isTooSmall(model);
@@ -152,5 +204,19 @@ function findRefusal(
   if (turn.needsTools && !can.tools) return "no_tool_support";
   if (turn.needsSystemPrompt && !can.systemPrompt) return "no_system_prompt_support";
   if (turn.needsStructuredOutput && !can.structuredOutput) return "no_structured_output_support";
+  if (promptCaching === "required" && !cachesPrompts(model)) return "no_prompt_caching_support";
   return null;
+}
+
+/** A model that is named for this message is asked in any case. */
+function findDoubt(
+  model: ModelFacts,
+  { by }: Wish,
+  { routing, isChosen }: RouteWishes,
+  { failed, cachesPrompts }: RouteFacts,
+): RouteRefusal | null {
+  if (by === "message") return null;
+  if (failed(model) === "recently_failed") return "recently_failed";
+  const isPreferred = routing.promptCaching === "preferred" && !(by === "sticky" && isChosen);
+  return isPreferred && !cachesPrompts(model) ? "no_prompt_caching_support" : null;
 }

@@ -6,7 +6,7 @@ import { keepLastCall, restoreLastCall, type KeptLastCall } from "../diagnosis/o
 import type { ModelName } from "../ledger/ledger.ts";
 import type { JsonText } from "../message/message.ts";
 import { readSizes, withLearnedLimit } from "../tokens/learned-sizes.ts";
-import type { ModelState, Session, StaysWith } from "./session.ts";
+import type { ModelState, RestingModel, Session, StaysWith } from "./session.ts";
 import { keepSpent, readSpent } from "./summary-bill.ts";
 
 /** The stored state of one model. */
@@ -24,6 +24,8 @@ interface KeptState extends KeptModelState {
   readonly format: 1;
   readonly others?: readonly KeptModelState[];
   readonly staysWith?: StaysWith | null;
+  /** Absent for none. */
+  readonly resting?: readonly RestingModel[];
   readonly folding?: unknown;
   readonly spent?: unknown;
   /** Absent if the last call had nothing unusual. */
@@ -43,7 +45,13 @@ export function toStateText(session: Session, turnId: string | null): JsonText {
   const others = otherModels.map(toKept);
   const more = others.length === 0 ? {} : { others };
   const last = session.lastCall === null ? null : keepLastCall(session.lastCall);
-  const rest = { ...(last && { lastCall: last }), turnId, keptVolatile };
+  const { resting } = session;
+  const rest = {
+    ...(last && { lastCall: last }),
+    ...(resting.length > 0 && { resting }),
+    turnId,
+    keptVolatile,
+  };
   const state: KeptState = { format: 1, ...learned, ...more, staysWith, ...rest };
   return JSON.stringify(state);
 }
@@ -74,6 +82,7 @@ export function withState(session: Session, text: JsonText | null): Session {
     }),
     otherModels: models.filter((each) => !isOwn(each)),
     staysWith: state.staysWith ?? session.staysWith,
+    resting: state.resting ?? [],
     compactionState: toCompactionState(state.folding),
     spent: readSpent(state.spent),
     lastCall: state.lastCall === undefined ? null : restoreLastCall(state.lastCall),
@@ -89,9 +98,10 @@ export function keptVolatileIn(text: JsonText | null, turnId: string): string | 
 
 function toModelState(kept: KeptModelState, { model, modelName }: Session): ModelState {
   return {
-    name: kept.name ?? modelName,
+    // In the order in which a session that was not resumed has them.
     model: kept.model ?? model.id,
     provider: kept.provider ?? model.provider,
+    name: kept.name ?? modelName,
     cache: { ...openCacheState(), ...kept.cache },
     sizes: readSizes(kept.sizes),
     pace: kept.pace,

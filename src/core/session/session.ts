@@ -60,6 +60,8 @@ export interface Session {
   readonly otherModels: readonly ModelState[];
   /** The model of its next turn unless a rule decides otherwise; null if none was chosen yet. */
   readonly staysWith: StaysWith | null;
+  /** Models that are not asked first for a while, because their providers failed. */
+  readonly resting: readonly RestingModel[];
   /** When it was recorded, in milliseconds since 1970; null before. */
   readonly openedMs: number | null;
   /** How the static prefix was brought to the provider's minimum, or why not. */
@@ -114,6 +116,12 @@ export type ModelSetup = FoundationNotes &
     Session,
     "model" | "modelName" | "protocol" | "policy" | "options" | "thread" | "setupPlace"
   >;
+
+export interface RestingModel {
+  /** As `Session.modelName`. */
+  readonly name: string;
+  readonly untilMs: number;
+}
 
 export interface StaysWith {
   /** As `Session.modelName`. */

@@ -20,7 +20,8 @@ type Learned =
   | "spent"
   | "lastVolatile"
   | "lastCall"
-  | "otherModels";
+  | "otherModels"
+  | "resting";
 
 /** What a session has learned before its first call. */
 export const nothingLearned: Pick<Session, Learned> = {
@@ -31,6 +32,7 @@ export const nothingLearned: Pick<Session, Learned> = {
   lastVolatile: null,
   lastCall: null,
   otherModels: [],
+  resting: [],
 };
 
 /** Builds T0 to T2. They stay the same until a compaction. */

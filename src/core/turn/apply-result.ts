@@ -12,12 +12,13 @@ import { toTurnCompaction } from "./done-in-turn.ts";
 import {
   callCountOf,
   isOverflow,
+  recordedCall,
   type CallAtHand,
   type Stage,
   type Turn,
   type TurnEnding,
 } from "./turn.ts";
-import { announce, eventsOfCall } from "./turn-events.ts";
+import { announce, announceRoute, eventsOfCall } from "./turn-events.ts";
 import type { TurnEnd } from "../ledger/turn-record.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
@@ -42,6 +43,8 @@ export function applyResult(before: Turn, input: Input): Turn {
       return replied(turn);
     case "run tools":
       return answered(turn, input);
+    case "switch model":
+      return switched(turn, input);
     case "steer":
       return { ...turn, steered: [...turn.steered, ...input.messages] };
     case "abort":
@@ -77,7 +80,7 @@ function prepared(turn: Turn, { assembly, plan }: ResultOf<"prepare">): Turn {
   // After a compaction, or after memory was removed, the prompt does not change again.
   if (at.after === "compact") return { ...turn, at: { after: "settle prompt", call } };
   const next: Turn = { ...turn, at: { after: "prepare", call } };
-  return turn.isStored ? announce(next, call.prepared) : next;
+  return turn.isStored ? announceRoute(announce(next, call.prepared), call.prepared) : next;
 }
 
 function recorded(turn: Turn): Turn {
@@ -201,6 +204,40 @@ function answered(turn: Turn, { answers, runs = [] }: ResultOf<"run tools">): Tu
     at: { after: "begin" },
     news: cuts,
   };
+}
+
+/** The same messages, with a model that has seen none of this turn's calls: it is told the time again. */
+function switched(turn: Turn, { moved }: ResultOf<"switch model">): Turn {
+  if (moved === null) return { ...turn, at: { after: "end", how: "failed" } };
+  const { before, session, route, left, nowIso } = moved;
+  const { event, startMs } = turn;
+  const isKept = session.policy.layout.volatile === "system-tail";
+  return {
+    ...turn,
+    before,
+    session,
+    route,
+    switches: [...turn.switches, left],
+    current: asRecorded(turn),
+    event: {
+      ...event,
+      startIso: isKept ? event.startIso : nowIso,
+      // Without new messages there is nothing to say the time with.
+      timeSentMs: hasHead(session) ? startMs : turn.current.length > 0 ? null : leftMsOf(turn),
+    },
+    isStored: true,
+    isRouteNews: true,
+    at: { after: "begin" },
+  };
+}
+
+function leftMsOf(turn: Turn): number | null {
+  return recordedCall(turn, 1)?.startMs ?? null;
+}
+
+/** A message whose head has the time is recorded with it. */
+function asRecorded({ session, calls, current }: Turn): Turn["current"] {
+  return hasHead(session) ? (calls.at(-1)?.sent ?? current) : current;
 }
 
 function needCall({ at }: Turn): CallAtHand {

@@ -6,6 +6,7 @@ import { isMemory } from "../session/compaction-rules.ts";
 import type { Session } from "../session/session.ts";
 import type { Message, ToolUseBlock } from "../message/message.ts";
 import { decideBySize, isNearLimit } from "./compaction/decide.ts";
+import { mayAnswerElsewhere } from "../wire/failure.ts";
 import type { Step } from "./step.ts";
 import {
   callCountOf,
@@ -106,7 +107,8 @@ function afterReply(turn: Turn, call: CallAtHand | null): Step {
     return call === null ? begin(turn) : recover(call, null);
   }
   if (last.status !== "complete") {
-    return mayRepeat(turn, last) ? begin(turn) : close(endingOfFailed(last));
+    if (mayRepeat(turn, last)) return begin(turn);
+    return fallBack(turn, last) ?? close(endingOfFailed(last));
   }
   const uses = toolUsesIn(last);
   const ending = endingOf(last.stopReason, uses);
@@ -123,6 +125,16 @@ function mayRetry(turn: Turn): boolean {
 
 function mayRepeat({ limits, ...turn }: Turn, { failure }: CallEntry): boolean {
   return limits.repeatsFailedCalls && callCountOf(turn) > 1 && failure?.kind !== "cancelled";
+}
+
+/** Another model, where one more call is allowed. An application that repeats calls chooses its models itself. */
+function fallBack(turn: Turn, { failure }: CallEntry): Step | null {
+  const { limits, aborted, switches, session } = turn;
+  if (failure === null || !mayAnswerElsewhere(failure)) return null;
+  if (limits.repeatsFailedCalls || aborted !== null) return null;
+  if (callCountOf(turn) >= limits.callsMax) return null;
+  const tried = [...switches.map(({ name }) => name), session.modelName];
+  return { do: "switch model", why: failure, tried };
 }
 
 /** Whether messages that came in meanwhile are sent with one more call of this turn. */

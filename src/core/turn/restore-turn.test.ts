@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { itemsOf } from "../growing/growing-list.ts";
 import type { CallRecord } from "../ledger/call-entry.ts";
-import type { ThreadMessage } from "../ledger/turn-record.ts";
+import type { LeftInTurn, ThreadMessage } from "../ledger/turn-record.ts";
 import type { Message } from "../message/message.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
@@ -59,7 +59,7 @@ function callOf(number: number, more: Parameters<typeof entryWith>[0] = {}): Cal
 
 function restore(more: Partial<RecordedTurn>, before: Session = sessionWith()): Turn {
   const recorded = {
-    turn: { id: "turn-1", startMs: noon, sourceEventId: null },
+    turn: { id: "turn-1", startMs: noon, sourceEventId: null, switches: [] },
     messages: rowsOf([1, asked]),
     calls: [],
     compaction: null,
@@ -69,6 +69,10 @@ function restore(more: Partial<RecordedTurn>, before: Session = sessionWith()): 
     ...more,
   };
   return restoreTurn(before, recorded, { moment: {}, callsMax: 5, nowIso: noonIso });
+}
+
+function leftAfter(through: number): LeftInTurn {
+  return { through, model: "one", provider: "garage", name: "garage/one" };
 }
 
 /** What it waits with, what it has said so far, and what comes next. */
@@ -112,16 +116,46 @@ test.each<[string, Partial<RecordedTurn>, readonly Message[], readonly Message[]
   [
     "was too long again",
     { calls: [callOf(1, tooLong), callOf(2, tooLong)] },
-    [],
     [asked],
+    [],
     "close: failed",
   ],
   [
-    "failed",
-    { calls: [callOf(1, failedWith({ kind: "malformed", detail: "" }))] },
-    [],
+    "was refused",
+    { calls: [callOf(1, failedWith({ kind: "invalid-request", detail: "" }))] },
     [asked],
+    [],
     "close: failed",
+  ],
+  [
+    "met a provider that is down",
+    { calls: [callOf(1, failedWith({ kind: "unreachable", detail: "" }))] },
+    [asked],
+    [],
+    "switch model",
+  ],
+  [
+    "left its model for another one",
+    {
+      turn: { id: "turn-1", startMs: noon, switches: [leftAfter(1)] },
+      calls: [callOf(1, failedWith({ kind: "unreachable", detail: "" }))],
+    },
+    [asked],
+    [],
+    "refresh",
+  ],
+  [
+    "met another provider that is down",
+    {
+      turn: { id: "turn-1", startMs: noon, switches: [leftAfter(1)] },
+      calls: [
+        callOf(1, failedWith({ kind: "unreachable", detail: "" })),
+        callOf(2, failedWith({ kind: "billing", detail: "" })),
+      ],
+    },
+    [asked],
+    [],
+    "switch model",
   ],
 ])("a turn that %s goes on from there", (_name, more, current, sent, next) => {
   expect(lookAt(restore(more))).toEqual([current, sent, next]);

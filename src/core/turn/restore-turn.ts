@@ -5,15 +5,16 @@ import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { CompactionRecord } from "../ledger/compaction-record.ts";
 import type { ThreadMessage, ToolCallRecord, TurnRecord } from "../ledger/turn-record.ts";
 import type { JsonText, Message } from "../message/message.ts";
+import { withoutThinking } from "../message/without-thinking.ts";
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import { keptVolatileIn } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
 import { toToolRuns, type TurnCompaction } from "./done-in-turn.ts";
-import { isOverflow, openTurn, type Turn } from "./turn.ts";
+import { openTurn, type Turn } from "./turn.ts";
 
 /** Everything the ledger has of a turn that is not closed. */
 export interface RecordedTurn {
-  readonly turn: Pick<TurnRecord, "id" | "startMs" | "sourceEventId">;
+  readonly turn: Pick<TurnRecord, "id" | "startMs" | "sourceEventId" | "switches">;
   readonly messages: readonly ThreadMessage[];
   readonly calls: readonly CallRecord[];
   /** The latest compaction on the way to the turn; null for none. */
@@ -47,17 +48,25 @@ export function restoreTurn(
   const calls = withMessages(recorded.calls, messages);
   const last = calls.at(-1);
   const from = compaction?.firstKeptTurnId === id ? compaction.firstKeptIndex : 0;
-  const isTooLong = last !== undefined && isOverflow(last);
-  const answered = isTooLong ? calls.length - 1 : calls.length;
+  // What a call sent that came to nothing is sent again.
+  const isAgain = last !== undefined && last.status !== "complete";
+  const answered = calls.findLast(({ status }) => status === "complete")?.number ?? 0;
   const replayed = messages.filter(({ isReplayed }) => isReplayed);
+  const { switches } = turn;
+  const leftThrough = switches.at(-1)?.through ?? 0;
+  const isSwitched = calls.length > 0 && leftThrough === calls.length;
   const stored = replayed.filter(({ callNumber }) => callNumber > answered);
   // Messages that a compaction replaced are not sent again.
   const shown = (rows: readonly ThreadMessage[]): readonly Message[] =>
-    rows.filter(({ index }) => index >= from).map(({ message }) => message);
+    rows
+      .filter(({ index }) => index >= from)
+      .map(({ message, callNumber }) =>
+        callNumber <= leftThrough ? withoutThinking(message) : message,
+      );
   const sent = shown(replayed.filter(({ callNumber }) => callNumber <= answered));
   const isCompacted = isCompactedSince(before, compaction, { turn, last });
   // Stored messages that were not sent wait for a call; otherwise the last reply decides what is next.
-  const isWaiting = last === undefined || (stored.length > 0 && !isTooLong);
+  const isWaiting = last === undefined || isSwitched || (stored.length > 0 && !isAgain);
   const begun = openTurn({
     id,
     startMs: turn.startMs,
@@ -68,7 +77,9 @@ export function restoreTurn(
       moment,
       context: null,
       startIso: startIsoOf(before, messages) ?? nowIso,
-      timeSentMs: timeSentMsOf(before, turn, calls, isCompacted),
+      timeSentMs:
+        timeSentMsOf(before, turn, calls.slice(leftThrough), isCompacted) ??
+        (stored.length === 0 ? (calls[leftThrough - 1]?.startMs ?? null) : null),
     },
     limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
     before,
@@ -77,8 +88,10 @@ export function restoreTurn(
   return {
     ...begun,
     session: { ...before, thread: { ...appendMessages(before.thread, sent), keptVolatile } },
-    // A call that was too long is sent again unchanged, even if it had no new messages.
-    isStored: stored.length > 0 || isTooLong,
+    switches,
+    isRouteNews: isSwitched,
+    // A call is sent again unchanged, even if it had no new messages.
+    isStored: stored.length > 0 || isAgain,
     earlier: calls,
     toolRuns: toToolRuns(toolCalls),
     compactions,

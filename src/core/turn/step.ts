@@ -12,6 +12,8 @@ import type { SentBesides } from "./diagnose-call.ts";
 import type { SentCall } from "./settle-call.ts";
 import type { EncodedRequest } from "../wire/encoded-request.ts";
 import type { Compacted, Unchanged } from "./compaction/compacting.ts";
+import type { ProviderFailure } from "../wire/failure.ts";
+import type { MovedTurn } from "./move-turn.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 import type { ToolRun } from "./done-in-turn.ts";
 import type { CallRules, TurnEnding } from "./turn.ts";
@@ -50,6 +52,13 @@ export type Step =
   | { readonly do: "send"; readonly prepared: PreparedCall; readonly number: number }
   | { readonly do: "record reply"; readonly entry: CallEntry; readonly more: WithCall }
   | { readonly do: "run tools"; readonly uses: readonly ToolUseBlock[] }
+  /** Goes on with another model, because the provider of the last call failed for good. */
+  | {
+      readonly do: "switch model";
+      readonly why: ProviderFailure;
+      /** The models that this turn asked, by `Session.modelName`, oldest first. */
+      readonly tried: readonly string[];
+    }
   | { readonly do: "close"; readonly how: TurnEnding };
 
 export type StepOf<Do extends Step["do"]> = Extract<Step, { readonly do: Do }>;
@@ -91,7 +100,9 @@ export type Result =
       readonly answers: readonly Message[];
       /** When each ran; absent if the application ran them. */
       readonly runs?: readonly ToolRun[];
-    };
+    }
+  /** Null if no other model can take the turn. */
+  | { readonly did: "switch model"; readonly moved: MovedTurn | null };
 
 /** Inputs that may come at any time. */
 export type Input =

@@ -18,18 +18,26 @@ import {
 /** Adds the events of the turn's beginning, once. */
 export function announce(turn: Turn, first: PreparedCall): Turn {
   if (turn.isAnnounced) return turn;
-  const { before, route, news } = turn;
+  const { news } = turn;
   const begun: readonly EventBody[] =
     callCountOf(turn) === 0
       ? [
           { type: "turn.started", payload: toStarted(turn, first.promptTokens) },
-          {
-            type: "route.decided",
-            payload: { ...modelOf(before), ...toRouted(before, first, route) },
-          },
+          toDecided(turn, first),
         ]
       : [toResumed(turn)];
   return { ...turn, isAnnounced: true, news: [...news, ...begun] };
+}
+
+/** Tells once that the turn goes on with another model. */
+export function announceRoute(turn: Turn, first: PreparedCall): Turn {
+  if (!turn.isRouteNews) return turn;
+  return { ...turn, isRouteNews: false, news: [...turn.news, toDecided(turn, first)] };
+}
+
+function toDecided({ before, route }: Turn, first: PreparedCall): EventBody {
+  const payload = { ...modelOf(before), ...toRouted(before, first, route) };
+  return { type: "route.decided", payload };
 }
 
 export function callStarted({ id, before }: Turn, number: number, tokens: number): EventBody {

@@ -4,6 +4,7 @@ import type { EventBody, PayloadOf } from "../events/event.ts";
 import type { EventContext, EventMoment } from "../layers/event.ts";
 import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
+import type { LeftInTurn } from "../ledger/turn-record.ts";
 import type { AttachedFile } from "../message/assembled-context.ts";
 import type { Message, ToolUseBlock } from "../message/message.ts";
 import type { Route } from "../routing/decide-route.ts";
@@ -18,6 +19,8 @@ export interface Turn {
   readonly startMs: number;
   readonly event: TurnEvent;
   readonly route: Route;
+  /** Models that the turn left because their providers failed, oldest first. */
+  readonly switches: readonly LeftInTurn[];
   readonly limits: TurnLimits;
   /** The session before the turn. A failed turn goes back to it. */
   readonly before: Session;
@@ -49,6 +52,8 @@ export interface Turn {
   readonly resumed: { readonly toolCalls: number } | null;
   /** Whether the event for the turn's start or resumption is out. */
   readonly isAnnounced: boolean;
+  /** Whether a change of model within the turn still has to be told. */
+  readonly isRouteNews: boolean;
   readonly at: Stage;
   /** Events that follow from the last result. */
   readonly news: readonly EventBody[];
@@ -145,6 +150,7 @@ export function openTurn(begun: Pick<Turn, Beginning>, route: Route = stays): Tu
   return {
     ...begun,
     route,
+    switches: [],
     session: begun.before,
     fullResults: new Map(),
     isStored: false,
@@ -158,6 +164,7 @@ export function openTurn(begun: Pick<Turn, Beginning>, route: Route = stays): Tu
     rules: { compaction: {}, canCount: false },
     resumed: null,
     isAnnounced: false,
+    isRouteNews: false,
     at: { after: "begin" },
     news: [],
   };

@@ -60,6 +60,29 @@ export function isRetryable(failure: ProviderFailure): boolean {
   }
 }
 
+/** Whether another provider may answer the same conversation: this one is down, busy, or does not take our key or model. */
+export function mayAnswerElsewhere({ kind }: ProviderFailure): boolean {
+  switch (kind) {
+    case "rate-limited":
+    case "overloaded":
+    case "server-error":
+    case "unreachable":
+    case "timeout":
+    case "authentication":
+    case "permission":
+    case "billing":
+    case "not-found":
+    case "malformed":
+      return true;
+    case "context-overflow":
+    case "thinking-mismatch":
+    case "request-too-large":
+    case "invalid-request":
+    case "cancelled":
+      return false;
+  }
+}
+
 /** Statuses that are enough by themselves: a proxy may have written the body. */
 export const kindOfStatus: ReadonlyMap<number, StatusKind> = new Map([
   [401, "authentication"],

@@ -36,7 +36,11 @@ export async function changeModel(
   if (isMoved && next.promptTokens > next.limitTokens) throw tooLong(named, next);
   if (isMoved) updateSkills(world, session, to.session);
   return {
-    session: { ...to.session, staysWith: { model: named.name, chosenBy: "person" } },
+    session: {
+      ...to.session,
+      staysWith: { model: named.name, chosenBy: "person" },
+      resting: session.resting.filter(({ name: each }) => each !== named.name),
+    },
     reached: to.reached,
     change: {
       model: named.model.id,

@@ -1,4 +1,5 @@
 // Refuses what an application without types may pass in, and what a provider would refuse later. Nothing is recorded before.
+import { promptCachingWishes } from "../../core/config/schema/models.ts";
 import { queueDrops, queueModes } from "../../core/config/schema/queue.ts";
 import { isAttachment, type AgentEvent } from "../../core/layers/event.ts";
 import { agentRoles } from "../../core/message/assembled-context.ts";
@@ -119,7 +120,7 @@ const hasAll =
   (value: unknown): boolean =>
     isObject(value) && names.every((name) => value[name] !== undefined);
 const oneOf =
-  (...words: readonly string[]) =>
+  (...words: readonly (string | null)[]) =>
   (value: unknown): boolean =>
     words.some((word) => word === value);
 
@@ -155,10 +156,20 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
     `{ mode: ${queueModes.join(", ")}; debounceMs; cap from 1; drop: ${queueDrops.join(", ")} }`,
   ],
   routing: [
-    (value) => isObject(value) && Array.isArray(value["rules"]) && Array.isArray(value["patterns"]),
-    "an object with rules and patterns",
+    (value) =>
+      isObject(value) &&
+      isUnset(value["rules"], Array.isArray) &&
+      isUnset(value["patterns"], Array.isArray) &&
+      isUnset(value["fallback"], isNames) &&
+      isUnset(value["fallbackRestSeconds"], isCount) &&
+      isUnset(value["promptCaching"], oneOf(...promptCachingWishes, null)),
+    "an object with rules, patterns and fallback as lists; fallback has names of models",
   ],
 };
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText);
+}
 
 function isPositive(value: unknown): boolean {
   return isCount(value) && value >= 1;

@@ -40,12 +40,22 @@ export interface EngineConfig {
   readonly moment?: Pick<AgentEvent, "sender" | "channel">;
   /** What happens to messages that come while a session is busy. */
   readonly queue?: Partial<QueueConfig>;
-  /** Rules that choose a turn's model. By default every session stays with its own. */
-  readonly routing?: RoutingConfig;
+  /** Rules that choose a turn's model, and models to fall back on. By default every session stays with its own. */
+  readonly routing?: Partial<RoutingConfig>;
 }
 
+const routingUsual: RoutingConfig = {
+  isSticky: true,
+  rules: [],
+  patterns: [],
+  workspaceDefault: null,
+  fallback: [],
+  fallbackRestSeconds: 300,
+  promptCaching: null,
+};
+
 export function routingOf({ routing }: EngineConfig): RoutingConfig {
-  return routing ?? { isSticky: true, rules: [], patterns: [], workspaceDefault: null };
+  return { ...routingUsual, ...routing };
 }
 
 export function queueOf({ queue }: EngineConfig): QueueConfig {

@@ -206,6 +206,9 @@ export class LiveSession {
       onRecorded: (session) => {
         this.#now = { ...this.#now, session };
       },
+      onSwitched: (now) => {
+        this.#now = now;
+      },
       onRefreshed: (session) => {
         this.#atNextCall = session;
       },

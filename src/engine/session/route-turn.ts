@@ -1,16 +1,19 @@
 // Chooses the model of the next turn, and gives the session with that model.
 import {
   decideRoute,
+  type LeftModel,
   type PassedOver,
   type Route,
-  type RouteDecision,
+  type RouteFacts,
   type RouteSource,
   type RouteTurn,
+  type RouteWishes,
 } from "../../core/routing/decide-route.ts";
 import { toBlocks, type AgentEvent } from "../../core/layers/event.ts";
-import type { Block } from "../../core/message/message.ts";
+import type { Block, Message } from "../../core/message/message.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
+import { declareCapabilities } from "../../core/wire/capabilities.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { EngineContext, Reached } from "./engine-deps.ts";
@@ -46,34 +49,129 @@ export async function routeTurn(
 ): Promise<RoutedTurn> {
   const { session } = reachedSession;
   const config = await context.readConfig();
-  const tooSmall = new Set<ModelFacts>();
-  for (;;) {
-    const decision = decide(context, config, session, asked, tooSmall);
-    if (decision.kind === "none") throw noModel(session, decision.passedOver);
-    const { model, by, passedOver } = decision;
-    const name = spell(decision.name, context.deps);
-    const to = await moveTo(context, reachedSession, world, { name, model });
-    const isMoved = to.session !== session;
-    if (isMoved && !fits(to.session, asked.event, config)) {
-      tooSmall.add(model);
-      continue;
+  const nowMs = (context.deps.now ?? Date.now)();
+  const blocks = toBlocks(asked.event.content);
+  const wishes = wishesOf(config, session, asked);
+  const failed = failedIn(context, session.resting.filter(({ untilMs }) => untilMs > nowMs));
+  const chosen = await chooseModel(context, reachedSession, world, {
+    turn: describeTurn(session, blocks),
+    wishes,
+    failed,
+    fits: (to) => fits(to, [{ role: "user", content: blocks }], config),
+  });
+  if (chosen.kind === "none") throw noModel(session, chosen.passedOver);
+  const { to, by, name, passedOver } = chosen;
+  const isMoved = to.session !== session;
+  if (isMoved) updateSkills(world, session, to.session);
+  return {
+    session: { ...to.session, staysWith: staysWithAfter(session, by, name) },
+    reached: to.reached,
+    route: { by, passedOver, left: isMoved ? toLeft(session, nowMs) : null },
+  };
+}
+
+/** The model that a session leaves. */
+export function toLeft(session: Session, nowMs: number): LeftModel {
+  return {
+    model: session.model.id,
+    cachedTokens: previewNextCall(session, nowMs).cachedTokens,
+  };
+}
+
+export interface ModelChoice {
+  readonly turn: RouteTurn;
+  readonly wishes: RouteWishes;
+  readonly failed: RouteFacts["failed"];
+  /** Whether the model of the moved session can take the conversation. */
+  readonly fits: (to: Session) => boolean;
+}
+
+export type ChosenModel =
+  | {
+      readonly kind: "chosen";
+      readonly to: ReachedSession;
+      /** As `Session.modelName`. */
+      readonly name: string;
+      readonly by: RouteSource;
+      readonly passedOver: readonly PassedOver[];
     }
-    if (isMoved) updateSkills(world, session, to.session);
-    const nowMs = (context.deps.now ?? Date.now)();
-    const { cachedTokens } = isMoved ? previewNextCall(session, nowMs) : nothingKept;
-    return {
-      session: { ...to.session, staysWith: staysWithAfter(session, by, name) },
-      reached: to.reached,
-      route: { by, passedOver, left: isMoved ? { model: session.model.id, cachedTokens } : null },
-    };
+  | { readonly kind: "none"; readonly passedOver: readonly PassedOver[] };
+
+/** Decides, then lays out the prompt of the decided model: it may turn out that it cannot take it. */
+export async function chooseModel(
+  context: EngineContext,
+  reachedSession: ReachedSession,
+  world: World,
+  { turn, wishes, failed, fits: fitsIn }: ModelChoice,
+): Promise<ChosenModel> {
+  const { deps } = context;
+  const { session } = reachedSession;
+  const tooSmall = new Set<ModelFacts>();
+  const uncached = new Set<ModelFacts>();
+  const unreached = new Set<ModelFacts>();
+  const asksForCaching = wishes.routing.promptCaching !== null;
+  const facts: RouteFacts = {
+    find: (name) => findModel(spell(name, deps), deps.catalogue)?.facts ?? null,
+    isReachable: (model) => !unreached.has(model) && (deps.canReach?.(model) ?? true),
+    isCurrent: (model) => findModel(session.modelName, deps.catalogue)?.facts === model,
+    isTooSmall: (model) => tooSmall.has(model),
+    cachesPrompts: (model) => !uncached.has(model) && mayCachePrompts(model),
+    failed,
+  };
+  for (;;) {
+    const decision = decideRoute(turn, wishes, facts);
+    if (decision.kind === "none") return decision;
+    const { model, by, passedOver } = decision;
+    const name = spell(decision.name, deps);
+    const moving = moveTo(context, reachedSession, world, { name, model });
+    // A model that is not there cannot help a turn; any other is an error of the configuration.
+    const to = await (by === "fallback" ? moving.catch(orNull) : moving);
+    if (to === null) unreached.add(model);
+    else if (asksForCaching && facts.cachesPrompts(model) && !keepsPrompts(to.reached, model)) {
+      uncached.add(model);
+    } else if (to.session === session || fitsIn(to.session)) {
+      return { kind: "chosen", to, name, by, passedOver };
+    } else tooSmall.add(model);
   }
 }
 
+function orNull(error: unknown): null {
+  if (error instanceof StrataError) return null;
+  throw error;
+}
+
+/** As far as the model's facts say: a protocol may still not be able to ask for it. */
+function mayCachePrompts(model: ModelFacts): boolean {
+  return declareCapabilities({ writesMarkers: true }, model).supportsPromptCaching;
+}
+
+function keepsPrompts({ protocol }: Reached, model: ModelFacts): boolean {
+  return declareCapabilities(protocol, model).supportsPromptCaching;
+}
+
+/** Models whose providers failed: in this turn, or a short while ago. Both by `Session.modelName`. */
+export function failedIn(
+  { deps }: EngineContext,
+  resting: readonly { readonly name: string }[],
+  tried: readonly string[] = [],
+): RouteFacts["failed"] {
+  const isNamed = (model: ModelFacts, name: string): boolean =>
+    findModel(name, deps.catalogue)?.facts === model;
+  return (model) => {
+    if (tried.some((name) => isNamed(model, name))) return "provider_failed";
+    return resting.some(({ name }) => isNamed(model, name)) ? "recently_failed" : null;
+  };
+}
+
 /** Whether the model can take the conversation without a compaction. */
-function fits(session: Session, { content }: AgentEvent, config: EngineConfig): boolean {
+export function fits(
+  session: Session,
+  messages: readonly Message[],
+  config: EngineConfig,
+): boolean {
   const { promptTokens, limitTokens } = previewNextCall(session, 0, config);
   const { counter } = session.thread.foundation;
-  const newTokens = counter.message({ role: "user", content: toBlocks(content) });
+  const newTokens = messages.reduce((sum, message) => sum + counter.message(message), 0);
   return promptTokens + newTokens <= limitTokens;
 }
 
@@ -81,8 +179,6 @@ export function toRoutePart({ model }: Session, { by, passedOver, left }: Route)
   const { id, provider } = model;
   return { type: "route", model: id, provider, by, passedOver, previousModel: left?.model ?? null };
 }
-
-const nothingKept = { cachedTokens: 0 };
 
 /** Moves the session to the model; returns the same session if it already uses it. */
 export async function moveTo(
@@ -126,39 +222,29 @@ export function updateSkills({ skills }: World, before: Session, after: Session)
   skills?.preactivate(after.preactivated);
 }
 
-function decide(
-  { deps }: EngineContext,
+function wishesOf(
   config: EngineConfig,
-  session: Session,
-  { event, model: message }: AskedTurn,
-  tooSmall: ReadonlySet<ModelFacts>,
-): RouteDecision {
+  { staysWith }: Session,
+  { model: message }: AskedTurn,
+): RouteWishes {
   const routing = routingOf(config);
-  const { staysWith } = session;
   const isDelegated = staysWith?.chosenBy === "delegate";
-  const isSticky = staysWith?.chosenBy === "person" || (routing.isSticky && !isDelegated);
-  return decideRoute(
-    describeTurn(session, event),
-    {
-      message,
-      sticky: isSticky ? (staysWith?.model ?? null) : null,
-      routing,
-      delegate: isDelegated ? staysWith.model : null,
-      globalDefault: config.model,
-    },
-    {
-      find: (name) => findModel(spell(name, deps), deps.catalogue)?.facts ?? null,
-      isReachable: (model) => deps.canReach?.(model) ?? true,
-      isCurrent: (model) => findModel(session.modelName, deps.catalogue)?.facts === model,
-      isTooSmall: (model) => tooSmall.has(model),
-    },
-  );
+  const isChosen = staysWith?.chosenBy === "person";
+  const isSticky = isChosen || (routing.isSticky && !isDelegated);
+  return {
+    message,
+    sticky: isSticky ? (staysWith?.model ?? null) : null,
+    isChosen,
+    routing,
+    delegate: isDelegated ? staysWith.model : null,
+    globalDefault: config.model,
+  };
 }
 
-function describeTurn(session: Session, event: AgentEvent): RouteTurn {
+/** `blocks`: what is new. */
+export function describeTurn(session: Session, blocks: readonly Block[]): RouteTurn {
   const { agent, role, thread, options, otherModels, cache } = session;
   const { foundation } = thread;
-  const blocks = toBlocks(event.content);
   // Models count differently: the largest known size makes a rule independent of the last model.
   const known = otherModels.map(({ setup }) => setup?.thread.end.tokens ?? 0);
   const size = Math.max(thread.end.tokens, ...known);
@@ -179,10 +265,11 @@ function wordsOf(block: Block): string {
   return block.type === "text" ? block.text : "";
 }
 
-/** A model for one message ends with it; a chosen model stays. */
+/** A model for one message, or while another one rests, ends with it; a chosen model stays. */
 function staysWithAfter({ staysWith }: Session, by: RouteSource, name: string): StaysWith | null {
   const isChosen = staysWith !== null && staysWith.chosenBy !== null;
-  return by === "message" || isChosen ? staysWith : { model: name, chosenBy: null };
+  const isForNow = by === "message" || by === "fallback";
+  return isForNow || isChosen ? staysWith : { model: name, chosenBy: null };
 }
 
 function noModel({ id }: Session, passedOver: readonly PassedOver[]): StrataError {

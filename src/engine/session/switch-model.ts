@@ -1,21 +1,14 @@
 // Switches a session to another model. Keeps the old model's setup, and reuses an earlier setup of the new one.
 import { appendMessages, messagesFrom, openThread } from "../../core/assembly/thread.ts";
-import { openCacheState } from "../../core/cache/cache-state.ts";
 import type { Ledger, ModelName } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
 import { withoutThinking } from "../../core/message/without-thinking.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
-import { noSizes } from "../../core/tokens/learned-sizes.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
-import { findModelSetup, isSame } from "./recorded-setup.ts";
+import { findModelSetup } from "./recorded-setup.ts";
 import { makeFoundation, type FoundationSetup } from "../../core/session/session-foundation.ts";
-import {
-  firstPlace,
-  foundationNotesOf,
-  type ModelSetup,
-  type ModelState,
-  type Session,
-} from "../../core/session/session.ts";
+import { changeSetup } from "../../core/session/change-setup.ts";
+import { firstPlace, type ModelSetup, type Session } from "../../core/session/session.ts";
 import { restoreModelSetup, type ResumeSetup } from "./stored-session.ts";
 
 /** The other model, and how its calls are made. */
@@ -31,53 +24,17 @@ export interface SwitchDeps {
   readonly context: () => Promise<Omit<FoundationSetup, "model" | "protocol" | "policy">>;
 }
 
-/** For so many other models the whole setup stays in memory; the ledger has the rest. */
-const madeSetupsMax = 4;
-/** For so many other models the session keeps the cache state. */
-const otherModelsMax = 16;
-
 /** The switch is recorded with the next turn. */
 export async function switchModel(
   session: Session,
   to: SwitchTo,
   deps: SwitchDeps,
 ): Promise<Session> {
-  const wanted: ModelName = { model: to.model.id, provider: to.model.provider };
   const known = session.otherModels.find(({ name }) => name === to.modelName);
   const setup =
     (await goBack(session, to, known?.setup ?? null, deps)) ??
     (await buildSetup(session, to, deps));
-  // One state for each model: the same model on another route replaces it.
-  const others = [...(session.isRecorded ? [leave(session)] : []), ...session.otherModels].filter(
-    (each) => !isSame(each, wanted),
-  );
-  const { keptVolatile } = session.thread;
-  return {
-    ...session,
-    ...setup,
-    thread: { ...setup.thread, keptVolatile },
-    cache: known?.cache ?? openCacheState(),
-    sizes: known?.sizes ?? noSizes,
-    pace: known?.pace ?? session.pace,
-    lastVolatile: known?.lastVolatile ?? null,
-    // These sizes belong to the old model.
-    compactionState: { ...session.compactionState, noPlace: null },
-    otherModels: others
-      .slice(0, otherModelsMax)
-      .map((each, at) => (at < madeSetupsMax ? each : { ...each, setup: null })),
-  };
-}
-
-function leave(session: Session): ModelState {
-  const { model, modelName, protocol, policy, options, thread, setupPlace } = session;
-  const { cache, sizes, pace, lastVolatile } = session;
-  // A setup without a completed turn is not in the ledger, and is built again later.
-  const called = { model, modelName, protocol, policy, options };
-  const setup = setupPlace.isRecorded
-    ? { ...called, thread, setupPlace, ...foundationNotesOf(session) }
-    : null;
-  const name = { model: model.id, provider: model.provider, name: modelName };
-  return { ...name, cache, sizes, pace, lastVolatile, setup };
+  return changeSetup(session, setup);
 }
 
 /** Restores an earlier setup and adds the later messages without thinking. Markers and limits are the configured ones. */

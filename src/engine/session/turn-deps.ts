@@ -15,24 +15,26 @@ import type { HandleParts } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
 import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import type { EngineContext, EngineDeps } from "./engine-deps.ts";
-import type { ReachedSession } from "./route-turn.ts";
+import { fallBack } from "./fall-back.ts";
+import { toRoutePart, type ReachedSession } from "./route-turn.ts";
 
 export interface WorkInSession extends ReachedSession {
   readonly world: World;
   /** The session with the settings of its next call. */
   readonly onRefreshed: (session: Session) => void;
   readonly onRecorded: (session: Session) => void;
+  /** The session with another model, after the provider of its own failed. */
+  readonly onSwitched: (now: ReachedSession) => void;
   /** The handle of the turn; absent for work between turns. */
   readonly parts?: HandleParts;
   /** For work between turns. */
   readonly signal?: AbortSignal;
 }
 
-export async function toDeps(
-  { deps, readConfig, sizes }: EngineContext,
-  { session, reached, world, parts, signal, onRecorded, onRefreshed }: WorkInSession,
-): Promise<Deps> {
-  const { model, protocol, policy } = session;
+export async function toDeps(context: EngineContext, work: WorkInSession): Promise<Deps> {
+  const { deps, readConfig, sizes } = context;
+  const { session, reached, world, parts, signal, onRecorded, onRefreshed } = work;
+  let now: ReachedSession = { session, reached };
   const role = askedRoleOf(session);
   let config = await readConfig();
   const summariser = (await deps.summariser?.()) ?? null;
@@ -42,13 +44,26 @@ export async function toDeps(
     redact,
   );
   return {
-    provider: reached.provider,
-    ...(reached.counter === undefined ? {} : { counter: reached.counter }),
+    get provider() {
+      return now.reached.provider;
+    },
+    get counter() {
+      return now.reached.counter;
+    },
+    switchModel: async (turn, step) => {
+      const fallen = await fallBack(context, { now, world }, turn, step);
+      if (fallen === null) return null;
+      now = { session: fallen.moved.before, reached: fallen.reached };
+      work.onSwitched(now);
+      parts?.emit(toRoutePart(now.session, fallen.moved.route));
+      return fallen.moved;
+    },
     ledger: deps.ledger,
     now: deps.now ?? Date.now,
     permissionsOf: (tool) => needsOf(world, session.role, tool),
     runTools: parts === undefined ? runTools : watchTools(runTools, parts.emit),
     get compaction(): Compaction {
+      const { model, protocol, policy } = now.session;
       return {
         ...compactionOf(config),
         refresh: async () => ({ ...(await foundationOf(world, role)), model, protocol, policy }),

@@ -14,6 +14,9 @@ import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options
 import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Route } from "../../core/routing/decide-route.ts";
 import type { Session } from "../../core/session/session.ts";
+import type { MovedTurn } from "../../core/turn/move-turn.ts";
+import type { StepOf } from "../../core/turn/step.ts";
+import type { Turn } from "../../core/turn/turn.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
 import type { TurnQueue } from "./steering.ts";
 
@@ -57,7 +60,9 @@ export interface StepDeps {
   /** How the history is shortened; by default only if it does not fit the window. */
   readonly compaction?: Compaction;
   /** Counts a prompt exactly if the estimate is near a limit; none by default. */
-  readonly counter?: PromptCounter;
+  readonly counter?: PromptCounter | undefined;
+  /** Finds a model that goes on with a turn whose provider failed; null for none. From then on `provider` is that model's. */
+  readonly switchModel?: (turn: Turn, step: StepOf<"switch model">) => Promise<MovedTurn | null>;
   readonly signal?: AbortSignal;
   readonly onPart?: (part: StreamPart) => void;
   readonly onPhase?: (phase: TurnPhase) => void;

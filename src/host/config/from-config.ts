@@ -42,7 +42,7 @@ export function toEngineConfig(
     ...around,
     model: resolved.model ?? modelOf(config, around.model),
     policy: toPolicy(config, agentId),
-    routing: toRouting(config, resolved.modelFrom),
+    routing: toRouting(config, agentId, resolved.modelFrom),
     compaction: toCompactionSettings(config.compaction, resolved.compaction),
     queue: config.queue,
   };
@@ -51,17 +51,20 @@ export function toEngineConfig(
 /** Resolves aliases. An agent's own model comes before the workspace's. */
 function toRouting(
   config: StrataConfig,
+  agentId: string,
   modelFrom: ResolvedAgent["modelFrom"],
 ): StrataConfig["routing"] {
-  const { isSticky, rules, patterns, workspaceDefault } = config.routing;
+  const { rules, patterns, workspaceDefault } = config.routing;
+  const fallback = config.agents.get(agentId)?.fallback ?? config.routing.fallback;
   const named = <Each extends { readonly model: string }>(each: Each): Each => ({
     ...each,
     model: modelOf(config, each.model),
   });
   return {
-    isSticky,
+    ...config.routing,
     rules: rules.map(named),
     patterns: patterns.map(named),
+    fallback: fallback.map((name) => modelOf(config, name)),
     workspaceDefault:
       modelFrom === "agent" || workspaceDefault === null ? null : modelOf(config, workspaceDefault),
   };

@@ -232,12 +232,15 @@ function judge(
     routing: read.config.routing,
     delegate: null,
     globalDefault: null,
+    isChosen: false,
   };
   const facts = {
     find: (name: string) => findModel(name)?.facts ?? null,
     isReachable: () => true,
     isCurrent: () => false,
     isTooSmall: () => false,
+    cachesPrompts: () => true,
+    failed: () => null,
   };
   decideRoute(
     { ...turn, words: `${pick(random, ["a", "x", "word "]).repeat(size(random, 3000))}!` },

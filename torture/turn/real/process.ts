@@ -3,15 +3,20 @@
 import type { CompactionLock, Ledger, OpenTurn } from "../../../src/core/ledger/ledger.ts";
 import type { Message } from "../../../src/core/message/message.ts";
 import { summarySections } from "../../../src/core/compaction/summary/sections.ts";
-import { isOverflow } from "../../../src/core/turn/turn.ts";
+import { nameOf } from "../../../src/core/session/session.ts";
+import { moveTurn, toLeave, type MovedTurn } from "../../../src/core/turn/move-turn.ts";
+import type { StepOf } from "../../../src/core/turn/step.ts";
+import { isOverflow, type Turn } from "../../../src/core/turn/turn.ts";
 import { bodyText } from "../../../src/core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../../../src/core/wire/failure.ts";
 import type { Reply } from "../../../src/core/wire/reply.ts";
 import type { Provider } from "../../../src/edge/providers/provider.ts";
+import { switchModel } from "../../../src/engine/session/switch-model.ts";
 import type { Deps } from "../../../src/engine.ts";
 import { chance, type Course, type Interruption, type Place } from "../course.ts";
 import { answerOf, bill, cancelledReply, replyTo, say, wordsOf } from "../outcomes.ts";
 import { rulesOf, timeOf } from "../circumstances.ts";
+import { fallbackOf, toStage } from "../stages.ts";
 
 /** What outlives the processes of a course. */
 export interface RealWorld {
@@ -88,6 +93,7 @@ export function startProcess(world: RealWorld): RealProcess {
     answer: (messages) => through("record", () => lease.answer(messages)),
     compact: (compaction, lock, events) =>
       through("commit", () => lease.compact(compaction, lock, events)),
+    switchModel: (next) => through("switch model", () => lease.switchModel(next)),
     close: (end, events) => through("close", () => lease.close(end, events)),
     release: () => (isDead ? Promise.reject(new Crash("dead")) : lease.release()),
   });
@@ -138,8 +144,29 @@ export function startProcess(world: RealWorld): RealProcess {
       signal: stop.signal,
       takeSteered: () => words.splice(0),
       refresh: (session) => through("refresh", () => Promise.resolve(session)),
+      switchModel: (turn, step) => fallBack(world, turn, step),
     },
   };
+}
+
+/** As src/engine/session/fall-back.ts does it. */
+async function fallBack(
+  { course, ledger, count, turnNumber, earlier, answered }: RealWorld,
+  turn: Turn,
+  { tried }: StepOf<"switch model">,
+): Promise<MovedTurn | null> {
+  const models = course.fallsBack && turnNumber > 0 ? fallbackOf(course.stage) : [];
+  const setups = models.map((name) => toStage(course.stage, name).setup);
+  const next = setups.find(({ model }) => !tried.includes(nameOf(model)));
+  if (next === undefined) return null;
+  count("fallbacks");
+  const { counter } = next;
+  const to = { ...next, modelName: nameOf(next.model) };
+  const context = (): Promise<typeof next> => Promise.resolve(next);
+  const moved = await switchModel(toLeave(turn), to, { ledger, counter, context });
+  const route = { by: "fallback" as const, passedOver: [], left: null };
+  const nowMs = timeOf(course, turnNumber + earlier.length, answered);
+  return moveTurn(turn, moved, { route, nowIso: new Date(nowMs).toISOString() });
 }
 
 /** Words and answers of tools in a request that no message of the ledger holds. */

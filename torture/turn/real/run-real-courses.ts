@@ -2,6 +2,8 @@
 import { openSqlite } from "../../../src/edge/stores/sqlite/open-sqlite.ts";
 import { createLedger } from "../../../src/edge/stores/ledger/create-ledger.ts";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
+import type { SessionRecord } from "../../../src/core/ledger/session-record.ts";
+import { findCallSettings } from "../../../src/engine/session/recorded-setup.ts";
 import { resumeTurn, runTurn, type TurnResult } from "../../../src/engine.ts";
 import { openSession } from "../../../src/engine/session/open-session.ts";
 import { resumeSession } from "../../../src/engine/session/stored-session.ts";
@@ -78,6 +80,8 @@ function toRealCourse(seed: number): Course {
     ...course,
     kills,
     interruptions,
+    // What a session does after a turn that fell back, its routing decides.
+    turnCount: course.fallsBack ? 1 : course.turnCount,
     canCount: false,
     hasMemory: false,
     mayUseProvider: false,
@@ -134,8 +138,7 @@ async function play(course: Course, count: (what: string) => void): Promise<Real
           // The leases of the dead end.
           clock.ms += 2 * leaseMs;
           const known = await ledger.findSession(setup.id);
-          session =
-            known === null ? openSession(setup) : await resumeSession(ledger, setup.id, setup);
+          session = known === null ? openSession(setup) : await resume(ledger, known, course);
           await lose(world, life, lost);
         }
       }
@@ -146,6 +149,13 @@ async function play(course: Course, count: (what: string) => void): Promise<Real
   } finally {
     await ledger.close();
   }
+}
+
+/** With the model of the open turn, or of the last one. */
+async function resume(ledger: Ledger, known: SessionRecord, course: Course): Promise<Session> {
+  const calls = await findCallSettings(ledger, known);
+  const { setup } = toStage(course.stage, calls?.model);
+  return resumeSession(ledger, known.id, setup);
 }
 
 /** Null where the turn is over, and its process died right after that. */

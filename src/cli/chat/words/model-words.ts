@@ -56,6 +56,7 @@ const sources: Readonly<Record<RouteSource, string>> = {
   delegate: "requested by the agent that gave the task",
   workspace_default: "by the workspace default",
   global_default: "by default",
+  fallback: "from the list of fallback models",
 };
 
 const refusals: Readonly<Record<RouteRefusal, string>> = {
@@ -66,4 +67,7 @@ const refusals: Readonly<Record<RouteRefusal, string>> = {
   no_tool_support: "it does not support tools",
   no_system_prompt_support: "it does not support a system prompt",
   no_structured_output_support: "it does not support structured output",
+  no_prompt_caching_support: "its provider caches no prompts",
+  provider_failed: "its provider does not answer",
+  recently_failed: "its provider did not answer a short while ago",
 };

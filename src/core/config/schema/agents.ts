@@ -1,7 +1,7 @@
 // agents.<id>: what differs for one agent. Of context_optimization, only the four switches.
 import { policyNames, type PolicyName } from "../../cache/policy.ts";
 import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
-import { optionalChoice, optionalFlag, text } from "../leaves.ts";
+import { optionalChoice, optionalFlag, optionalTexts, text } from "../leaves.ts";
 import { group, named, written } from "../sections.ts";
 import type { Spec } from "../spec.ts";
 import { calls, type CallsConfig } from "./agent-calls.ts";
@@ -15,6 +15,8 @@ export interface AgentConfig extends ProfileConfig, CallsConfig {
   /** Null for none. */
   readonly role: AgentRole | null;
   readonly switches: AgentSwitches;
+  /** Null for `routing.fallback`. */
+  readonly fallback: readonly string[] | null;
 }
 
 /** Null to inherit. */
@@ -40,6 +42,9 @@ const agent: Spec<AgentConfig> = group("one agent", {
   policy: optionalChoice(policyNames, "its cache policy; default: policies.default"),
   toolset: optionalChoice(toolsetNames, "its tools; default: tools.toolset"),
   role: optionalChoice(agentRoles, "its role, whose rules are part of the prompt; default: none"),
+  fallback: optionalTexts(
+    "models to go on with when its provider fails, in this order; default: routing.fallback",
+  ),
   switches: written("context_optimization", switches),
   ...profile,
   ...calls,

@@ -2,7 +2,17 @@
 import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { isNothing, nodeAt, type ConfigNode } from "../config-node.ts";
 import { isPattern, patternRules } from "../match-pattern.ts";
-import { anything, flag, leaf, optionalChoice, optionalFlag, prose, text } from "../leaves.ts";
+import {
+  anything,
+  flag,
+  leaf,
+  optionalChoice,
+  optionalFlag,
+  prose,
+  text,
+  texts,
+  whole,
+} from "../leaves.ts";
 import { group, listOf, named, section, written, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
 
@@ -24,7 +34,17 @@ export interface RoutingConfig {
   readonly rules: readonly RoutingRule[];
   readonly patterns: readonly RoutingPattern[];
   readonly workspaceDefault: string | null;
+  /** Models to go on with when a provider fails, in this order. */
+  readonly fallback: readonly string[];
+  /** So long a model whose provider failed is not asked first. */
+  readonly fallbackRestSeconds: number;
+  /** Whether a model without a prompt cache is refused, or taken last. Null for neither. */
+  readonly promptCaching: PromptCachingWish | null;
 }
+
+export const promptCachingWishes = ["required", "preferred"] as const;
+
+export type PromptCachingWish = (typeof promptCachingWishes)[number];
 
 export interface RoutingRule {
   readonly model: string;
@@ -102,6 +122,15 @@ export const routing: Spec<RoutingConfig> = group("the choice of a model for eac
   rules: listOf("by properties of a turn; the first that fits decides", rule),
   patterns: listOf("by the user's text; the first that fits decides", pattern),
   workspaceDefault: text("the model of a workspace; comes before models.default"),
+  fallback: texts([], "models to go on with when a provider fails for good, in this order"),
+  fallbackRestSeconds: whole(
+    { usual: 300, min: 0 },
+    "so long a model whose provider failed is not asked first",
+  ),
+  promptCaching: optionalChoice(
+    promptCachingWishes,
+    "whether a model without a prompt cache is never taken, or taken last",
+  ),
 });
 
 function modelName(meaning: string): Spec<string> {

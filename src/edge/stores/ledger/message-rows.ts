@@ -12,7 +12,7 @@ import { integer, jsonOrNull, oneOf, readAs, text, textOrNull } from "../sql/rea
 import { storable, storableJson } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
 import type { Store } from "./store.ts";
-import type { TurnPlace } from "./turns/turn-rows.ts";
+import { toSwitches, type TurnPlace } from "./turns/turn-rows.ts";
 
 export interface MessagePlace extends TurnPlace {
   readonly index: number;
@@ -63,7 +63,7 @@ export function contentWrites(texts: readonly string[]): readonly Write[] {
 }
 
 export const messageColumns =
-  "t.model, t.provider, m.idx, m.call_number, m.role, m.content, m.wire, m.hash, m.tokens, m.source, m.context_json, m.is_replayed, m.whole_hash, m.message_id";
+  "t.model, t.provider, t.switches_json, m.idx, m.call_number, m.role, m.content, m.wire, m.hash, m.tokens, m.source, m.context_json, m.is_replayed, m.whole_hash, m.message_id";
 
 const messageRoles = ["user", "assistant", "system", "tool"] as const;
 
@@ -72,12 +72,14 @@ export function toThreadMessage(row: ResultRow): ThreadMessage {
   const wire = textOrNull(row, "wire");
   const messageId = textOrNull(row, "message_id");
   const role = oneOf(row, "role", messageRoles);
+  const callNumber = integer(row, "call_number");
+  const left = toSwitches(row).find(({ through }) => callNumber <= through);
   return {
     turnId: text(row, "turn_id"),
-    model: text(row, "model"),
-    provider: text(row, "provider"),
+    model: left?.model ?? text(row, "model"),
+    provider: left?.provider ?? text(row, "provider"),
     index: integer(row, "idx"),
-    callNumber: integer(row, "call_number"),
+    callNumber,
     message: readAs(row, "content", (content) => fromMessageText({ role, content, wire })),
     tokens: integer(row, "tokens"),
     source: row["source"] === null ? null : oneOf(row, "source", messageSources),

@@ -323,4 +323,15 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX queue_items_waiting ON queue_items (session_id) WHERE status = 'waiting'`,
     ],
   },
+  {
+    number: 5,
+    name: "changes of model within a turn; sums of what was spent",
+    statements: [
+      // The models that a turn left, each with the number of its last call.
+      `ALTER TABLE turns ADD COLUMN switches_json TEXT`,
+      // What an agent spent, and what was spent since a time, without reading a row.
+      `CREATE INDEX sessions_spent ON sessions (agent, cost_pico_usd)`,
+      `CREATE INDEX compactions_v1_spent ON compactions_v1 (compacted_at, cost_pico_usd)`,
+    ],
+  },
 ];

@@ -1,4 +1,5 @@
 // The state of a held turn, and the guard that checks the lease.
+import type { LeftInTurn } from "../../../../core/ledger/turn-record.ts";
 import type { Commit, Guard, Statement } from "../../sql/database.ts";
 import type { Value } from "../../sql/tables.ts";
 import { landedRow, type Store } from "../store.ts";
@@ -9,6 +10,8 @@ export interface HeldTurn {
   readonly id: string;
   readonly sessionId: string;
   readonly provider: string;
+  /** Models that the turn left. */
+  readonly switches: readonly LeftInTurn[];
   readonly place: TurnPlace;
   /** The holder's name in the ledger. */
   readonly holder: string;

@@ -56,6 +56,7 @@ function heldOf(store: Store, known: KnownSession, turn: NewTurn): HeldTurn {
     id: turn.id,
     sessionId: turn.sessionId,
     provider: turn.provider,
+    switches: [],
     place: { branchId: known.branchId, seq: known.nextSeq },
     holder: store.newHolder(),
     token: known.lease.token + 1,

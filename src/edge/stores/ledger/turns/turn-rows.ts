@@ -2,11 +2,13 @@
 import { hashContent } from "../../../../core/hash.ts";
 import {
   turnStatuses,
+  type LeftInTurn,
   type NewTurn,
   type ToolCallRecord,
   type TurnRecord,
 } from "../../../../core/ledger/turn-record.ts";
 import { agentRoles } from "../../../../core/message/assembled-context.ts";
+import { isCount, isObject } from "../../../../core/message/fields.ts";
 import { noUsage } from "../../../../core/message/usage.ts";
 import type { ResultRow } from "../../sql/database.ts";
 import {
@@ -52,13 +54,14 @@ export function newTurnRow(turn: NewTurn, { branchId, seq }: TurnPlace): Row {
     workspace_path: storableOrNull(turn.workspacePath),
     foundation_hash: turn.foundation === undefined ? null : hashContent(turn.foundation),
     setup_json: storableJson(turn.setupJson),
+    switches_json: null,
   };
 }
 
 /** Columns of `turns t` joined with `callSums` as s. */
 export const turnColumns: string = `t.id, t.branch_id, t.seq, t.parent_turn_id, t.turn_type, t.status, t.end_reason, t.model,
   t.provider, t.role, t.toolset_name, t.tools_available, t.permissions_granted, t.permissions_used, t.started_ms,
-  t.completed_ms, t.source_event_id, t.workspace_path,
+  t.completed_ms, t.source_event_id, t.workspace_path, t.switches_json,
   (SELECT COUNT(*) FROM tool_calls u WHERE u.turn_id = t.id) AS tool_call_count,
   s.call_count,
   s.cost_0, s.cost_1, (SELECT CAST(f.cost_pico_usd AS TEXT) FROM compactions_v1 f WHERE f.turn_id = t.id) AS compaction_cost,
@@ -79,6 +82,7 @@ export function toTurnRecord(row: ResultRow): TurnRecord {
     endReason: textOrNull(row, "end_reason"),
     model: text(row, "model"),
     provider: text(row, "provider"),
+    switches: toSwitches(row),
     role: oneOf(row, "role", agentRoles),
     toolset:
       toolsetName === null
@@ -104,6 +108,19 @@ function toTexts(row: ResultRow, column: string): readonly string[] {
   if (row[column] === null) return [];
   const value: unknown = readAs(row, column, JSON.parse);
   return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** The models that a turn left. Null in the column for a turn with one model. */
+export function toSwitches(row: ResultRow): readonly LeftInTurn[] {
+  if (row["switches_json"] === null || row["switches_json"] === undefined) return [];
+  const value: unknown = readAs(row, "switches_json", JSON.parse);
+  return Array.isArray(value) ? value.filter(isSwitch) : [];
+}
+
+function isSwitch(value: unknown): value is LeftInTurn {
+  if (!isObject(value)) return false;
+  const { through, model, provider, name } = value;
+  return isCount(through) && [model, provider, name].every((each) => typeof each === "string");
 }
 
 const toolStatuses = ["pending", "succeeded", "failed", "cancelled"] as const;

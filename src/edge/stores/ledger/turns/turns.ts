@@ -23,7 +23,7 @@ import { cancelTools, interrupt } from "./close-turn.ts";
 import { landedLease, type HeldTurn } from "./held-turn.ts";
 import { readCalls, readMessages, readToolCalls } from "./read-turn.ts";
 import { callSums } from "./call-rows.ts";
-import { toTurnRecord, turnColumns } from "./turn-rows.ts";
+import { toSwitches, toTurnRecord, turnColumns } from "./turn-rows.ts";
 import { latestCompaction } from "../threads/thread-path.ts";
 
 export async function findTurn({ database }: Store, id: string): Promise<TurnRecord | null> {
@@ -141,7 +141,7 @@ async function loadHeld(
   lease: Pick<HeldTurn, "holder" | "token">,
 ): Promise<HeldTurn> {
   const [row] = await store.database.query(
-    "SELECT branch_id, seq, provider, parent_turn_id FROM turns WHERE id = ?",
+    "SELECT branch_id, seq, provider, parent_turn_id, switches_json FROM turns WHERE id = ?",
     [turnId],
   );
   if (row === undefined) throw notFound(`turn ${turnId}`);
@@ -162,6 +162,7 @@ async function loadHeld(
     id: turnId,
     sessionId: known.record.id,
     provider: text(row, "provider"),
+    switches: toSwitches(row),
     place: { branchId: integer(row, "branch_id"), seq: integer(row, "seq") },
     ...lease,
     parentTurnId,
