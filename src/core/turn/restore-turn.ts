@@ -123,7 +123,7 @@ function isCompactedSince(
 }
 
 /** The calls with their messages. What a call sent that came to nothing was sent by the next one again. */
-function withMessages(
+export function withMessages(
   calls: readonly CallRecord[],
   messages: readonly ThreadMessage[],
 ): readonly CallEntry[] {
