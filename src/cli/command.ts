@@ -20,8 +20,8 @@ export interface Command {
 export interface Operand {
   readonly name: string;
   readonly meaning: string;
-  /** `optional`: may be missing. `several`: one or more; only for the last. */
-  readonly count?: "optional" | "several";
+  /** `optional`: may be missing. `several`: one or more; `any`: none or more; only for the last. */
+  readonly count?: "optional" | "several" | "any";
 }
 
 export interface OptionSpec {
@@ -100,11 +100,12 @@ function checkOperands(
 ): void {
   if (switches.has("help")) return;
   const missing = command.operands[operands.length];
-  if (missing !== undefined && missing.count !== "optional") {
+  if (missing !== undefined && missing.count !== "optional" && missing.count !== "any") {
     throw usage(command, `strata ${command.name} needs ${missing.name}: ${missing.meaning}`);
   }
   const extra = operands[command.operands.length];
-  if (extra !== undefined && command.operands.at(-1)?.count !== "several") {
+  const { count } = command.operands.at(-1) ?? {};
+  if (extra !== undefined && count !== "several" && count !== "any") {
     throw usage(command, `strata ${command.name} takes no further operand: "${extra}"`);
   }
 }

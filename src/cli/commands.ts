@@ -2,7 +2,7 @@
 import type { Command, OptionSpec } from "./command.ts";
 import { chatCommand } from "./chat/chat-command.ts";
 import { configCommands } from "./config/config-commands.ts";
-import { ledgerCommands } from "./ledger/ledger-commands.ts";
+import { ledgerCommands, store } from "./ledger/ledger-commands.ts";
 import { memoryCommands } from "./memory/memory-commands.ts";
 import { skillsCommands } from "./skills/skills-commands.ts";
 import { smokeCommand } from "./smoke/smoke-command.ts";
@@ -51,8 +51,8 @@ export const commands: readonly Command[] = [
       {
         name: "PATH",
         meaning:
-          "transcripts of Claude Code, Codex or pi, request logs, traces, or folders of them",
-        count: "several",
+          "transcripts of Claude Code, Codex or pi, request logs, traces, exported sessions, or folders of them",
+        count: "any",
       },
     ],
     options: {
@@ -61,6 +61,8 @@ export const commands: readonly Command[] = [
         value: "ID",
         meaning: "use the rules and prices of this model; default: the recorded model",
       },
+      session: { value: "ID", meaning: "a session of the ledger, instead of files" },
+      store: { ...store, meaning: `all sessions of ${store.meaning}` },
       "group-by": { value: "WHAT", meaning: "one of session, model, agent, day, none (default)" },
       html: { value: "FILE", meaning: "write one self-contained page with plots" },
       excerpts: { meaning: "also show a few words of the uncached text in the page" },
@@ -70,6 +72,7 @@ export const commands: readonly Command[] = [
       "strata replay ~/.claude/projects": "what those sessions cost under every policy",
       "strata replay logs/ --policy adaptive,tail-5m --group-by day --json":
         "two policies day by day, for a script",
+      "strata replay --store ledger.db": "what the sessions of Strata would cost under each policy",
     },
     load: () => import("./replay/replay.ts"),
   },
@@ -81,7 +84,8 @@ export const commands: readonly Command[] = [
       {
         name: "BEFORE",
         meaning:
-          "a transcript, a folder of transcripts, or the body of the earlier request as a JSON file",
+          "a transcript, an exported session, a folder of them, or the body of the earlier request as a JSON file",
+        count: "optional",
       },
       {
         name: "AFTER",
@@ -99,6 +103,8 @@ export const commands: readonly Command[] = [
         value: "READ,WRITTEN,UNCACHED",
         meaning: "tokens the provider reported for the later request",
       },
+      session: { value: "ID", meaning: "a session of the ledger, instead of files" },
+      store: { ...store, meaning: `all sessions of ${store.meaning}` },
       call: { value: "N", meaning: "show one call of a transcript in full; the first is 1" },
       excerpts: { meaning: "for a transcript: also show a few words of the uncached text" },
       models,
@@ -109,6 +115,7 @@ export const commands: readonly Command[] = [
         "the cause, the first byte that differs, and what it cost",
       "strata explain session.jsonl --call 12 --excerpts":
         "why call 12 missed, in full, and the text where it happened",
+      "strata explain --session build": "which calls of a session of Strata missed, and why",
     },
     load: () => import("./explain/explain.ts"),
   },

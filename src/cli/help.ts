@@ -47,6 +47,7 @@ export function usageOf(command: Command): string {
 
 function spellOperand({ name, count }: Operand): string {
   if (count === "optional") return `[${name}]`;
+  if (count === "any") return `[${name}…]`;
   return count === "several" ? `${name}…` : name;
 }
 

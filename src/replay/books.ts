@@ -1,4 +1,5 @@
 // The running sums of a replay.
+import type { Catalogue } from "../core/models/catalogue.ts";
 import type { Policy } from "../core/cache/policy.ts";
 import type { CallDetail } from "./call-detail.ts";
 import { createReadsMeter, type ReadsMeter } from "./recorded-reads.ts";
@@ -12,6 +13,8 @@ export interface ReplayOptions {
   /** The model whose rules and prices to use; null for the recorded one. */
   readonly model: string | null;
   readonly groupBy: GroupBy;
+  /** The built-in models by default. */
+  readonly catalogue?: Catalogue;
   /** Called for every request, in order of time within its workspace. */
   readonly onCall?: (call: CallDetail) => void;
   /** Called after every workspace. */

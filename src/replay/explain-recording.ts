@@ -6,6 +6,7 @@ import { viewPrompt } from "../core/diagnosis/prompt-view.ts";
 import { rememberCall } from "../core/diagnosis/remember-call.ts";
 import { promptTokens, writtenTokens, type Lifetime, type Usage } from "../core/message/usage.ts";
 import type { CacheRules } from "../core/models/cache-rules.ts";
+import type { Catalogue } from "../core/models/catalogue.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { prefixEnds, type PrefixEnd } from "./cut-read.ts";
 import { findUnreadBlock, type UnreadBlock } from "./first-unread.ts";
@@ -40,9 +41,10 @@ export interface ExplainedCall {
 export async function* explainRecordings(
   recordings: AsyncIterable<Recorded>,
   onSkipped: (skipped: Extract<Recorded, { type: "skipped" }>) => void = () => {},
+  catalogue?: Catalogue,
 ): AsyncGenerator<ExplainedCall> {
   let workspace = openWorkspace("");
-  const lookUp = createModelLookup(null);
+  const lookUp = createModelLookup(null, catalogue);
   for await (const recorded of recordings) {
     if (recorded.type === "skipped") onSkipped(recorded);
     else if (recorded.type === "session") {
@@ -131,7 +133,7 @@ function explainNext(walk: SessionWalk, request: RecordedRequest, facts: ModelFa
   const entries = own ? (thread?.last.entries ?? []) : workspace.entries;
   const { ends } = walk;
   const asked = { session, thread, request, blocks, view, facts, entries, ends, startMs };
-  const verdict = judgeCall(asked);
+  const verdict: Verdict = request.found ?? judgeCall(asked);
   const readableMs = request.endMs ?? startMs;
   const last = rememberCall({ view, rules: facts, usage, entries, startMs, readableMs });
   const { settings } = request;

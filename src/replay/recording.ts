@@ -1,5 +1,6 @@
 // Transcripts → requests → every policy and the limit, in dollars. A recording is what a reader makes of a file.
 import type { BlockKind, PromptRole } from "../core/assembly/prompt-block.ts";
+import type { Explanation } from "../core/diagnosis/explanation.ts";
 import type { ContentHash } from "../core/hash.ts";
 import type { Lifetime, Usage } from "../core/message/usage.ts";
 import type { Tier } from "../core/tokens/budget.ts";
@@ -62,6 +63,14 @@ export interface RecordedRequest {
   readonly markers: readonly RecordedMarker[] | null;
   /** Settings besides blocks that can invalidate a prefix, by our names; an absent one was not sent. */
   readonly settings: Readonly<Record<string, string>>;
+  /** What the engine that sent it found; absent where another client sent it. */
+  readonly found?: FoundMiss;
+}
+
+export interface FoundMiss {
+  readonly explanation: Explanation;
+  /** Whether it follows from what was sent, or is inferred, because not everything is stored. */
+  readonly evidence: "recorded" | "inferred";
 }
 
 export interface RecordedBlock {

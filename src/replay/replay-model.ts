@@ -1,4 +1,5 @@
 // Chooses the model whose rules and prices a recorded request is replayed with.
+import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { findModel, resolveModel } from "../core/models/resolve-model.ts";
 import type { RecordedRequest, RecordedSession } from "./recording.ts";
@@ -15,22 +16,23 @@ export interface ReplayModel {
 /** Looks up each recorded name once. */
 export function createModelLookup(
   asked: string | null,
+  catalogue: Catalogue = builtInCatalogue,
 ): (session: RecordedSession, request: RecordedRequest) => ReplayModel {
   const known = new Map<string, ReplayModel>();
   return ({ blocks }, { model }) => {
     const name = `${blocks} ${model ?? ""}`;
-    const found = known.get(name) ?? withBlocks(lookUp(asked, model), blocks);
+    const found = known.get(name) ?? withBlocks(lookUp(asked, model, catalogue), blocks);
     known.set(name, found);
     return found;
   };
 }
 
-function lookUp(asked: string | null, recorded: string | null): ReplayModel {
+function lookUp(asked: string | null, recorded: string | null, catalogue: Catalogue): ReplayModel {
   if (asked !== null) {
-    const { facts } = resolveModel(asked);
+    const { facts } = resolveModel(asked, catalogue);
     return { facts, standsInFor: recorded === facts.id ? null : (recorded ?? "no model") };
   }
-  const found = recorded === null ? null : findModel(recorded);
+  const found = recorded === null ? null : findModel(recorded, catalogue);
   if (found !== null && found.facts.prices.kind === "priced") {
     return { facts: found.facts, standsInFor: null };
   }

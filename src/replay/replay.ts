@@ -115,7 +115,7 @@ function placeInTime(
   sessions: Gathered["sessions"],
   books: Books,
 ): Placed[] {
-  const lookUp = createModelLookup(books.options.model);
+  const lookUp = createModelLookup(books.options.model, books.options.catalogue);
   const anchors = new Map<string, Anchor>();
   const lastMs = new Map<string, number>();
   const seen = new Set<string>();

@@ -1,5 +1,12 @@
 // Goal: every question has one answer, whatever the ledger is kept in. Method: a scene added up by hand, on both stores.
 import { describe, expect, test } from "vitest";
+import { runSimulated } from "../../harness/simulated-session.ts";
+import { findPolicy } from "../../src/core/cache/policies.ts";
+import { builtInCatalogue } from "../../src/core/models/catalogue.ts";
+import { resolveModel } from "../../src/core/models/resolve-model.ts";
+import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
+import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
+import { readLedger } from "../../src/replay/ledger/read-ledger.ts";
 import type { AnalysisName } from "../../src/analytics/analysis-names.ts";
 import type { AnalyticsQuery } from "../../src/analytics/analysis.ts";
 import type { Database } from "../../src/edge/stores/sql/database.ts";
@@ -413,6 +420,36 @@ export function analyticsContract(store: TestStore): void {
         outcomes: { too_soon: 1 },
       },
     ]);
+  });
+
+  test("a session of the engine is read as a recording, with its prompts to the byte", async () => {
+    const { ledger, database } = await store.open();
+    await runSimulated({
+      setup: {
+        id: "own",
+        model: resolveModel("claude-sonnet-4-6").facts,
+        protocol: anthropicMessages,
+        policy: findPolicy("tail-5m"),
+        context: { role: "unified", workspaceRules: "Answer briefly. ".repeat(900) },
+        counter: cheapCounter,
+        options: { outputTokensMax: 100, stream: true },
+      },
+      turns: [
+        { afterMs: 0, text: "One.", replies: [{ text: "First." }] },
+        { afterMs: 1000, text: "Two.", replies: [{ text: "Second." }] },
+      ],
+      toolResult: () => "",
+      ledger,
+    });
+    const counter = cheapCounter;
+    const reading = { name: "here", catalogue: builtInCatalogue, counter, excerpts: false };
+    const read: unknown[] = [];
+    for await (const each of readLedger({ ledger, database }, reading)) {
+      read.push(
+        each.type === "request" ? [each.request.keep, each.request.found?.evidence] : each.type,
+      );
+    }
+    expect(read).toEqual(["session", [0, "recorded"], [2, "recorded"]]);
   });
 
   everyQuestion(open);

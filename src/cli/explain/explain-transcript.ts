@@ -1,20 +1,25 @@
 // strata explain TRANSCRIPT: every call of recorded sessions that read less than it could have.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { loadO200k } from "../../core/tokens/o200k/counter.ts";
 import { explainRecordings, isMiss, type ExplainedCall } from "../../replay/explain-recording.ts";
-import { readRecordings } from "../../replay/readers/read-recordings.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { createProgress } from "../progress.ts";
 import { explanationToJson, renderExplanation } from "./render-explanation.ts";
+import { withRecordings, type GivenRecordings } from "../with-recordings.ts";
 import { renderTable, type Column } from "../table.ts";
 
 export async function explainTranscript(input: CommandInput, io: Io): Promise<number> {
   refusePairOptions(input);
   const number = callNumberOf(input);
   const excerpts = input.switches.has("excerpts");
-  const found = await walk(input.operands, { number, excerpts }, io);
-  if (found.calls === 0) throw nothingFound(input.operands, found.skipped);
+  return withRecordings(input, io, excerpts, async (given) => {
+    const found = await walk(given, number, io);
+    if (found.calls === 0) throw nothingFound(given.from, found.skipped);
+    return show(found, { number, excerpts }, input, io);
+  });
+}
+
+function show(found: Found, { number, excerpts }: Asked, input: CommandInput, io: Io): number {
   if (number !== null && found.shown.length === 0) throw noSuchCall(number);
   const isJson = input.switches.has("json");
   if (isJson) io.out(`${JSON.stringify(toJson(found), undefined, 2)}\n`);
@@ -62,20 +67,16 @@ interface Found {
   readonly skipped: ReadonlyMap<string, number>;
 }
 
-async function walk(paths: readonly string[], { number, excerpts }: Asked, io: Io): Promise<Found> {
+async function walk(given: GivenRecordings, number: number | null, io: Io): Promise<Found> {
   const progress = createProgress(io, "explained");
-  const counter = await loadO200k();
   const skipped = new Map<string, number>();
   const shown: ExplainedCall[] = [];
   let calls = 0;
-  const recordings = readRecordings(paths, {
-    counter,
-    excerpts,
-    onProgress: (bytes, total) => progress.update(bytes, total),
-  });
-  const explained = explainRecordings(recordings, ({ reason }) => {
+  const recordings = given.read((bytes, total) => progress.update(bytes, total));
+  const onSkipped = ({ reason }: { readonly reason: string }): void => {
     skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
-  });
+  };
+  const explained = explainRecordings(recordings, onSkipped, given.catalogue);
   for await (const call of explained) {
     calls += 1;
     if (number === null ? isMiss(call.explanation) : call.call === number) shown.push(call);
@@ -89,12 +90,12 @@ function hasNoContent({ shown }: Found): boolean {
   return misses.length > 0 && misses.every(({ firstUnread }) => firstUnread === undefined);
 }
 
-function nothingFound(paths: readonly string[], skipped: Found["skipped"]): StrataError {
+function nothingFound(from: string, skipped: Found["skipped"]): StrataError {
   const why = [...skipped].map(([reason, count]) => `${reason} (${count})`).slice(0, 3);
   return new StrataError(
     "not-found",
-    `no call with usage could be read from ${paths.join(", ")}${why.length > 0 ? `: ${why.join("; ")}` : ""}`,
-    "give a transcript or a folder of them, or the bodies of two requests",
+    `no call with usage could be read from ${from}${why.length > 0 ? `: ${why.join("; ")}` : ""}`,
+    "give a transcript, an exported session or a folder of them, the bodies of two requests, or --session",
   );
 }
 

@@ -47,7 +47,9 @@ function explainPair(input: CommandInput, io: Io): number {
 }
 
 function refuseTranscriptOptions({ values, switches }: CommandInput): void {
-  const given = ["call", "excerpts"].find((name) => values.has(name) || switches.has(name));
+  const given = ["call", "excerpts", "session", "store"].find(
+    (name) => values.has(name) || switches.has(name),
+  );
   if (given === undefined) return;
   throw new StrataError(
     "usage",

@@ -2,7 +2,7 @@
 import type { Command, Operand, OptionSpec } from "../command.ts";
 
 const json: OptionSpec = { meaning: "print the result as one JSON value" };
-const store: OptionSpec = {
+export const store: OptionSpec = {
   value: "WHERE",
   meaning:
     "the ledger: a file or postgres://…; default: STRATA_STORE, then the configuration, then ledger.db in the data directory",

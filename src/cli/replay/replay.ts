@@ -5,50 +5,47 @@ import { findPolicy, listPolicies } from "../../core/cache/policies.ts";
 import type { Policy } from "../../core/cache/policy.ts";
 import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { loadO200k } from "../../core/tokens/o200k/counter.ts";
 import type { GroupBy } from "../../replay/books.ts";
 import type { CallDetail } from "../../replay/call-detail.ts";
-import { readRecordings } from "../../replay/readers/read-recordings.ts";
 import { renderReplayPage } from "../../replay/page/render-replay-page.ts";
 import { replay } from "../../replay/replay.ts";
-import type { CommandBody, CommandInput } from "../command.ts";
+import type { CommandBody } from "../command.ts";
+import { withRecordings } from "../with-recordings.ts";
 import { createProgress } from "../progress.ts";
 import { renderReplay } from "./render-replay.ts";
 
 export const run: CommandBody = async (input, io) => {
   // This allocates many short-lived objects: a small young generation saves about 60 MB.
   setFlagsFromString("--semi-space-growth-factor=1");
-  const { operands, values, switches } = input;
+  const { values, switches } = input;
   const policies = readPolicies(values.get("policy") ?? "all");
   const groupBy = readGroupBy(values.get("group-by") ?? "none");
   const page = values.get("html");
   const excerpts = switches.has("excerpts");
   if (excerpts && page === undefined) throw excerptsWithoutPage();
   const isJson = switches.has("json");
-  const details: CallDetail[] = [];
-  const progress = createProgress(io, "replayed");
-  const counter = await loadO200k();
-  const startedMs = performance.now();
-  const report = await replay(
-    readRecordings(operands, {
-      counter,
-      excerpts,
-      onProgress: (bytes, total) => progress.update(bytes, total),
-    }),
-    {
-      policies,
-      model: values.get("model") ?? null,
-      groupBy,
-      ...(page === undefined ? {} : { onCall: (call) => void details.push(call) }),
-    },
-  );
-  progress.end();
-  checkFound(report, operands);
-  const seconds = (performance.now() - startedMs) / 1000;
-  if (page !== undefined) writeFileSync(page, renderReplayPage(report, details, { excerpts }));
-  if (isJson) io.out(`${JSON.stringify(report)}\n`);
-  else io.out(renderReplay(report, { groupBy, seconds, page, excerpts }));
-  return 0;
+  return withRecordings(input, io, excerpts, async ({ read, from, catalogue }) => {
+    const details: CallDetail[] = [];
+    const progress = createProgress(io, "replayed");
+    const startedMs = performance.now();
+    const report = await replay(
+      read((bytes, total) => progress.update(bytes, total)),
+      {
+        policies,
+        model: values.get("model") ?? null,
+        groupBy,
+        catalogue,
+        ...(page === undefined ? {} : { onCall: (call) => void details.push(call) }),
+      },
+    );
+    progress.end();
+    checkFound(report, from);
+    const seconds = (performance.now() - startedMs) / 1000;
+    if (page !== undefined) writeFileSync(page, renderReplayPage(report, details, { excerpts }));
+    if (isJson) io.out(`${JSON.stringify(report)}\n`);
+    else io.out(renderReplay(report, { groupBy, seconds, page, excerpts }));
+    return 0;
+  });
 };
 
 /** The printed report has only sums, so excerpts need the page. */
@@ -74,15 +71,12 @@ function readGroupBy(text: string): GroupBy {
 }
 
 /** If nothing in a folder can be used, the path is probably wrong. */
-function checkFound(
-  report: Awaited<ReturnType<typeof replay>>,
-  paths: CommandInput["operands"],
-): void {
+function checkFound(report: Awaited<ReturnType<typeof replay>>, from: string): void {
   if (report.requests > 0 || report.automaticOnly !== undefined) return;
   const why = report.skipped.map(({ reason, count }) => `${reason} (${count})`).slice(0, 3);
   throw new StrataError(
     "not-found",
-    `no request could be read from ${paths.join(", ")}${why.length > 0 ? `: ${why.join("; ")}` : ""}`,
-    "give transcripts of Claude Code, Codex or pi, request logs as JSON lines, or a folder of them",
+    `no request could be read from ${from}${why.length > 0 ? `: ${why.join("; ")}` : ""}`,
+    "give transcripts of Claude Code, Codex or pi, request logs or exported sessions as JSON lines, a folder of them, or --store",
   );
 }

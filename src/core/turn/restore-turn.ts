@@ -139,7 +139,7 @@ function isCompactedSince(
 }
 
 /** The calls with their messages. The next call repeats the messages of a failed call. */
-function withMessages(
+export function withMessages(
   calls: readonly CallRecord[],
   messages: readonly ThreadMessage[],
 ): readonly CallEntry[] {

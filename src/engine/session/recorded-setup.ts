@@ -24,12 +24,22 @@ export async function findModelSetup(
   wanted?: ModelName,
 ): Promise<RecordedSetup | null> {
   const end = record.openTurnId ?? record.headTurnId;
-  const of: ThreadOf = end === null ? { sessionId: record.id } : { turnId: end };
-  const compaction = await ledger.findCompaction(of);
+  return findSetupAt(ledger, record, end, wanted);
+}
+
+/** The same at a turn of the session, with what that turn brought; null for its start. */
+export async function findSetupAt(
+  ledger: Ledger,
+  record: SessionRecord,
+  at: string | null,
+  wanted?: ModelName,
+): Promise<RecordedSetup | null> {
+  const of: ThreadOf | null = at === null ? null : { turnId: at };
+  const compaction = of === null ? null : await ledger.findCompaction(of);
   const setup = readSetup(record, compaction);
   const first: ModelName = isNamed(setup?.calls) ? setup.calls : record;
-  const name = wanted ?? (await modelOfTurn(ledger, end)) ?? first;
-  const brought = await ledger.findFoundation(of, name);
+  const name = wanted ?? (await modelOfTurn(ledger, at)) ?? first;
+  const brought = of === null ? null : await ledger.findFoundation(of, name);
   const { model, provider } = name;
   if (brought !== null) {
     const { turnId, foundationHash, setupJson } = brought;

@@ -3,7 +3,7 @@ import { keepFoundation, restoreFoundation } from "../../core/assembly/kept-foun
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import { openPace } from "../../core/cache/pace.ts";
 import { hashContent } from "../../core/hash.ts";
-import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { Ledger, ThreadOf } from "../../core/ledger/ledger.ts";
 import type { NewSession, SessionRecord } from "../../core/ledger/session-record.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -126,12 +126,13 @@ function nameIn({ setup }: Pick<RecordedSetup, "setup">, model: ModelFacts): str
   return setup?.calls.name ?? nameOf(model);
 }
 
-/** Restores recorded tools and system text, and the conversation as the model sees it. */
+/** Restores recorded tools and system text, and the conversation as the model sees it, up to its head or a turn; null for none of it. */
 export async function restoreModelSetup(
   ledger: Ledger,
   record: SessionRecord,
   { foundationHash, setup: kept, place, model: name, provider }: RecordedSetup,
   { model, protocol, policy, options, counter: textCounter }: ResumeSetup,
+  of: ThreadOf | null = { sessionId: record.id },
 ): Promise<ModelSetup> {
   const text = foundationHash === null ? null : await ledger.readContent(foundationHash);
   if (text === null || kept === null) {
@@ -145,7 +146,7 @@ export async function restoreModelSetup(
   const counter = createTokenCounter(textCounter, model.tokenizer);
   const foundation = restoreFoundation(text, { spelling: protocol.spelling(model), counter });
   const listener = { model: name, provider, place };
-  const { messages } = await readShown(ledger, { sessionId: record.id }, listener);
+  const messages = of === null ? [] : (await readShown(ledger, of, listener)).messages;
   return {
     model,
     modelName: nameIn({ setup: kept }, model),

@@ -1,5 +1,6 @@
 // The interface of all readers: lines of one file in, recorded values out.
 import type { Fields } from "../../core/message/fields.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Recorded, RecordedSession } from "../recording.ts";
 import type { Drafting } from "./block-draft.ts";
@@ -17,6 +18,8 @@ export interface Source {
   readonly run: Run;
   /** The protocols of request logs; all by default. */
   readonly protocols?: readonly Protocol[];
+  /** The models of Strata's own exports; the built-in ones by default. */
+  readonly catalogue?: Catalogue;
 }
 
 /** State shared by all files of a run. */

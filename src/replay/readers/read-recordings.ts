@@ -3,6 +3,7 @@ import { messageOf } from "../../core/strata-error.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { Fields } from "../../core/message/fields.ts";
 import { isObject } from "../../core/message/fields.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Recorded } from "../recording.ts";
 import { createDrafting } from "./block-draft.ts";
@@ -19,13 +20,15 @@ export interface ReadingOptions {
   readonly excerpts?: boolean;
   /** The protocols of request logs; all by default. */
   readonly protocols?: readonly Protocol[];
+  /** The models of Strata's own exports; the built-in ones by default. */
+  readonly catalogue?: Catalogue;
   readonly onProgress?: (bytesRead: number, bytesTotal: number) => void;
 }
 
 /** Reads files and folders recursively. Unusable files and lines are reported in `skipped` values. */
 export async function* readRecordings(
   paths: readonly string[],
-  { counter, excerpts = false, protocols, onProgress }: ReadingOptions,
+  { counter, excerpts = false, protocols, catalogue, onProgress }: ReadingOptions,
 ): AsyncGenerator<Recorded> {
   const found = await findFiles(paths);
   const bytesTotal = found.reduce((sum, each) => sum + (each.type === "file" ? each.bytes : 0), 0);
@@ -42,6 +45,7 @@ export async function* readRecordings(
       drafting,
       run,
       ...(protocols === undefined ? {} : { protocols }),
+      ...(catalogue === undefined ? {} : { catalogue }),
     };
     yield* readFile(each, source, (bytes) => onProgress?.(bytesBefore + bytes, bytesTotal));
     bytesBefore += each.bytes;
@@ -59,6 +63,11 @@ async function* readFile(
   try {
     const lines = readLines(path, (bytes) => onBytes((bytesRead += bytes)));
     for await (const line of lines) {
+      if (line.number === 1 && isExport(parseLine(line).fields)) {
+        // An export is read by way of a ledger, which other recordings do not need.
+        const { readExport } = await import("../ledger/read-export.ts");
+        return yield* readExport(path, source);
+      }
       yield* reading.read(line);
       if (reading.isHopeless()) break;
     }
@@ -66,6 +75,11 @@ async function* readFile(
     yield skip(path, null, failureText(cause));
   }
   yield* reading.end();
+}
+
+/** The first line of an exported session of Strata. */
+function isExport(line: Fields | undefined): boolean {
+  return line !== undefined && isObject(line["strata"]) && "format" in line["strata"];
 }
 
 /** A file of a known format with more unusable lines, and more than ten for each usable one, is not read further. */

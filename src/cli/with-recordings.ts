@@ -1,0 +1,71 @@
+// What replay and explain read: files, or sessions of the ledger that --session and --store name.
+import type { Catalogue } from "../core/models/catalogue.ts";
+import { StrataError } from "../core/strata-error.ts";
+import { loadO200k } from "../core/tokens/o200k/counter.ts";
+import { readConfiguredCatalogue } from "../host/config/catalogue.ts";
+import { readLedger } from "../replay/ledger/read-ledger.ts";
+import { readRecordings } from "../replay/readers/read-recordings.ts";
+import type { Recorded } from "../replay/recording.ts";
+import type { CommandInput, Io } from "./command.ts";
+import { toPrintable } from "./ledger/render-ledger.ts";
+import { needSession } from "./need-session.ts";
+import { useLedger } from "./use-ledger.ts";
+
+export interface GivenRecordings {
+  /** The files, or the session and its ledger, for people. */
+  readonly from: string;
+  /** Built-in and configured models. */
+  readonly catalogue: Catalogue;
+  readonly read: (
+    onProgress: (bytesRead: number, bytesTotal: number) => void,
+  ) => AsyncIterable<Recorded>;
+}
+
+export async function withRecordings(
+  input: CommandInput,
+  io: Io,
+  excerpts: boolean,
+  work: (given: GivenRecordings) => Promise<number>,
+): Promise<number> {
+  const { operands, values } = input;
+  const wished = values.get("session");
+  const isOfLedger = wished !== undefined || values.has("store");
+  if (operands.length > 0 && isOfLedger) throw bothGiven();
+  if (operands.length === 0 && !isOfLedger) throw nothingGiven();
+  const warn = (problem: string): void => io.error(`strata: warning: ${toPrintable(problem)}\n`);
+  const catalogue = await readConfiguredCatalogue(io.env, warn);
+  const counter = await loadO200k();
+  if (!isOfLedger) {
+    return work({
+      from: operands.join(", "),
+      catalogue,
+      read: (onProgress) => readRecordings(operands, { counter, excerpts, catalogue, onProgress }),
+    });
+  }
+  return useLedger(input, io, async (store, place) => {
+    const { name } = place;
+    const only = wished === undefined ? null : [await needSession(store.ledger, wished, place)];
+    const reading = { name, catalogue, counter, excerpts };
+    return work({
+      from: wished === undefined ? name : `session ${wished} in ${name}`,
+      catalogue,
+      read: () => readLedger(store, reading, only ?? undefined),
+    });
+  });
+}
+
+function bothGiven(): StrataError {
+  return new StrataError(
+    "usage",
+    "--session and --store read the ledger, and there are files too",
+    "name files, or a session or store",
+  );
+}
+
+function nothingGiven(): StrataError {
+  return new StrataError(
+    "usage",
+    "there is nothing to read",
+    "name a file or folder, or a session of the ledger with --session ID, or all with --store WHERE",
+  );
+}
