@@ -65,7 +65,13 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     );
     const said = runs.map(({ messages: [message] }) => message?.content[0]);
     expect(said).toMatchObject(["Hold on.", "Two.", "Three.", "Four."].map((text) => ({ text })));
-    expect(await saidIn(one.engine.ledger)).toEqual(["One.", "Hold on.", "Two.", "Three.", "Four."]);
+    expect(await saidIn(one.engine.ledger)).toEqual([
+      "One.",
+      "Hold on.",
+      "Two.",
+      "Three.",
+      "Four.",
+    ]);
   });
 
   test("X-36: what a process left waiting runs before the first new message, or without one", async () => {
@@ -94,7 +100,11 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
   test("a message that cannot be read is dropped, and does not stop those behind it", async () => {
     const [{ engine, session }] = await setUpTwo();
     const item = { sessionId: "s", mode: "follow-up", model: null, queuedMs: 0 } as const;
-    await engine.ledger.enqueue({ ...item, id: "t2", eventJson: '{"content":" ","source":"human"}' });
+    await engine.ledger.enqueue({
+      ...item,
+      id: "t2",
+      eventJson: '{"content":" ","source":"human"}',
+    });
     expect((await session.run("Three.").result).end).toBe("done");
     expect(await engine.ledger.findQueued("t2")).toMatchObject({
       status: "dropped",

@@ -137,7 +137,7 @@ test.each<[string, Partial<RecordedTurn>, readonly Message[], readonly Message[]
   [
     "left its model for another one",
     {
-      turn: { id: "turn-1", startMs: noon, switches: [leftAfter(1)] },
+      turn: { id: "turn-1", startMs: noon, sourceEventId: null, switches: [leftAfter(1)] },
       calls: [callOf(1, failedWith({ kind: "unreachable", detail: "" }))],
     },
     [asked],
@@ -147,7 +147,7 @@ test.each<[string, Partial<RecordedTurn>, readonly Message[], readonly Message[]
   [
     "met another provider that is down",
     {
-      turn: { id: "turn-1", startMs: noon, switches: [leftAfter(1)] },
+      turn: { id: "turn-1", startMs: noon, sourceEventId: null, switches: [leftAfter(1)] },
       calls: [
         callOf(1, failedWith({ kind: "unreachable", detail: "" })),
         callOf(2, failedWith({ kind: "billing", detail: "" })),

@@ -7,7 +7,7 @@ import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { readOwnTurnIds } from "../../edge/stores/session-inside.ts";
-import { toExcerpt } from "../readers/excerpt.ts";
+import { toExcerpt } from "../readers/block-draft.ts";
 import { skip } from "../readers/line-reader.ts";
 import type { Recorded, RecordedBlock, RecordedRequest } from "../recording.ts";
 import { rebuildCalls, type RebuiltCall } from "./rebuild-calls.ts";
