@@ -1,11 +1,11 @@
 // The lock's files: `lock` with the holder's folder in it, `take-…` of waiters, `gone-…` of earlier holders,
 // `foreign-…` of anything else found there.
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { lstat, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { parseFields } from "../../../core/message/fields.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, unlessMissing } from "../guard/scoped-failure.ts";
-import type { ScopedFolder } from "../guard/scoped-folder.ts";
+import { makeFolder, type ScopedFolder } from "../guard/scoped-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { identifySelf, type ProcessIdentity } from "../../stores/process-identity.ts";
 
@@ -119,15 +119,6 @@ export async function introduce(
   const file = folder.at(`${own}/${token}/holder.json`);
   await writeFile(file, encodeHolder({ ...self, token, lifetimeMs }), { mode: 0o600 });
   return file;
-}
-
-/** Not recursive: if the folders above are gone, another process is at work. */
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, 0o700);
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-  }
 }
 
 /** A folder that is held open survives its removal, but nothing can be created in it. */
