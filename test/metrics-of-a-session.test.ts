@@ -271,12 +271,11 @@ test("docs/metrics.md names every metric with its type and labels, and no other"
     .split("\n")
     .flatMap((line) => {
       const row = /^\| `(\w+)`\s*\| (counter|gauge|histogram)\s*\| ([^|]*?)\s*\|/.exec(line);
-      return row === null ? [] : [[row[1], row[2], row[3]]];
+      return row === null ? [] : [`${row[1]} ${row[2]} ${row[3]}`];
     });
-  const metrics = listMetrics().map(({ name, type, labels: names }) => [
-    name,
-    type,
-    names.map((label) => `\`${label}\``).join(", "),
-  ]);
+  const metrics = listMetrics().map(({ name, type, labels: names }) => {
+    const shown = names.map((label) => `\`${label}\``).join(", ");
+    return `${name} ${type} ${shown}`;
+  });
   expect(rows.toSorted()).toEqual(metrics.toSorted());
 });

@@ -1,6 +1,7 @@
 // Prices many calls at once: within one price tier and one price row, cost is linear in tokens.
 import { assert } from "../core/assert.ts";
 import { lifetimes, type Lifetime } from "../core/message/usage.ts";
+import { times } from "../core/models/cost.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { ratesAt, type Rates } from "../core/models/prices.ts";
 import type { TimeWindow } from "./time-window.ts";
@@ -74,8 +75,4 @@ function findRates({ startMs, promptTokens }: AlikeCalls, { id, prices }: Priced
 
 function inOrder(values: readonly number[]): readonly number[] {
   return [...new Set(values)].toSorted((left, right) => left - right);
-}
-
-function times(tokens: number, picoPerToken: bigint): bigint {
-  return BigInt(tokens) * picoPerToken;
 }

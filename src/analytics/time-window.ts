@@ -34,6 +34,12 @@ export function toIso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** `90d` and the like, in milliseconds; 0 for another text. */
+export function parseAgeMs(text: string): number {
+  const [, count = "", unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  return Number(count) * (agesMs.get(unit) ?? 0);
+}
+
 const agesMs: ReadonlyMap<string, number> = new Map([
   ["m", 60_000],
   ["h", 3_600_000],
@@ -46,8 +52,7 @@ const moment = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(Z|
 
 /** A day, a time (UTC without a zone), or an age. */
 function parseTime(text: string, name: string, nowMs: number): number {
-  const [, count = "", unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
-  const ageMs = Number(count) * (agesMs.get(unit) ?? 0);
+  const ageMs = parseAgeMs(text);
   if (ageMs > 0) return beginning(nowMs - ageMs);
   const parts = day.exec(text) ?? moment.exec(text);
   const isDay =

@@ -4,7 +4,7 @@ import type { Environment } from "../../core/config/environment.ts";
 import { resolveAgent } from "../../core/config/resolve-agent.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
-import { nearestNames } from "../../core/nearest-names.ts";
+import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { isConnectionString } from "../../edge/stores/open-ledger.ts";
 import { readConfigPlaces } from "../config/config-places.ts";
@@ -96,11 +96,10 @@ export function paceOfPrompt(config: StrataConfig, agent = "agent"): Pick<HostOp
 function requireAgent({ agents }: StrataConfig, name: string | undefined): void {
   if (name === undefined || agents.size === 0 || agents.has(name)) return;
   const known = [...agents.keys()];
-  const [near] = nearestNames(name, known, 1);
   throw new StrataError(
     "usage",
     `there is no agent ${name}`,
-    near === undefined ? `there are ${known.join(", ")}` : `did you mean ${near}?`,
+    didYouMean(name, known, `there are ${known.join(", ")}`, 1),
   );
 }
 

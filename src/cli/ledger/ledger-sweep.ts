@@ -1,4 +1,5 @@
 // strata ledger sweep: removes old events, except those kept for audits.
+import { parseAgeMs } from "../../analytics/time-window.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
@@ -20,17 +21,9 @@ export const run: CommandBody = (input, io) => {
   });
 };
 
-const unitsMs: ReadonlyMap<string, number> = new Map([
-  ["m", 60_000],
-  ["h", 3_600_000],
-  ["d", 86_400_000],
-  ["w", 604_800_000],
-]);
-
 /** `90d` and the like, in milliseconds. */
 export function parseAge(text: string | undefined): number {
-  const [, count = "", unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text ?? "") ?? [];
-  const ageMs = Number(count) * (unitsMs.get(unit) ?? 0);
+  const ageMs = parseAgeMs(text ?? "");
   if (ageMs > 0) return ageMs;
   throw new StrataError(
     "usage",

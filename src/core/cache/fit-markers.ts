@@ -3,16 +3,11 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import { lifetimes, type Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { MarkerRules } from "../models/marker-rules.ts";
-import type { DropReason, DroppedMarker, MarkerSlot, PlannedMarker } from "./cache-plan.ts";
+import type { DropReason, DroppedMarker, PlannedMarker } from "./cache-plan.ts";
 import type { Ruler } from "./cache-state.ts";
 import type { WireMarker } from "./find-hit.ts";
 
-export interface Candidate {
-  readonly block: number;
-  readonly lifetime: Lifetime;
-  readonly slot: MarkerSlot;
-  readonly reason: string;
-}
+export type Candidate = Omit<PlannedMarker, "key">;
 
 export interface Fitted {
   /** In block order. Lifetimes never increase if the provider forbids it. */

@@ -1,5 +1,5 @@
 // Every policy by name: ours, layouts that other agents use (metis, nexo, hermes, nexus), and what clients and providers commonly do.
-import { nearestNames } from "../nearest-names.ts";
+import { didYouMean } from "../nearest-names.ts";
 import type { Layout } from "../assembly/layout.ts";
 import type { Lifetime } from "../message/usage.ts";
 import { StrataError } from "../strata-error.ts";
@@ -115,13 +115,10 @@ export function listPolicies(): readonly Policy[] {
 export function findPolicy(name: string): Policy {
   const known = policyNames.find((each) => each === name);
   if (known !== undefined) return { name: known, ...policies[known] };
-  const near = nearestNames(name, policyNames, 2);
   throw new StrataError(
     "usage",
     `there is no policy "${name}"`,
-    near.length > 0
-      ? `did you mean ${near.join(" or ")}?`
-      : `choose one of ${policyNames.join(", ")}`,
+    didYouMean(name, policyNames, `choose one of ${policyNames.join(", ")}`, 2),
   );
 }
 

@@ -1,6 +1,6 @@
 // Checks of agents that need more than one setting: bindings that are not there, a prompt that is given twice.
 import type { Catalogue } from "../models/catalogue.ts";
-import { nearestNames } from "../nearest-names.ts";
+import { didYouMean } from "../nearest-names.ts";
 import type { Origin } from "./config-node.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 import { maskText } from "./mask-secrets.ts";
@@ -23,11 +23,10 @@ function checkBinding(
   originAt: OriginAt,
 ): ConfigProblem[] {
   if (binding === null || bindings.has(binding)) return [];
-  const [near] = nearestNames(binding.slice(0, 128), [...bindings.keys()], 1);
   const path = ["agents", id, "binding"];
   const message = `${path.reduce(joinPath, "")} names ${JSON.stringify(maskText(binding).slice(0, 80))}, which is not below bindings`;
-  const hint =
-    near === undefined ? "write it below bindings, or remove it" : `did you mean ${near}?`;
+  const otherwise = "write it below bindings, or remove it";
+  const hint = didYouMean(binding, [...bindings.keys()], otherwise, 1);
   return [{ severity: "error", origin: originAt(path), message, hint }];
 }
 
@@ -56,16 +55,12 @@ export function checkGuidance(
   const unfit = [...guidance.keys()].filter((name) => !fits(name)).slice(0, unfitNamesMax);
   return unfit.flatMap((name) => {
     const path = ["models", "guidance", name];
-    const [near] = nearestNames(name.slice(0, 128), known, 1);
     return [
       {
         severity: "warning" as const,
         origin: originAt(path),
         message: `${path.reduce(joinPath, "")} fits no known model and no provider`,
-        hint:
-          near === undefined
-            ? "write a model's id, or its beginning with *"
-            : `did you mean ${near}?`,
+        hint: didYouMean(name, known, "write a model's id, or its beginning with *", 1),
       },
     ];
   });

@@ -76,6 +76,10 @@ export function nodeAt(
   return path.reduce<ConfigNode | undefined>((at, key) => entryOf(at, key)?.node, node);
 }
 
+export function emptyAt(origin: Origin): ConfigMap {
+  return { kind: "map", origin, entries: [] };
+}
+
 /** A tree with one value in it. */
 export function nodeWith(path: readonly string[], leaf: ConfigNode): ConfigNode {
   const { origin } = leaf;

@@ -1,5 +1,6 @@
 // Brings the spellings of a file to one: context_optimization below llm, agents as a map.
 import {
+  emptyAt,
   entryOf,
   isNothing,
   type ConfigEntry,
@@ -85,10 +86,6 @@ function toNamed(item: ConfigNode): ConfigEntry | string {
 
 function without(map: ConfigMap, key: string): ConfigMap {
   return { ...map, entries: map.entries.filter((entry) => entry.key !== key) };
-}
-
-function emptyAt(origin: Origin): ConfigMap {
-  return { kind: "map", origin, entries: [] };
 }
 
 function error(origin: Origin, message: string, hint: string): ConfigProblem {

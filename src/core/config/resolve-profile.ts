@@ -1,7 +1,7 @@
 // What one agent is told, on one of its bindings: its own settings, replaced by those of the binding.
 import type { AgentProfile } from "../layers/agent-profile.ts";
 import type { AgentEnvironment } from "../layers/environment.ts";
-import { nearestNames } from "../nearest-names.ts";
+import { didYouMean } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import type { StrataConfig } from "./schema.ts";
 import type { BindingConfig, EnvironmentConfig } from "./schema/agent-profile.ts";
@@ -75,13 +75,12 @@ function findBinding(
 }
 
 function noBinding(agentId: string, name: string, known: readonly string[]): StrataError {
-  const [near] = nearestNames(name.slice(0, 128), known, 1);
   const there =
     known.length === 0 ? "it has none; add it below bindings" : `there are ${known.join(", ")}`;
   return new StrataError(
     "config-invalid",
     `agent ${agentId} has no binding ${JSON.stringify(name.slice(0, 128))}`,
-    near === undefined ? there : `did you mean ${near}?`,
+    didYouMean(name, known, there, 1),
   );
 }
 

@@ -38,7 +38,7 @@ export function secretsInAddress(name: string, address: string): readonly NamedS
     .map(([, , value = ""]) => value);
   return [...new Set([...passwords, ...parameters])]
     .filter((value) => value !== "")
-    .flatMap((value) => [...new Set([value, decode(value)])])
+    .flatMap((value) => [...new Set([value, decodePart(value)])])
     .map((value) => ({ name, value }));
 }
 
@@ -50,7 +50,8 @@ function secretsInHeader(path: string, header: string, value: string): readonly 
   return secret === "" ? [] : [{ name: `${path}.${header}`, value: secret }];
 }
 
-function decode(text: string): string {
+/** A part of an address; as it is if it is not encoded well. */
+export function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,5 +1,5 @@
 // Byte-budgeted memory: rules of the two files, the three tools.
-import { nearestNames } from "../nearest-names.ts";
+import { didYouMean } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 
 /** What the agent keeps about the workspace and about the user. The list is closed. */
@@ -24,10 +24,9 @@ export const memoryBytesMax = 1_048_576;
 export function parseMemoryFile(name: string): MemoryFile {
   const file = memoryFiles.find((each) => each === name);
   if (file !== undefined) return file;
-  const [near] = nearestNames(name, memoryFiles, 1);
   throw new StrataError(
     "input-invalid",
     `"${name}" is not a memory file`,
-    near === undefined ? `name ${memoryFiles.join(" or ")}` : `did you mean ${near}?`,
+    didYouMean(name, memoryFiles, `name ${memoryFiles.join(" or ")}`, 1),
   );
 }

@@ -1,5 +1,5 @@
 // The last versions of the memory files, so that a change can be undone.
-import { isCount, isObject } from "../message/fields.ts";
+import { isCount, parseFields } from "../message/fields.ts";
 import { hashContent, type ContentHash } from "../hash.ts";
 import type { MemoryOperation } from "./change-memory.ts";
 import { countBytes } from "../layers/cut-middle.ts";
@@ -77,8 +77,8 @@ export function encodeJournalEntry(entry: JournalEntry): string {
 
 /** Null if the text is not an entry. The reader skips it. */
 export function decodeJournalEntry(text: string): JournalEntry | null {
-  const value = parse(text);
-  if (value === null) return null;
+  const value = parseFields(text);
+  if (value === undefined) return null;
   const { number, atMs, operation, undoes, before, afterHash, afterSizeBytes } = value;
   const file = memoryFiles.find((each) => each === value["file"]);
   const done = operations.find((each) => each === operation);
@@ -107,12 +107,3 @@ export function beforeHashOf({ before }: JournalEntry): ContentHash {
 }
 
 const operations: readonly JournalEntry["operation"][] = ["add", "replace", "consolidate", "undo"];
-
-function parse(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}

@@ -26,6 +26,11 @@ export function parseFields(text: string): Fields | undefined {
   }
 }
 
+/** The list; empty for anything else. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 export function textIn(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === "string" ? value : undefined;
@@ -42,8 +47,7 @@ export function fieldsIn(fields: Fields, name: string): Fields {
 }
 
 export function listIn(fields: Fields, name: string): readonly unknown[] {
-  const value = fields[name];
-  return Array.isArray(value) ? value : [];
+  return listOf(fields[name]);
 }
 
 /** Whether every member is one of these; null counts as absent. */

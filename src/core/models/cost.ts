@@ -131,6 +131,6 @@ function checkCounts(usage: Usage): void {
   );
 }
 
-function times(tokens: number, picoPerToken: bigint): bigint {
+export function times(tokens: number, picoPerToken: bigint): bigint {
   return BigInt(tokens) * picoPerToken;
 }

@@ -1,40 +1,21 @@
 // A model's facts as plain JSON for people and scripts: dollars per million tokens instead of pico-dollars.
 import { lifetimes, type Lifetime } from "../message/usage.ts";
-import type { CacheRules } from "./cache-rules.ts";
 import { capabilityNames, type CapabilityName } from "./capabilities.ts";
-import type { Lifecycle, ModelFacts, Tokenizer } from "./model-facts.ts";
+import type { Lifecycle, ModelFacts } from "./model-facts.ts";
 import type { Moment } from "./moment.ts";
 import { toUsdPerMTok } from "./pico-usd.ts";
-import type { WireRules } from "./wire-rules.ts";
 import { rowAt, type PriceRow, type Rates } from "./prices.ts";
 
-export interface ModelDescription {
-  readonly id: string;
-  readonly provider: string;
-  readonly route: string;
-  readonly aliases: readonly string[];
-  readonly status: Lifecycle["status"];
-  readonly releasedOn: string | null;
-  readonly retiresOn: string | null;
-  readonly windowTokens: number;
-  readonly inputTokensMax: number;
-  readonly outputTokensMax: number | null;
-  readonly tokenizer: Tokenizer;
+export interface ModelDescription
+  extends Omit<ModelFacts, "lifecycle" | "capabilities" | "prices">, Lifecycle {
   /** What the model can do, by name. */
   readonly can: readonly CapabilityName[];
-  readonly imageMediaTypes: readonly string[];
-  readonly toolPromptTokens: ModelFacts["toolPromptTokens"];
   /** The price in force. Null if there is none; `unpriced` then has the reason. */
   readonly usdPerMTok: PriceDescription | null;
   readonly unpriced: string | null;
   /** Every dated row, including the one in force. */
   readonly priceRows: readonly PriceDescription[];
   readonly minimumTokens: number | null;
-  readonly cache: CacheRules;
-  readonly wire: WireRules;
-  readonly source: string;
-  readonly checkedOn: string;
-  readonly notes: readonly string[];
 }
 
 /** Dollars per million tokens as numbers. Null if a price exists but is not published. */

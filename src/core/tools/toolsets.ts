@@ -1,6 +1,6 @@
 // Named toolsets: a session's permissions in one word.
 import type { AgentRole } from "../message/assembled-context.ts";
-import { nearestNames } from "../nearest-names.ts";
+import { didYouMean, nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { chooseTools, type LeftTool, type OfferedTool } from "./select-tools.ts";
 
@@ -42,11 +42,10 @@ export function findToolset(name: string, own: readonly Toolset[] = []): Toolset
   const found = all.find((each) => each.name === name);
   if (found !== undefined) return found;
   const names = all.map((each) => each.name);
-  const near = nearestNames(name.slice(0, 64), names, 1)[0];
   throw new StrataError(
     "config-invalid",
     `there is no toolset called ${JSON.stringify(name)}`,
-    near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`,
+    didYouMean(name, names, `there are ${names.join(", ")}`, 1),
   );
 }
 

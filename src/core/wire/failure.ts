@@ -33,6 +33,16 @@ type PlainFailureKind =
   | "timeout"
   | "cancelled";
 
+export const endedEarly: ProviderFailure = {
+  kind: "unreachable",
+  detail: "it ended before the reply did",
+};
+
+export const cancelledByCaller: ProviderFailure = {
+  kind: "cancelled",
+  detail: "cancelled by the caller",
+};
+
 export function malformed(detail: string): ProviderFailure {
   return { kind: "malformed", detail };
 }

@@ -11,12 +11,13 @@ import {
   type ParsedNode,
   type YAMLMap,
 } from "yaml";
-import type {
-  ConfigEntry,
-  ConfigMap,
-  ConfigNode,
-  Origin,
-  ScalarValue,
+import {
+  emptyAt,
+  type ConfigEntry,
+  type ConfigMap,
+  type ConfigNode,
+  type Origin,
+  type ScalarValue,
 } from "../../core/config/config-node.ts";
 import type { ConfigProblem } from "../../core/config/config-problem.ts";
 import { maskText } from "../../core/config/mask-secrets.ts";
@@ -52,7 +53,7 @@ export function parseYaml(text: string, file: YamlFile): ParsedYaml {
   const at = (node: { readonly range?: readonly number[] | null } | null): Origin =>
     originAt(lines, node?.range?.[0] ?? 0, file);
   const odd: ConfigProblem[] = [];
-  const root = toNode(document.contents, at, odd) ?? emptyMap(at(null));
+  const root = toNode(document.contents, at, odd) ?? emptyAt(at(null));
   return { root, problems: [...problems, ...odd].slice(0, problemsMax) };
 }
 
@@ -205,8 +206,4 @@ function toScalar(value: unknown): ScalarValue {
 
 function nothingAt(origin: Origin): ConfigNode {
   return { kind: "scalar", origin, value: null };
-}
-
-function emptyMap(origin: Origin): ConfigMap {
-  return { kind: "map", origin, entries: [] };
 }

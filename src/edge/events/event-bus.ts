@@ -3,8 +3,14 @@ import type { EventType } from "../../core/events/event-catalogue.ts";
 import type { DraftOf, EventDraft, EventOf, StrataEvent } from "../../core/events/event.ts";
 import type { Strictness } from "../../core/events/salvage-event.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { createDurableWriter, type DurableWriter, type EventStore } from "./durable-writer.ts";
-import { createFanOut, type EventFilter, type EventHandler, type FanOut } from "./fan-out.ts";
+import { createDurableWriter, type DurableWriter, type WriterOptions } from "./durable-writer.ts";
+import {
+  createFanOut,
+  type EventFilter,
+  type EventHandler,
+  type FanOut,
+  type FanOutOptions,
+} from "./fan-out.ts";
 import { createMakeEvent } from "./make-event.ts";
 import { isPowerOfTwo, safely, type Report } from "./problem.ts";
 import { createRandomBytes, machineNowUs, scheduleOnMachine, type Schedule } from "./schedule.ts";
@@ -30,20 +36,12 @@ export interface EventBus {
   close(): Promise<void>;
 }
 
-export interface EventBusOptions {
-  /** Without one, events reach subscribers only. */
-  readonly store?: EventStore;
+/** Without a store, events reach subscribers only. */
+export interface EventBusOptions
+  extends Partial<Omit<WriterOptions, "report">>, Partial<Omit<FanOutOptions, "report">> {
   readonly onProblem: Report;
   readonly strictness?: Strictness;
-  readonly queueMax?: number;
-  readonly batchMax?: number;
-  readonly flushMs?: number;
-  readonly attemptsMax?: number;
-  readonly retryMs?: number;
-  readonly handlerMsMax?: number;
   readonly nowUs?: () => number;
-  readonly elapsedMs?: () => number;
-  readonly schedule?: Schedule;
   readonly randomBytes?: () => Uint8Array;
 }
 

@@ -2,15 +2,10 @@
 import type { EventOf, PayloadOf } from "../../core/events/event.ts";
 import { findCost } from "../../core/models/cost.ts";
 import { noUsage } from "../../core/message/usage.ts";
+import type { DriftLabels } from "../../core/tokens/drift.ts";
 import type { CountContext } from "./count-context.ts";
 
 type Completed = EventOf<"llm.call_completed">;
-
-interface CallLabels {
-  readonly agent: string;
-  readonly provider: string;
-  readonly model: string;
-}
 
 export function countCallStarted(event: EventOf<"llm.call_started">, context: CountContext): void {
   const tokens = event.payload.estimated_input_tokens;
@@ -61,7 +56,7 @@ export function countMiss(event: EventOf<"cache.miss">, context: CountContext): 
 
 type CallEvent = EventOf<"llm.call_started" | "llm.call_completed" | "llm.call_failed">;
 
-function labelsOf(event: CallEvent, { labels, agentOf }: CountContext): CallLabels {
+function labelsOf(event: CallEvent, { labels, agentOf }: CountContext): DriftLabels {
   const { provider, model } = event.payload;
   return { agent: agentOf(event), provider: labels.provider(provider), model: labels.model(model) };
 }
@@ -79,7 +74,7 @@ function countShares(agent: string, payload: Completed["payload"], context: Coun
   context.set("llm_cache_coverage_ratio", { agent }, (readTokens + writtenTokens) / prompt);
 }
 
-function countDrift(event: Completed, labels: CallLabels, context: CountContext): void {
+function countDrift(event: Completed, labels: DriftLabels, context: CountContext): void {
   const { parentEventId, payload } = event;
   const estimated = parentEventId === null ? undefined : context.estimates.end(parentEventId);
   const actual = promptOf(payload);
@@ -93,7 +88,7 @@ function countDrift(event: Completed, labels: CallLabels, context: CountContext)
   context.note("llm_prompt_tokens_drift", labels, percent);
 }
 
-function countCost(event: Completed, labels: CallLabels, context: CountContext): void {
+function countCost(event: Completed, labels: DriftLabels, context: CountContext): void {
   const { cost_usd: usd } = event.payload;
   const plainUsd = costWithoutCache(event, context);
   if (usd === null || plainUsd === null) context.add("llm_calls_unpriced_total", labels);

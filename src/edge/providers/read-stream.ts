@@ -1,5 +1,5 @@
 // Reads an event stream into a reply, or into a partial reply.
-import type { ProviderFailure } from "../../core/wire/failure.ts";
+import { endedEarly, type ProviderFailure } from "../../core/wire/failure.ts";
 import { eventsMax, tooManyEvents } from "../../core/wire/limit-events.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../../core/wire/reply.ts";
@@ -65,11 +65,6 @@ export async function readStream(incoming: Incoming, reading: StreamReading): Pr
     });
   }
 }
-
-const endedEarly: ProviderFailure = {
-  kind: "unreachable",
-  detail: "it ended before the reply did",
-};
 
 /** What had arrived when the stream ended. */
 interface Seen {

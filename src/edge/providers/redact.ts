@@ -43,10 +43,16 @@ export function redactResult<Result extends Redactable>(result: Result, redact: 
   return {
     ...result,
     headers: Object.fromEntries(headers),
-    outcome:
-      outcome.kind === "reply" ? redactReply(outcome, redact) : redactFailure(outcome, redact),
+    outcome: redactOutcome(outcome, redact),
     discarded: discarded && redactReply(discarded, redact),
   };
+}
+
+export function redactOutcome(
+  outcome: Reply | ProviderFailure,
+  redact: Redact,
+): Reply | ProviderFailure {
+  return outcome.kind === "reply" ? redactReply(outcome, redact) : redactFailure(outcome, redact);
 }
 
 function redactReply(reply: Reply, redact: Redact): Reply {
@@ -55,6 +61,6 @@ function redactReply(reply: Reply, redact: Redact): Reply {
     : { ...reply, failure: redactFailure(reply.failure, redact) };
 }
 
-function redactFailure(failure: ProviderFailure, redact: Redact): ProviderFailure {
+export function redactFailure(failure: ProviderFailure, redact: Redact): ProviderFailure {
   return { ...failure, detail: redact(failure.detail) };
 }

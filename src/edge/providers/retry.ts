@@ -1,17 +1,10 @@
 // Whether a failed attempt is followed by another, and when.
+import type { RetriesConfig } from "../../core/config/schema/providers.ts";
 import { isRetryable, type ProviderFailure } from "../../core/wire/failure.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { delayMsMax } from "./clock.ts";
 
-export interface RetryOptions {
-  /** Includes the first attempt. */
-  readonly attemptsMax: number;
-  /** The longest wait after the first attempt; it doubles with each further one. */
-  readonly backoffMsBase: number;
-  readonly backoffMsMax: number;
-  /** A longer wait than this ends the attempts. */
-  readonly retryAfterMsMax: number;
-}
+export type RetryOptions = RetriesConfig;
 
 export const usualRetries: RetryOptions = {
   attemptsMax: 4,

@@ -1,6 +1,5 @@
 // One attempt: sends a request and reads the answer to its end.
 import { malformed, type ProviderFailure } from "../../core/wire/failure.ts";
-import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Clock } from "./clock.ts";
 import { openIncoming, readWhole, type Incoming } from "./incoming.ts";
@@ -8,8 +7,8 @@ import type { Redact } from "../../core/events/redact-secrets.ts";
 import { redactResult } from "./redact.ts";
 import { readStream, type Listener, type Read } from "./read-stream.ts";
 import { timedOut, type Timeouts } from "./timeouts.ts";
-import type { Answer, Transport } from "./transport.ts";
-import { createInnerWatch, type Watch } from "./watch.ts";
+import type { Answer, Post, Transport } from "./transport.ts";
+import { createInnerWatch } from "./watch.ts";
 import { findStreamForm, type WireEffects } from "./wire-effects.ts";
 
 /** What every attempt of a provider has in common. */
@@ -24,14 +23,8 @@ export interface AttemptContext {
   readonly redact: Redact;
 }
 
-export interface Ask extends Listener {
-  readonly request: EncodedRequest;
-  /** Where it goes, on the transport's host. */
-  readonly path: string;
-  readonly stream: boolean;
-  /** The watch of the whole call. */
-  readonly watch: Watch;
-}
+/** Its watch is that of the whole call. */
+export type Ask = Post & Listener;
 
 export interface AttemptResult extends Read {
   readonly startMs: number;

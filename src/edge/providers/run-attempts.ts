@@ -1,7 +1,7 @@
 // Attempts at one call, with the waits between them, and the record of both.
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
-import type { Reply, StreamPart } from "../../core/wire/reply.ts";
+import type { StreamPart } from "../../core/wire/reply.ts";
 import type { Clock } from "./clock.ts";
 import { runAttempt, type AttemptResult, type AttemptContext } from "./run-attempt.ts";
 import { planRetry, type RetryOptions, type RetryPlan } from "./retry.ts";
@@ -20,29 +20,17 @@ export interface CallToSend {
   readonly onPart?: (part: StreamPart) => void;
 }
 
-export interface Sent {
-  readonly outcome: Reply | ProviderFailure;
+/** The whole call: status, headers and first byte are of the last attempt. */
+export interface Sent extends Omit<AttemptResult, "discarded"> {
   /** Every attempt, the last one included. */
   readonly attempts: readonly Attempt[];
-  readonly startMs: number;
-  readonly endMs: number;
-  /** From the last attempt; null if no answer came. */
-  readonly firstByteMs: number | null;
-  readonly status: number | null;
   readonly requestId: string | null;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface Attempt {
-  readonly startMs: number;
-  readonly firstByteMs: number | null;
-  readonly endMs: number;
-  readonly status: number | null;
+export interface Attempt extends Omit<AttemptResult, "outcome" | "headers"> {
   readonly requestId: string | null;
   /** Null for the attempt with a whole reply. */
   readonly failure: ProviderFailure | null;
-  /** A reply that failed and is not the outcome: useless, but its tokens are billed. */
-  readonly discarded: Reply | null;
   /** Whether a retry follows, and why; null after a whole reply. */
   readonly next: RetryPlan | null;
 }

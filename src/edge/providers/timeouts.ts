@@ -1,18 +1,10 @@
 // Time limits for the parts of a call, and the failures when they run out.
+import type { TimeoutsConfig } from "../../core/config/schema/providers.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import { delayMsMax } from "./clock.ts";
 
-export interface Timeouts {
-  /** Until the connection is open, with its encryption. */
-  readonly connectMs: number;
-  /** From the start of an attempt to the answer's headers. Without streaming, the whole reply is generated before them. */
-  readonly firstByteMs: number;
-  /** Between two arrivals of bytes. */
-  readonly idleMs: number;
-  /** The whole call with every attempt and every wait. */
-  readonly totalMs: number;
-}
+export type Timeouts = TimeoutsConfig;
 
 export const usualTimeouts: Timeouts = {
   connectMs: 10_000,

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { CompactionLock, OpenTurn, Ledger } from "../../core/ledger/ledger.ts";
 import { makeFoundation } from "../../core/session/session-foundation.ts";
 import type { Session } from "../../core/session/session.ts";
-import { StrataError } from "../../core/strata-error.ts";
+import { StrataError, messageOf } from "../../core/strata-error.ts";
 import {
   applyCompactionResult,
   beginCompaction,
@@ -115,7 +115,7 @@ async function renewFoundation(session: Session, { compaction }: Deps) {
     const isSame = newFoundation.foundation.key === foundation.key;
     return { newFoundation: isSame ? null : newFoundation, reasons: [] };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const reason = `tools and system text could not be made again: ${why}`;
     return { newFoundation: null, reasons: [reason] };
   }

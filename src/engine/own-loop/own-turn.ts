@@ -13,7 +13,7 @@ import type { TurnHandle } from "../turn/turn-handle.ts";
 import { type OwnCall, toOwnCall } from "./own-call.ts";
 import { readReply } from "./read-reply.ts";
 import { type ToolAnswer, toToolMessages } from "./tool-answers.ts";
-import type { ProviderFailure } from "../../core/wire/failure.ts";
+import { cancelledByCaller, type ProviderFailure } from "../../core/wire/failure.ts";
 import { advance } from "../../engine.ts";
 import { encodeCall, type StartedCall } from "../turn/steps.ts";
 import { answerTools, withoutSecrets } from "../turn/answer-tools.ts";
@@ -275,11 +275,9 @@ interface Place {
 
 /** Ends the wait of a turn that will get no answer. */
 async function giveNothing(turn: SessionTurn, stop: Waiting): Promise<void> {
-  if (stop.kind === "call") giveReply(turn, stop, cancelled);
+  if (stop.kind === "call") giveReply(turn, stop, cancelledByCaller);
   else await giveAnswers(turn, stop, []);
 }
-
-const cancelled: ProviderFailure = { kind: "cancelled", detail: "cancelled by the caller" };
 
 /** The number of the application's attempts is unknown here. */
 function giveReply(

@@ -1,9 +1,15 @@
 // A provider's answer as the application got it → our reply, or why there is none. Reads tolerantly, never throws.
 import { redact } from "../../core/events/redact.ts";
-import type { ProviderFailure } from "../../core/wire/failure.ts";
+import {
+  cancelledByCaller,
+  endedEarly,
+  malformed,
+  type ProviderFailure,
+} from "../../core/wire/failure.ts";
 import { eventsMax, tooManyEvents } from "../../core/wire/limit-events.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../../core/wire/reply.ts";
+import { redactFailure, redactOutcome } from "../../edge/providers/redact.ts";
 import { bodyOf, fieldOf, headersOf, messageOf, namesOf, toJson } from "./sdk-fields.ts";
 import { untilAborted } from "../turn/until-aborted.ts";
 
@@ -25,7 +31,7 @@ type Outcome = Reply | ProviderFailure;
  */
 export async function readReply(reply: unknown, reading: ReplyReading): Promise<Outcome> {
   try {
-    return withoutKeys(await readAny(reply, reading));
+    return redactOutcome(await readAny(reply, reading), redact);
   } catch (error) {
     return readError(error, reading);
   }
@@ -33,8 +39,8 @@ export async function readReply(reply: unknown, reading: ReplyReading): Promise<
 
 async function readAny(given: unknown, reading: ReplyReading): Promise<Outcome> {
   const { protocol, until } = reading;
-  const reply = await untilAborted(Promise.resolve(given), until, () => stopped);
-  if (reply === stopped) return stopped;
+  const reply = await untilAborted(Promise.resolve(given), until, () => cancelledByCaller);
+  if (reply === cancelledByCaller) return cancelledByCaller;
   if (typeof reply === "string") return decode(reply, protocol);
   if (reply instanceof Error) return readError(reply, reading);
   if (typeof reply !== "object" || reply === null) {
@@ -44,12 +50,6 @@ async function readAny(given: unknown, reading: ReplyReading): Promise<Outcome> 
   if (isAsyncIterable(reply)) return readEvents(reply, reading);
   const json = toJson(reply, withoutAdditions);
   return json === null ? malformed("the reply cannot be written as JSON") : decode(json, protocol);
-}
-
-const stopped: ProviderFailure = { kind: "cancelled", detail: "cancelled by the caller" };
-
-function malformed(detail: string): ProviderFailure {
-  return { kind: "malformed", detail };
 }
 
 function decode(text: string, protocol: Protocol): Outcome {
@@ -74,7 +74,7 @@ function isResponse(value: object): value is ResponseLike {
 async function readResponse(response: ResponseLike, reading: ReplyReading): Promise<Outcome> {
   const { protocol, nowMs, until } = reading;
   const body = await untilAborted<string | null>(response.text(), until, () => null);
-  if (body === null) return stopped;
+  if (body === null) return cancelledByCaller;
   const { status } = response;
   if (status >= 200 && status < 300) return decode(body, protocol);
   const headers = headersOf(response.headers);
@@ -107,12 +107,7 @@ async function readEvents(events: AsyncIterable<unknown>, reading: ReplyReading)
   return { ...finished, failure: finished.failure ?? cut ?? endedEarly };
 }
 
-const endedEarly: ProviderFailure = {
-  kind: "unreachable",
-  detail: "it ended before the reply did",
-};
-
-/** Why the events stopped early; null if they are complete. `step` gives the reason to stop. */
+/** Why the events cancelledByCaller early; null if they are complete. `step` gives the reason to stop. */
 async function stepThrough(
   events: AsyncIterable<unknown>,
   step: (event: unknown) => ProviderFailure | null,
@@ -127,7 +122,7 @@ async function stepThrough(
         () => null,
       );
       if (next?.done === true) return null;
-      const failure = next === null ? stopped : step(next.value);
+      const failure = next === null ? cancelledByCaller : step(next.value);
       if (failure === null) continue;
       // It may hang or fail, so it is not awaited.
       void Promise.resolve(iterator.return?.()).catch(() => {});
@@ -148,26 +143,16 @@ export function readError(
   if (typeof status === "number" && status >= 400) {
     const headers = headersOf(fieldOf(error, "headers") ?? fieldOf(error, "responseHeaders"));
     const refused = { status, headers, body: body ?? "", nowMs: nowMs() };
-    return withoutKey(protocol.readFailure(refused));
+    return redactFailure(protocol.readFailure(refused), redact);
   }
   // An error inside a stream has no status.
   const told = body === null ? null : protocol.decode(body);
-  if (told !== null && told.kind !== "reply" && told.kind !== "malformed") return withoutKey(told);
+  if (told !== null && told.kind !== "reply" && told.kind !== "malformed")
+    return redactFailure(told, redact);
   const detail = redact(messageOf(error));
   const name = namesOf(error);
   if (/abort/i.test(name)) return { kind: "cancelled", detail };
   return { kind: /timeout/i.test(name) ? "timeout" : "unreachable", detail };
-}
-
-/** Removes keys from error texts. The model's own words stay unchanged. */
-function withoutKeys(outcome: Outcome): Outcome {
-  if (outcome.kind !== "reply") return withoutKey(outcome);
-  const { failure } = outcome;
-  return failure === undefined ? outcome : { ...outcome, failure: withoutKey(failure) };
-}
-
-function withoutKey(failure: ProviderFailure): ProviderFailure {
-  return { ...failure, detail: redact(failure.detail) };
 }
 
 function isAsyncIterable(value: object): value is AsyncIterable<unknown> {

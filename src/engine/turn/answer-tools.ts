@@ -19,7 +19,7 @@ export async function answerTools(
   try {
     results = resultsIn(await runTools(uses, call));
   } catch (error) {
-    problem = `The tool failed: ${error instanceof Error ? error.message : String(error)}`;
+    problem = `The tool failed: ${messageOf(error)}`;
   }
   return uses.map(({ id }) => {
     const result = results.get(id);

@@ -1,4 +1,5 @@
 // What the steps of a turn do to the world: refresh, record, count, compact, encode. src/engine.ts calls them in their order.
+import type { DriftLabels } from "../../core/tokens/drift.ts";
 import { keepFoundation } from "../../core/assembly/kept-foundation.ts";
 import { countedMessages } from "../../core/assembly/thread.ts";
 import { assert } from "../../core/assert.ts";
@@ -147,11 +148,7 @@ export function noteBill(
   counter?.noteBill({ labels: labelsOf(session), countedTokens: counted, usage });
 }
 
-function labelsOf({ agent, model }: Session): {
-  readonly agent: string;
-  readonly provider: string;
-  readonly model: string;
-} {
+function labelsOf({ agent, model }: Session): DriftLabels {
   return { agent, provider: model.provider, model: model.id };
 }
 

@@ -1,4 +1,5 @@
 // Tools in a session's world: one dispatcher, rebuilt when the permissions change.
+import { messageOf } from "../../core/strata-error.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
 import type { EventBus } from "../../edge/events/event-bus.ts";
@@ -74,7 +75,7 @@ function toOptions(of: ToolsOf, tools: readonly Tool[]): DispatcherOptions {
     workspace: files,
     // Without a way to ask, the answer is no.
     confirm: of.confirm ?? (() => Promise.resolve(false)),
-    onProblem: (problem) => onNotice(problem instanceof Error ? problem.message : String(problem)),
+    onProblem: (problem) => onNotice(messageOf(problem)),
     ...(confirmed === undefined ? {} : { confirmed }),
     ...(limits === undefined ? {} : { limits }),
     ...(events === undefined ? {} : { events }),

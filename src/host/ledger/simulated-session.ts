@@ -1,4 +1,5 @@
 // Marks simulated sessions in the ledger, and stops a real model from continuing one, or the reverse.
+import { fieldsOf, listIn } from "../../core/message/fields.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { findVendor } from "../../core/wire/protocols.ts";
@@ -27,18 +28,12 @@ export function markSimulated(world: World, simulation: Simulation): World {
 export function simulationOf({
   contextJson,
 }: Pick<SessionRecord, "contextJson">): Simulation | null {
-  const context: unknown = contextJson === null ? null : JSON.parse(contextJson);
-  const madeOf: unknown = property(context, "madeOf");
-  const notes: readonly unknown[] = Array.isArray(madeOf) ? madeOf : [];
-  const found = notes.find((each) => property(each, "name") === noteName);
-  const note = property(found, "note");
-  if (note === undefined) return null;
-  return { isTemporary: property(note, "isTemporary") === true };
-}
-
-function property(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null) return undefined;
-  return Object.entries(value).find(([key]) => key === name)?.[1];
+  const context = fieldsOf(contextJson === null ? null : JSON.parse(contextJson));
+  const found = listIn(context, "madeOf")
+    .map(fieldsOf)
+    .find((each) => each["name"] === noteName);
+  const note = found?.["note"];
+  return note === undefined ? null : { isTemporary: fieldsOf(note)["isTemporary"] === true };
 }
 
 /** Refuses a simulated session if models are real, and a real one if they are simulated. */

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as read from "../../core/models/read-fields.ts";
-import { StrataError } from "../../core/strata-error.ts";
+import { StrataError, messageOf } from "../../core/strata-error.ts";
 import type { Condition, ScriptedCall, ScriptStep } from "./scripted.ts";
 
 export async function loadScript(file: string): Promise<readonly ScriptStep[]> {
@@ -108,7 +108,7 @@ async function importSteps(file: string): Promise<unknown> {
 }
 
 function unreadable(file: string, error: unknown): StrataError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new StrataError(
     "input-invalid",
     `the script ${file} cannot be read: ${reason}`,

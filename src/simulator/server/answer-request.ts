@@ -1,6 +1,6 @@
 // Handles one HTTP request: checks and routes it, applies a fault or lets a surface answer, and records it.
 import { isFields } from "../../core/models/read-fields.ts";
-import { StrataError } from "../../core/strata-error.ts";
+import { messageOf, StrataError } from "../../core/strata-error.ts";
 import type { Billing } from "../billing/bill.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import type { Clock } from "../clock.ts";
@@ -175,7 +175,7 @@ function shorten(message: string): string {
 
 function describeProblem(error: unknown): string {
   if (error instanceof StrataError) return `${error.message}; ${error.hint}`;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 function plainRefusal(status: number, message: string): Response {

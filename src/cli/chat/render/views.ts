@@ -1,4 +1,5 @@
 // Output without a screen: text line by line, or JSON with one value per line.
+import { messageOf } from "../../../core/strata-error.ts";
 import type { Io } from "../../command.ts";
 import { toJsonLine } from "../../ledger/render-ledger.ts";
 import type { RenderOptions } from "./paint.ts";
@@ -86,7 +87,7 @@ type Part = Extract<ChatEvent, { readonly type: "part" }>["part"];
 function toJsonPart(part: Part, { totals, about }: Pick<ChatState, "totals" | "about">): object {
   if (part.type === "failed") {
     const { type, error } = part;
-    return { type, error: error instanceof Error ? error.message : String(error) };
+    return { type, error: messageOf(error) };
   }
   if (part.type !== "ended") return part;
   const { end, calls } = part.run;

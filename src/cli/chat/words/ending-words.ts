@@ -1,5 +1,5 @@
 // Why a turn did not end well, in words.
-import { StrataError } from "../../../core/strata-error.ts";
+import { messageOf, StrataError } from "../../../core/strata-error.ts";
 import type { ProviderFailure } from "../../../core/wire/failure.ts";
 import type { ReplyStop } from "../../../core/wire/reply.ts";
 import type { TurnResult } from "../../../engine.ts";
@@ -65,5 +65,5 @@ const hints: Readonly<Partial<Record<ProviderFailure["kind"], string>>> = {
 
 export function toText(error: unknown): string {
   if (error instanceof StrataError) return `${error.message}\n  ${error.hint}`;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

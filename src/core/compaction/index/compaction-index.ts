@@ -1,6 +1,6 @@
 // The index of a compaction: exact identifiers of the compacted part, as text for the model and as JSON for the
 // next one.
-import { isObject } from "../../message/fields.ts";
+import { isObject, listIn } from "../../message/fields.ts";
 import type { CompactionIndex } from "./build-index.ts";
 import { identifierKinds, type IdentifierKind } from "./classify.ts";
 import type { Mention } from "./mention.ts";
@@ -24,8 +24,8 @@ export function encodeIndex({ entries, resting, text, tokens, leftOut }: Compact
 export function decodeIndex(json: string): CompactionIndex | null {
   const fields = parseInput(json);
   if (!isObject(fields) || typeof fields["text"] !== "string") return null;
-  const entries = asRows(fields["entries"]);
-  const resting = asRows(fields["resting"]);
+  const entries = listIn(fields, "entries");
+  const resting = listIn(fields, "resting");
   return {
     entries: entries.flatMap(fromRow),
     resting: resting.flatMap(fromRow),
@@ -61,10 +61,6 @@ function fromRow(row: unknown): readonly Mention[] {
 function isKind(value: unknown): value is IdentifierKind {
   const kinds: readonly unknown[] = identifierKinds;
   return kinds.includes(value);
-}
-
-function asRows(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function asCount(value: unknown): number {

@@ -40,16 +40,23 @@ export interface ProviderConfig {
 }
 
 export interface TimeoutsConfig {
+  /** Until the connection is open, with its encryption. */
   readonly connectMs: number;
+  /** From the start of an attempt to the answer's headers. Without streaming, the whole reply is generated before them. */
   readonly firstByteMs: number;
+  /** Between two arrivals of bytes. */
   readonly idleMs: number;
+  /** The whole call with every attempt and every wait. */
   readonly totalMs: number;
 }
 
 export interface RetriesConfig {
+  /** Includes the first attempt. */
   readonly attemptsMax: number;
+  /** The longest wait after the first attempt; it doubles with each further one. */
   readonly backoffMsBase: number;
   readonly backoffMsMax: number;
+  /** A longer wait than this ends the attempts. */
   readonly retryAfterMsMax: number;
 }
 

@@ -1,8 +1,6 @@
 // Counting tokens of a request of the Messages API.
-import { readCount, toCountRequest } from "../counting.ts";
+import { createCounting } from "../counting.ts";
 import type { ProtocolCounting } from "../protocol.ts";
-
-const pathBehind = "/count_tokens";
 
 /** By the provider's SDK, checked 2026-11-15. */
 const omitted: ReadonlySet<string> = new Set([
@@ -20,9 +18,4 @@ const omitted: ReadonlySet<string> = new Set([
   "top_p",
 ]);
 
-export const counting: ProtocolCounting = {
-  name: "anthropic_api",
-  isAskedAt: (path) => path.includes(pathBehind),
-  encode: (request) => toCountRequest(request, { pathBehind, omitted }),
-  decode: (body) => readCount(body, "input_tokens"),
-};
+export const counting: ProtocolCounting = createCounting("anthropic_api", "/count_tokens", omitted);

@@ -1,12 +1,12 @@
 // A whole reply → our form. Blocks are read from their exact text.
-import { type Fields, fieldsOf, parseFields } from "../../message/fields.ts";
+import { type Fields, fieldsOf, listOf, parseFields } from "../../message/fields.ts";
 import { decodeBlock } from "../../message/decode-message.ts";
 import { escapeLoneSurrogates, itemTexts, memberTexts } from "../../message/json-text.ts";
 import type { Block, JsonText } from "../../message/message.ts";
 import { malformed, type ProviderFailure } from "../failure.ts";
 import type { Reply, ReplyStop } from "../reply.ts";
 import { excerpt, toFailure } from "./failure.ts";
-import { listOf, textOf } from "./schema.ts";
+import { textOf } from "./schema.ts";
 import { readUsage } from "./usage.ts";
 
 export function decodeReply(body: string): Reply | ProviderFailure {

@@ -128,7 +128,3 @@ export function markerJson(lifetime: Lifetime): JsonText {
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}

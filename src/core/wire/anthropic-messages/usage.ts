@@ -1,5 +1,5 @@
 // Their numbers → our buckets: uncached, read, write per lifetime, output, reasoning.
-import { type Fields, fieldsIn, fieldsOf, isObject } from "../../message/fields.ts";
+import { type Fields, fieldsIn, fieldsOf, isObject, listOf } from "../../message/fields.ts";
 import {
   addUsage,
   generatedTokens,
@@ -8,7 +8,6 @@ import {
   type Usage,
 } from "../../message/usage.ts";
 import type { ReportedUsage } from "../reply.ts";
-import { listOf } from "./schema.ts";
 
 /** The event that opens a stream carries the message so far. */
 export function findUsage(answer: Fields): unknown {

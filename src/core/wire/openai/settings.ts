@@ -43,8 +43,8 @@ export function askedSettings(call: CallToEncode, words: SettingWords): AskedSet
     else members.push(member);
   }
   if (outputSchemaJson !== undefined) {
-    const isStrict = words.takesStrictSchemas && isStrictSchema(outputSchemaJson);
-    const schema = `"name":"reply","schema":${outputSchemaJson}${isStrict ? ',"strict":true' : ""}`;
+    const asStrict = words.takesStrictSchemas && isStrictSchema(outputSchemaJson);
+    const schema = `"name":"reply","schema":${outputSchemaJson}${asStrict ? ',"strict":true' : ""}`;
     if (words.outputFormat !== null) members.push(words.outputFormat(schema));
     else ignore(`the reply's schema: servers of the route ${model.route} take none`);
   }

@@ -116,7 +116,8 @@ async function openChild(
   }
 }
 
-async function makeFolder(path: string): Promise<void> {
+/** Not recursive: if the folders above are gone, another process is at work. */
+export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);
   } catch (error) {

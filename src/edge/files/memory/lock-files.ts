@@ -1,11 +1,11 @@
 // The lock's files: `lock` with the holder's folder in it, `take-…` of waiters, `gone-…` of earlier holders,
 // `foreign-…` of anything else found there.
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
-import { isObject } from "../../../core/message/fields.ts";
+import { lstat, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { parseFields } from "../../../core/message/fields.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, unlessMissing } from "../guard/scoped-failure.ts";
-import type { ScopedFolder } from "../guard/scoped-folder.ts";
+import { makeFolder, type ScopedFolder } from "../guard/scoped-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { identifySelf, type ProcessIdentity } from "../../stores/process-identity.ts";
 
@@ -72,21 +72,13 @@ export function encodeHolder(holder: LockHolder): string {
 
 /** Null if the text cannot be trusted, as after a power cut. */
 export function decodeHolder(text: string): LockHolder | null {
-  const value = parse(text);
-  if (!isObject(value)) return null;
+  const value = parseFields(text);
+  if (value === undefined) return null;
   const { pid, place, started, token, lifetimeMs } = value;
   if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return null;
   if (typeof place !== "string" || typeof token !== "string") return null;
   if (typeof lifetimeMs !== "number") return null;
   return { pid, place, started: typeof started === "string" ? started : null, token, lifetimeMs };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Removes an empty folder that a holder left. Moves foreign content aside. */
@@ -127,15 +119,6 @@ export async function introduce(
   const file = folder.at(`${own}/${token}/holder.json`);
   await writeFile(file, encodeHolder({ ...self, token, lifetimeMs }), { mode: 0o600 });
   return file;
-}
-
-/** Not recursive: if the folders above are gone, another process is at work. */
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, 0o700);
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-  }
 }
 
 /** A folder that is held open survives its removal, but nothing can be created in it. */

@@ -2,7 +2,7 @@
 import { unlink } from "node:fs/promises";
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import type { ContentHash } from "../../../core/hash.ts";
-import { isObject } from "../../../core/message/fields.ts";
+import { isObject, listIn, parseFields } from "../../../core/message/fields.ts";
 import { unlessMissing } from "../guard/scoped-failure.ts";
 import type { ScopedContent, ScopedFiles } from "../guard/scoped-files.ts";
 import type { ScopeRoot } from "../guard/scoped-folder.ts";
@@ -67,14 +67,14 @@ const markerName = "move.json";
 const markerBytesMax = 65_536;
 
 function toMarker({ bytes }: ScopedContent): MoveMarker | null {
-  const value = parse(new TextDecoder().decode(bytes));
-  if (!isObject(value)) return null;
-  const { stage, files, entries } = value;
+  const value = parseFields(new TextDecoder().decode(bytes));
+  if (value === undefined) return null;
+  const { stage } = value;
   if (stage !== "moving" && stage !== "moved") return null;
   return {
     stage,
-    files: toList(files).flatMap(toMovedFile),
-    entries: toList(entries)
+    files: listIn(value, "files").flatMap(toMovedFile),
+    entries: listIn(value, "entries")
       .filter((name) => typeof name === "string")
       .filter(isEntryName),
   };
@@ -85,16 +85,4 @@ function toMovedFile(value: unknown): readonly MovedFile[] {
   const file = memoryFiles.find((known) => known === value["file"]);
   const { hash } = value;
   return file === undefined || typeof hash !== "string" ? [] : [{ file, hash }];
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function toList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,4 +1,5 @@
 // Parses the user's connection string: a name for messages, and the secrets never to repeat.
+import { decodePart } from "../../../core/config/secrets.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 
 export interface Address {
@@ -19,9 +20,9 @@ export function parseAddress(text: string): Address {
   if (url.hash !== "" || `${url.pathname}${url.search}`.includes("@")) {
     throw invalid("the password in the connection string of the ledger is not encoded");
   }
-  const host = url.searchParams.get("host") ?? decode(url.hostname);
+  const host = url.searchParams.get("host") ?? decodePart(url.hostname);
   const port = url.searchParams.get("port") ?? (url.port || "5432");
-  const database = decode(url.pathname.slice(1)) || "the default database";
+  const database = decodePart(url.pathname.slice(1)) || "the default database";
   return {
     connectionString: text,
     where: `${database} on ${host || "localhost"}:${port}`,
@@ -38,17 +39,11 @@ function invalid(message: string): StrataError {
 }
 
 function createRedact(passwords: readonly string[]): (text: string) => string {
-  const secrets = passwords.flatMap((each) => [each, decode(each)]).filter((each) => each !== "");
+  const secrets = passwords
+    .flatMap((each) => [each, decodePart(each)])
+    .filter((each) => each !== "");
   return (text) =>
     secrets
       .reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text)
       .replace(/\b(user|role) "[^"]*"/g, '$1 "[redacted]"');
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

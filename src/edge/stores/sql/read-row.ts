@@ -1,5 +1,5 @@
 // Typed columns of a result row. A column that differs from the schema was damaged: other programs write files, too.
-import { StrataError } from "../../../core/strata-error.ts";
+import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ResultRow } from "./database.ts";
 
 export function text(row: ResultRow, column: string): string {
@@ -48,7 +48,7 @@ export function readAs<T>(row: ResultRow, column: string, read: (text: string) =
   try {
     return read(value);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw damaged(row, `column ${column} cannot be understood: ${reason}`);
   }
 }

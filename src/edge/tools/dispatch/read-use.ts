@@ -1,6 +1,6 @@
 // Finds the tool a model asked for and checks its input, or says why not.
 import type { ToolUseBlock } from "../../../core/message/message.ts";
-import { nearestNames } from "../../../core/nearest-names.ts";
+import { didYouMean } from "../../../core/nearest-names.ts";
 import { checkInput, describeViolation, parseInput } from "../../../core/tools/check-input.ts";
 import type { RegisteredTool } from "../../../core/tools/check-tools.ts";
 import { ToolError, type ToolInput } from "../../../core/tools/tool.ts";
@@ -25,8 +25,7 @@ export function findTool(
   if (found !== undefined && reason !== undefined) {
     throw new ToolError("permission_denied", `the tool ${name} may not be used here: ${reason}`);
   }
-  const [near] = nearestNames(name.slice(0, 64), names, 1);
-  const hint = near === undefined ? `there are: ${names.join(", ")}` : `did you mean ${near}?`;
+  const hint = didYouMean(name, names, `there are: ${names.join(", ")}`, 1);
   const wanted = JSON.stringify(name.slice(0, 64).toWellFormed());
   throw new ToolError("not_found", `there is no tool called ${wanted}; ${hint}`);
 }

@@ -1,5 +1,5 @@
 // The tools with which an agent finds, reads and saves skills.
-import { nearestNames } from "../../../core/nearest-names.ts";
+import { didYouMean } from "../../../core/nearest-names.ts";
 import { toLoadedPayload } from "../../../core/skills/activation-events.ts";
 import { skillLoadName } from "../../../core/skills/recover-activations.ts";
 import { searchSkills, type SkillSearch } from "../../../core/skills/search-skills.ts";
@@ -155,13 +155,10 @@ async function loadFile(store: SkillStore, skill: StoredSkill, file: string): Pr
 
 function unknownSkill(name: string, { snapshot }: SkillStore): ToolError {
   const names = snapshot.skills.map((skill) => skill.name);
-  const near = nearestNames(name.slice(0, 64), names, 3);
   const problem = snapshot.problems.find(({ folder }) => folder.split("/").at(-1) === name);
   const advice =
     problem !== undefined
       ? `its SKILL.md is invalid: ${problem.message} [${problem.rule}]`
-      : near.length > 0
-        ? `did you mean ${near.join(" or ")}?`
-        : "look for one with skill_search";
+      : didYouMean(name, names, "look for one with skill_search");
   return new ToolError("not_found", `there is no skill ${JSON.stringify(name)}: ${advice}`);
 }

@@ -1,8 +1,6 @@
 // Counting tokens of a request of the Responses API.
-import { readCount, toCountRequest } from "../../counting.ts";
+import { createCounting } from "../../counting.ts";
 import type { ProtocolCounting } from "../../protocol.ts";
-
-const pathBehind = "/input_tokens";
 
 /** By the provider's SDK, checked 2026-11-15. */
 const omitted: ReadonlySet<string> = new Set([
@@ -25,9 +23,4 @@ const omitted: ReadonlySet<string> = new Set([
   "user",
 ]);
 
-export const counting: ProtocolCounting = {
-  name: "openai_api",
-  isAskedAt: (path) => path.includes(pathBehind),
-  encode: (request) => toCountRequest(request, { pathBehind, omitted }),
-  decode: (body) => readCount(body, "input_tokens"),
-};
+export const counting: ProtocolCounting = createCounting("openai_api", "/input_tokens", omitted);
