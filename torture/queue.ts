@@ -14,7 +14,7 @@ import {
   type StoreKind,
 } from "../harness/report.ts";
 import { queueModes } from "../src/core/config/schema/queue.ts";
-import { playRound, type QueueTally } from "./queue/round.ts";
+import { openQueueTally, playRound, type QueueTally } from "./queue/round.ts";
 
 export const experiment: Experiment = {
   summary: "processes with queued messages are killed: no message is lost, none runs twice",
@@ -34,7 +34,7 @@ export const experiment: Experiment = {
     const tallies = new Map<StoreKind, QueueTally>();
     try {
       for (const kind of stores) {
-        const tally = openTally();
+        const tally = openQueueTally();
         tallies.set(kind, tally);
         const random = createRandom(seed);
         for (let number = 1; tally.kills < kills; number += 1) {
@@ -65,21 +65,6 @@ const killsPerRound = 20;
 /** How many problems are printed; all are counted. */
 const shownMax = 20;
 
-function openTally(): QueueTally {
-  return {
-    kills: 0,
-    rounds: 0,
-    said: 0,
-    accepted: 0,
-    elsewhere: 0,
-    byMode: new Map(),
-    lost: 0,
-    twice: 0,
-    misled: 0,
-    problems: [],
-  };
-}
-
 function figuresOf([kind, tally]: readonly [StoreKind, QueueTally]): Record<string, number> {
   return {
     [`${kind}: rounds`]: tally.rounds,
@@ -102,6 +87,12 @@ function checksOf(kind: StoreKind, tally: QueueTally, kills: number): readonly C
     // A long run always covers these; a short one may not.
     ...(kills < 50
       ? []
-      : [atLeast(`${kind}: messages whose process died before their end`, tally.elsewhere, kills / 4)]),
+      : [
+          atLeast(
+            `${kind}: messages whose process died before their end`,
+            tally.elsewhere,
+            kills / 4,
+          ),
+        ]),
   ];
 }

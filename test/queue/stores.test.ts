@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
+import { createRandom } from "../../harness/random-message.ts";
+import { openQueueTally, playRound } from "../../torture/queue/round.ts";
 import { isQueued, saidIn, setUp, type Scene } from "./test-kit.ts";
 
 let server: PostgresServer;
@@ -65,7 +67,13 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     );
     const said = runs.map(({ messages: [message] }) => message?.content[0]);
     expect(said).toMatchObject(["Hold on.", "Two.", "Three.", "Four."].map((text) => ({ text })));
-    expect(await saidIn(one.engine.ledger)).toEqual(["One.", "Hold on.", "Two.", "Three.", "Four."]);
+    expect(await saidIn(one.engine.ledger)).toEqual([
+      "One.",
+      "Hold on.",
+      "Two.",
+      "Three.",
+      "Four.",
+    ]);
   });
 
   test("X-36: what a process left waiting runs before the first new message, or without one", async () => {
@@ -94,11 +102,25 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
   test("a message that cannot be read is dropped, and does not stop those behind it", async () => {
     const [{ engine, session }] = await setUpTwo();
     const item = { sessionId: "s", mode: "follow-up", model: null, queuedMs: 0 } as const;
-    await engine.ledger.enqueue({ ...item, id: "t2", eventJson: '{"content":" ","source":"human"}' });
+    await engine.ledger.enqueue({
+      ...item,
+      id: "t2",
+      eventJson: '{"content":" ","source":"human"}',
+    });
     expect((await session.run("Three.").result).end).toBe("done");
     expect(await engine.ledger.findQueued("t2")).toMatchObject({
       status: "dropped",
       reason: "it cannot be read: an event from human has no content",
     });
+  });
+
+  // One percent of `npm run -s torture -- queue`.
+  test("X-36: processes with queued messages are killed, and no message is lost or run twice", async () => {
+    const tally = openQueueTally();
+    const store = await makeStore();
+    const random = createRandom(1);
+    await playRound({ kind, store, number: 1, speakers: 2, kills: 2, random, tally });
+    expect(tally).toMatchObject({ kills: 2, lost: 0, twice: 0, misled: 0, problems: [] });
+    expect(tally.accepted).toBeGreaterThan(0);
   });
 });

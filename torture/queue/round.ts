@@ -26,6 +26,21 @@ export interface QueueTally {
   readonly problems: string[];
 }
 
+export function openQueueTally(): QueueTally {
+  return {
+    kills: 0,
+    rounds: 0,
+    said: 0,
+    accepted: 0,
+    elsewhere: 0,
+    byMode: new Map(),
+    lost: 0,
+    twice: 0,
+    misled: 0,
+    problems: [],
+  };
+}
+
 export interface QueueRound {
   readonly kind: StoreKind;
   readonly store: string;
@@ -117,7 +132,8 @@ async function findMessages(
   { kind, store }: QueueRound,
   ledger: Ledger,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const database = kind === "sqlite" ? openSqlite({ file: store }) : await openPostgres({ url: store });
+  const database =
+    kind === "sqlite" ? openSqlite({ file: store }) : await openPostgres({ url: store });
   const rows = await database.query("SELECT id FROM turns ORDER BY seq");
   await database.close();
   const found = new Map<string, string[]>();

@@ -2,7 +2,7 @@
 // runs it in its order, also what another process queued, and tells each caller what became of its message.
 import { setTimeout as wait } from "node:timers/promises";
 import type { QueueMode } from "../../core/config/schema/queue.ts";
-import { SessionBusy } from "../../core/ledger/queue-record.ts";
+import { SessionBusy, TurnLeftOpen } from "../../core/ledger/queue-record.ts";
 import type { Message } from "../../core/message/message.ts";
 import { nextInQueue, type QueuedTurn, type ReadItem } from "../../core/session/next-in-queue.ts";
 import { StrataError, toStrataError } from "../../core/strata-error.ts";
@@ -88,10 +88,10 @@ export class SessionQueue {
     this.#isDeciding = true;
     this.#adding = Promise.race([parts.steering.opened, isOver]).then((error) => {
       this.#isDeciding = false;
-      return error instanceof SessionBusy ? this.#store(waiting, asked) : undefined;
+      return this.#mustWait(error) ? this.#store(waiting, asked) : undefined;
     });
     const orWait = (error: unknown): Promise<TurnResult> => {
-      if (error instanceof SessionBusy) return waiting.end.promise;
+      if (this.#mustWait(error)) return waiting.end.promise;
       throw error;
     };
     parts.follow(turn.catch(orWait));
@@ -128,7 +128,7 @@ export class SessionQueue {
       await this.#stored.add({ id, mode, eventJson: JSON.stringify(event), model });
       this.#noteStored(waiting, mode);
       if (mode === "steer") this.#steer(waiting, message);
-      if (mode === "interrupt") this.#live.interrupt("interrupted by another message");
+      if (mode === "interrupt") void this.#live.interrupt("interrupted by another message");
       this.#runAll();
     } catch (error) {
       this.#end(waiting, toStrataError(error, "queueing the message"));
@@ -153,7 +153,8 @@ export class SessionQueue {
   }
 
   async #withdraw(waiting: Waiting): Promise<void> {
-    if (!this.#waiting.has(waiting.id) || waiting.unsteer?.() === false) return;
+    const isOurs = this.#waiting.has(waiting.id) && !this.#isClosed;
+    if (!isOurs || waiting.unsteer?.() === false) return;
     const how = { status: "dropped", reason: withdrawn } as const;
     const gone = this.#stored.drop([waiting.id], how, "withdrawn");
     await gone.then(
@@ -229,9 +230,14 @@ export class SessionQueue {
     });
     await turn.catch(async (error: unknown) => {
       if (isOpen) return;
-      if (!(error instanceof SessionBusy)) throw error;
+      if (!this.#mustWait(error)) throw error;
       await this.#isWokenWithin(pollMs);
     });
+  }
+
+  #mustWait(error: unknown): boolean {
+    const isLeftOpen = error instanceof TurnLeftOpen && !this.#live.settlesTurns;
+    return error instanceof SessionBusy && !isLeftOpen;
   }
 
   #occupy(parts: HandleParts, asked: AskedTurn | null): Promise<TurnResult> {
@@ -259,16 +265,16 @@ export class SessionQueue {
     for (;;) {
       if (this.#isClosed) throw closed(id);
       const result = await findResult(this.#context, id, turnId);
-      if (result !== null) {
-        parts.started(turnId);
-        return result;
-      }
+      if (result !== null) return result;
       const open = await this.#stored.ledger.findUnfinished(id);
-      if (open?.turn.id === turnId && !this.#live.isBusy) {
+      if (open?.turn.id !== turnId || this.#live.isBusy) await wait(pollMs);
+      else {
         this.#live.setStale();
-        return this.#occupy(parts, null);
+        await this.#occupy(parts, null).catch((error: unknown) => {
+          // Another process was faster.
+          if (!(error instanceof SessionBusy)) throw error;
+        });
       }
-      await wait(pollMs);
     }
   }
 
