@@ -63,6 +63,10 @@ async function watch(handle: TurnHandle, id: string): Promise<void> {
     }
     report({ at: "done", id, turnId: (await handle.result).turnId });
   } catch (error) {
-    report({ at: "refused", id, message: String(error) });
+    report({
+      at: "refused",
+      id,
+      message: error instanceof Error ? String(error.stack) : String(error),
+    });
   }
 }

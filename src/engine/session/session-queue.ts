@@ -81,12 +81,8 @@ export class SessionQueue {
     parts.steering.take([]);
     const turn = this.#occupy(parts, asked);
     const waiting = toWaiting(parts);
-    const isOver = turn.then(
-      () => null,
-      (error: unknown) => error,
-    );
     this.#isDeciding = true;
-    this.#adding = Promise.race([parts.steering.opened, isOver]).then((error) => {
+    this.#adding = whenOpened(parts, turn).then((error) => {
       this.#isDeciding = false;
       return this.#mustWait(error) ? this.#store(waiting, asked) : undefined;
     });
@@ -219,20 +215,15 @@ export class SessionQueue {
     const parts = own?.parts ?? createTurnHandle(id);
     parts.steering.take(takes);
     const turn = this.#occupy(parts, asked);
-    let isOpen = false;
-    void parts.steering.opened.then(() => {
-      isOpen = true;
-      this.#waiting.delete(id);
-      if (own === undefined) parts.follow(turn);
-      else own.end.resolve(turn);
-      const others = takes.flatMap((each) => this.#waiting.get(each) ?? []);
-      for (const other of others) this.#join(other, parts.handle);
-    });
-    await turn.catch(async (error: unknown) => {
-      if (isOpen) return;
-      if (!this.#mustWait(error)) throw error;
-      await this.#isWokenWithin(pollMs);
-    });
+    const error = await whenOpened(parts, turn);
+    if (this.#mustWait(error)) return void (await this.#isWokenWithin(pollMs));
+    if (error !== null) throw error;
+    this.#waiting.delete(id);
+    if (own === undefined) parts.follow(turn);
+    else own.end.resolve(turn);
+    const others = takes.flatMap((each) => this.#waiting.get(each) ?? []);
+    for (const other of others) this.#join(other, parts.handle);
+    await turn.catch(() => {});
   }
 
   #mustWait(error: unknown): boolean {
@@ -290,6 +281,18 @@ export class SessionQueue {
     this.#news.resolve();
     this.#news = Promise.withResolvers();
   }
+}
+
+/** Null once the turn is open in the ledger, or the error that prevented it. */
+function whenOpened(
+  { steering }: HandleParts,
+  turn: Promise<TurnResult>,
+): Promise<StrataError | null> {
+  const isOver = turn.then(
+    () => null,
+    (error: unknown) => toStrataError(error, "the turn"),
+  );
+  return Promise.race([steering.opened.then(() => null), isOver]);
 }
 
 function toWaiting(parts: HandleParts): Waiting {
