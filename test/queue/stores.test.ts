@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
+import { createRandom } from "../../harness/random-message.ts";
+import { openQueueTally, playRound } from "../../torture/queue/round.ts";
 import { isQueued, saidIn, setUp, type Scene } from "./test-kit.ts";
 
 let server: PostgresServer;
@@ -110,5 +112,15 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
       status: "dropped",
       reason: "it cannot be read: an event from human has no content",
     });
+  });
+
+  // One percent of `npm run -s torture -- queue`.
+  test("X-36: processes with queued messages are killed, and no message is lost or run twice", async () => {
+    const tally = openQueueTally();
+    const store = await makeStore();
+    const random = createRandom(1);
+    await playRound({ kind, store, number: 1, speakers: 2, kills: 2, random, tally });
+    expect(tally).toMatchObject({ kills: 2, lost: 0, twice: 0, misled: 0, problems: [] });
+    expect(tally.accepted).toBeGreaterThan(0);
   });
 });

@@ -38,3 +38,6 @@ export interface QueueDrop {
 
 /** The session cannot take this turn now, but will later: others work on it, have changed it, or wait before it. */
 export class SessionBusy extends StrataError {}
+
+/** A process left a turn open: it must be resumed or abandoned first. */
+export class TurnLeftOpen extends SessionBusy {}

@@ -67,7 +67,7 @@ export function createEngineSession(
   const queue = new SessionQueue(context, live);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    const [how] = await Promise.all([live.close(), queue.close()]);
+    const [, how] = await Promise.all([queue.close(), live.close()]);
     onClosed();
     const disposition = how === "aborted" ? "abandoned" : dispositionOf(live.lastEnd);
     await emitEnded(context.deps, live.session, disposition);

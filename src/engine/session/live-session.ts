@@ -54,6 +54,7 @@ export class LiveSession {
   #isClosed = false;
   /** The handle of the running turn. */
   #handle: HandleParts | null = null;
+  #isSettling = false;
 
   constructor(context: EngineContext, opened: OpenedSession) {
     const { session, reached, world, unfinished = null, hasOpenTurn = false } = opened;
@@ -82,8 +83,14 @@ export class LiveSession {
     return this.#work !== null;
   }
 
+  /** The turn that can be steered: not one that is only finished before it. */
   get running(): HandleParts | null {
-    return this.#handle;
+    return this.#isSettling ? null : this.#handle;
+  }
+
+  /** Whether a run takes care of a turn that was left open. */
+  get settlesTurns(): boolean {
+    return this.#unfinished !== null;
   }
 
   requireOpen(): void {
@@ -100,9 +107,11 @@ export class LiveSession {
     while (this.#work !== null) await this.#work.over.catch(() => {});
   }
 
-  /** Aborts what runs. */
-  interrupt(reason: string): void {
-    this.#work?.abort(reason);
+  /** Aborts what runs. A turn that begins is open first, so that its message is not lost. */
+  async interrupt(reason: string): Promise<void> {
+    const work = this.#work;
+    await Promise.race([this.#handle?.steering.opened, this.idle()]);
+    if (this.#work === work) work?.abort(reason);
   }
 
   /** Another process went on with the session: it is read again before it does anything else. */
@@ -127,7 +136,7 @@ export class LiveSession {
   async close(): Promise<"idle" | "aborted"> {
     this.#isClosed = true;
     if (!this.isBusy) return "idle";
-    this.interrupt("the session is closed");
+    this.#work?.abort("the session is closed");
     await this.idle();
     return "aborted";
   }
@@ -153,7 +162,11 @@ export class LiveSession {
 
   /** Settles what was left, then runs the turn that was asked for. */
   async run(parts: HandleParts, asked: AskedTurn): Promise<TurnResult> {
-    await this.#settle(parts);
+    this.#handle = parts;
+    this.#isSettling = true;
+    await this.#settle(parts).finally(() => {
+      this.#isSettling = false;
+    });
     return this.turn(parts, asked, (turn) => this.#finish(turn));
   }
 
@@ -265,6 +278,7 @@ export class LiveSession {
     const deps = await this.deps({ parts });
     const running = await loadTurn(this.session, settings, deps);
     this.#leftover = "nothing";
+    if (!this.#isSettling) parts.steering.queue.onOpened();
     return { running, deps };
   }
 

@@ -2,7 +2,7 @@
 // runs it in its order, also what another process queued, and tells each caller what became of its message.
 import { setTimeout as wait } from "node:timers/promises";
 import type { QueueMode } from "../../core/config/schema/queue.ts";
-import { SessionBusy } from "../../core/ledger/queue-record.ts";
+import { SessionBusy, TurnLeftOpen } from "../../core/ledger/queue-record.ts";
 import type { Message } from "../../core/message/message.ts";
 import { nextInQueue, type QueuedTurn, type ReadItem } from "../../core/session/next-in-queue.ts";
 import { StrataError, toStrataError } from "../../core/strata-error.ts";
@@ -81,17 +81,13 @@ export class SessionQueue {
     parts.steering.take([]);
     const turn = this.#occupy(parts, asked);
     const waiting = toWaiting(parts);
-    const isOver = turn.then(
-      () => null,
-      (error: unknown) => error,
-    );
     this.#isDeciding = true;
-    this.#adding = Promise.race([parts.steering.opened, isOver]).then((error) => {
+    this.#adding = whenOpened(parts, turn).then((error) => {
       this.#isDeciding = false;
-      return error instanceof SessionBusy ? this.#store(waiting, asked) : undefined;
+      return this.#mustWait(error) ? this.#store(waiting, asked) : undefined;
     });
     const orWait = (error: unknown): Promise<TurnResult> => {
-      if (error instanceof SessionBusy) return waiting.end.promise;
+      if (this.#mustWait(error)) return waiting.end.promise;
       throw error;
     };
     parts.follow(turn.catch(orWait));
@@ -128,7 +124,7 @@ export class SessionQueue {
       await this.#stored.add({ id, mode, eventJson: JSON.stringify(event), model });
       this.#noteStored(waiting, mode);
       if (mode === "steer") this.#steer(waiting, message);
-      if (mode === "interrupt") this.#live.interrupt("interrupted by another message");
+      if (mode === "interrupt") void this.#live.interrupt("interrupted by another message");
       this.#runAll();
     } catch (error) {
       this.#end(waiting, toStrataError(error, "queueing the message"));
@@ -153,7 +149,8 @@ export class SessionQueue {
   }
 
   async #withdraw(waiting: Waiting): Promise<void> {
-    if (!this.#waiting.has(waiting.id) || waiting.unsteer?.() === false) return;
+    const isOurs = this.#waiting.has(waiting.id) && !this.#isClosed;
+    if (!isOurs || waiting.unsteer?.() === false) return;
     const how = { status: "dropped", reason: withdrawn } as const;
     const gone = this.#stored.drop([waiting.id], how, "withdrawn");
     await gone.then(
@@ -218,20 +215,20 @@ export class SessionQueue {
     const parts = own?.parts ?? createTurnHandle(id);
     parts.steering.take(takes);
     const turn = this.#occupy(parts, asked);
-    let isOpen = false;
-    void parts.steering.opened.then(() => {
-      isOpen = true;
-      this.#waiting.delete(id);
-      if (own === undefined) parts.follow(turn);
-      else own.end.resolve(turn);
-      const others = takes.flatMap((each) => this.#waiting.get(each) ?? []);
-      for (const other of others) this.#join(other, parts.handle);
-    });
-    await turn.catch(async (error: unknown) => {
-      if (isOpen) return;
-      if (!(error instanceof SessionBusy)) throw error;
-      await this.#isWokenWithin(pollMs);
-    });
+    const error = await whenOpened(parts, turn);
+    if (this.#mustWait(error)) return void (await this.#isWokenWithin(pollMs));
+    if (error !== null) throw error;
+    this.#waiting.delete(id);
+    if (own === undefined) parts.follow(turn);
+    else own.end.resolve(turn);
+    const others = takes.flatMap((each) => this.#waiting.get(each) ?? []);
+    for (const other of others) this.#join(other, parts.handle);
+    await turn.catch(() => {});
+  }
+
+  #mustWait(error: unknown): boolean {
+    const isLeftOpen = error instanceof TurnLeftOpen && !this.#live.settlesTurns;
+    return error instanceof SessionBusy && !isLeftOpen;
   }
 
   #occupy(parts: HandleParts, asked: AskedTurn | null): Promise<TurnResult> {
@@ -259,16 +256,16 @@ export class SessionQueue {
     for (;;) {
       if (this.#isClosed) throw closed(id);
       const result = await findResult(this.#context, id, turnId);
-      if (result !== null) {
-        parts.started(turnId);
-        return result;
-      }
+      if (result !== null) return result;
       const open = await this.#stored.ledger.findUnfinished(id);
-      if (open?.turn.id === turnId && !this.#live.isBusy) {
+      if (open?.turn.id !== turnId || this.#live.isBusy) await wait(pollMs);
+      else {
         this.#live.setStale();
-        return this.#occupy(parts, null);
+        await this.#occupy(parts, null).catch((error: unknown) => {
+          // Another process was faster.
+          if (!(error instanceof SessionBusy)) throw error;
+        });
       }
-      await wait(pollMs);
     }
   }
 
@@ -284,6 +281,18 @@ export class SessionQueue {
     this.#news.resolve();
     this.#news = Promise.withResolvers();
   }
+}
+
+/** Null once the turn is open in the ledger, or the error that prevented it. */
+function whenOpened(
+  { steering }: HandleParts,
+  turn: Promise<TurnResult>,
+): Promise<StrataError | null> {
+  const isOver = turn.then(
+    () => null,
+    (error: unknown) => toStrataError(error, "the turn"),
+  );
+  return Promise.race([steering.opened.then(() => null), isOver]);
 }
 
 function toWaiting(parts: HandleParts): Waiting {

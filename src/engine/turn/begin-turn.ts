@@ -79,7 +79,7 @@ export async function loadTurn(
 /** A session value that is older than the ledger would send another conversation. */
 function checkHead({ id, headTurnId }: Session, turn: TurnRecord): void {
   if (headTurnId === turn.parentTurnId) return;
-  throw new StrataError(
+  throw new SessionBusy(
     "conflict",
     `session ${id} has moved on: turn ${turn.id} follows ${turn.parentTurnId ?? "no turn"}, not ${headTurnId ?? "no turn"}`,
     "resume the session from the ledger, then its turn",

@@ -2,6 +2,7 @@
 import type { MakeEvent } from "../../events/make-event.ts";
 import { isUnaccepted } from "../../../core/ledger/imported.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
+import { SessionBusy } from "../../../core/ledger/queue-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Commit, CommitResult, Database, Statement } from "../sql/database.ts";
 import type { Row, TableName, Value } from "../sql/tables.ts";
@@ -103,8 +104,13 @@ export function requireAccepted(record: SessionRecord): void {
   );
 }
 
-export function busyWith(sessionId: string): StrataError {
-  return conflict(`session ${sessionId} keeps being changed by others`, "try again later");
+/** A conflict that passes. */
+export function busy(message: string, hint: string): SessionBusy {
+  return new SessionBusy("conflict", message, hint);
+}
+
+export function busyWith(sessionId: string): SessionBusy {
+  return busy(`session ${sessionId} keeps being changed by others`, "try again later");
 }
 
 export function notFound(

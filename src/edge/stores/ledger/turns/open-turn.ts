@@ -1,7 +1,8 @@
 // Opens a turn: the lease on its session, its row and its first messages in one commit.
 import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
-import { SessionBusy } from "../../../../core/ledger/queue-record.ts";
+import { TurnLeftOpen } from "../../../../core/ledger/queue-record.ts";
 import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
+import type { StrataError } from "../../../../core/strata-error.ts";
 import type { Commit } from "../../sql/database.ts";
 import { checkFoundation } from "../../sql/storable.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
@@ -9,6 +10,7 @@ import { orGiveUp } from "../lease-holder.ts";
 import { countWaiting, takeWrites, untakenGuard } from "../queue-items.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
 import {
+  busy,
   busyWith,
   commitOnce,
   conflict,
@@ -122,7 +124,8 @@ function checkFree({ record, lease }: KnownSession, turn: NewTurn, waitingCount:
     );
   }
   if (openTurnId !== null) {
-    throw conflict(
+    throw new TurnLeftOpen(
+      "conflict",
       `turn ${openTurnId} of session ${id} was interrupted`,
       "resume it or abandon it first",
     );
@@ -141,13 +144,9 @@ function checkFree({ record, lease }: KnownSession, turn: NewTurn, waitingCount:
   }
 }
 
-function takenByOthers({ id, sessionId }: NewTurn): SessionBusy {
+function takenByOthers({ id, sessionId }: NewTurn): StrataError {
   return busy(
     `the messages of turn ${id} no longer wait in the queue of session ${sessionId}`,
     "read the queue again",
   );
-}
-
-function busy(message: string, hint: string): SessionBusy {
-  return new SessionBusy("conflict", message, hint);
 }

@@ -8,9 +8,9 @@ import { holdTurn } from "./hold-turn.ts";
 import { orGiveUp } from "../lease-holder.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
 import {
+  busy,
   busyWith,
   commitOnce,
-  conflict,
   landedRow,
   notFound,
   requireAccepted,
@@ -209,11 +209,11 @@ export async function abandonTurn(store: Store, sessionId: string): Promise<void
 
 function needOpen({ record }: KnownSession): string {
   if (record.openTurnId !== null) return record.openTurnId;
-  throw conflict(`session ${record.id} has no open turn`, "open a new turn");
+  throw busy(`session ${record.id} has no open turn`, "open a new turn");
 }
 
 function inUse(sessionId: string, turnId: string): Error {
-  return conflict(
+  return busy(
     `turn ${turnId} of session ${sessionId} is running: another process holds its lease`,
     "wait until it is closed or its lease expires",
   );
