@@ -73,6 +73,7 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
     case "session.archived":
     case "session.deleted":
     case "memory.unreadable":
+    case "cache.warmed":
       return started;
   }
 }
@@ -118,6 +119,7 @@ export function extendChain(chain: Chain, event: StrataEvent): Chain {
     case "session.archived":
     case "session.deleted":
     case "cache.miss":
+    case "cache.warmed":
     case "skill.search":
     case "skill.loaded":
     case "skill.modified":

@@ -131,11 +131,19 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
   pace: [oneOf("human", "tool loop", "worker", "cron", "one-shot"), "a known pace, such as human"],
   workspacePath: [isText, "a folder"],
   moment: [isObject, "{ sender, channel }"],
+  keepWarm: [
+    (value) => isObject(value) && isDollars(value["usdPerHour"]),
+    "{ usdPerHour }, a number of dollars above 0",
+  ],
   routing: [
     (value) => isObject(value) && Array.isArray(value["rules"]) && Array.isArray(value["patterns"]),
     "an object with rules and patterns",
   ],
 };
+
+function isDollars(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 && value <= 1_000_000;
+}
 
 function isPositive(value: unknown): boolean {
   return isCount(value) && value >= 1;

@@ -37,6 +37,8 @@ export interface EngineConfig {
   readonly workspacePath?: string;
   /** Who writes and where, for events that do not say it. */
   readonly moment?: Pick<AgentEvent, "sender" | "channel">;
+  /** Refreshes the cache of waiting sessions where that saves money, for at most so many dollars in an hour; off by default. */
+  readonly keepWarm?: { readonly usdPerHour: number };
   /** Rules that choose a turn's model. By default every session stays with its own. */
   readonly routing?: RoutingConfig;
 }

@@ -20,6 +20,8 @@ import {
   type TurnHandle,
 } from "../turn/turn-handle.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
+import { WarmKeeper, type WarmStatus } from "../warm/keep-warm.ts";
+import { prewarm, type Prewarmed, type PrewarmOptions } from "../warm/prewarm.ts";
 import { checkEvent, checkName, checkOptions } from "./check-input.ts";
 import type { EngineContext } from "./engine-deps.ts";
 import { LiveSession, type OpenedSession } from "./live-session.ts";
@@ -38,6 +40,10 @@ export interface EngineSession extends OwnLoop {
   useModel(name: string): Promise<ModelChange>;
   /** What `compact` would do. */
   planCompaction(): Promise<CompactionPlan>;
+  /** Has the provider cache what the next call repeats: tools, system text, the conversation so far. */
+  prewarm(options?: PrewarmOptions): Promise<Prewarmed>;
+  /** When its cache is refreshed next while it waits, or why not. */
+  readonly keepWarm: WarmStatus;
   /** Ends running work as soon as possible. A closed session refuses new work. */
   close(): Promise<void>;
   /** The same, for `await using`. */
@@ -58,8 +64,13 @@ export function createEngineSession(
   const { world } = opened;
   const { id } = opened.session;
   const live = new LiveSession(context, opened);
+  const keeper = new WarmKeeper(context, live);
+  /** The cache of a session that waits again may be kept warm. A turn does not fail for that. */
+  const waits = <Value>(work: Promise<Value>): Promise<Value> =>
+    work.finally(() => void keeper.schedule().catch(() => {}));
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
+    await keeper.close();
     const how = await live.close();
     onClosed();
     const disposition = how === "aborted" ? "abandoned" : dispositionOf(live.lastEnd);
@@ -99,9 +110,11 @@ export function createEngineSession(
     run: (given, options = {}) => {
       const event = checkEvent(given);
       const { model = null } = checkRun(options);
-      return occupy(idOf(options), options, (parts) => live.run(parts, { event, model })).handle;
+      const run = (parts: HandleParts): Promise<TurnResult> => live.run(parts, { event, model });
+      return occupy(idOf(options), options, (parts) => waits(run(parts))).handle;
     },
-    resume: (options = {}) => occupy(null, checkRun(options), (parts) => live.resume(parts)).handle,
+    resume: (options = {}) =>
+      occupy(null, checkRun(options), (parts) => waits(live.resume(parts))).handle,
     ...createOwnLoop({ sessionId: id, begin }),
     compact: async (given = {}) => {
       checkOptions(given, ["focus"]);
@@ -119,6 +132,17 @@ export function createEngineSession(
       });
     },
     planCompaction: async () => planCompaction(live.session, await live.deps()),
+    prewarm: async (given = {}) => {
+      checkOptions(given, ["lifetime"]);
+      const { signal, ...options } = given;
+      return live.change(async ({ session, reached }, deps) => {
+        const { value, session: after } = await prewarm(session, options, await deps());
+        return { value, session: after, reached };
+      }, signal);
+    },
+    get keepWarm() {
+      return keeper.status;
+    },
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   };

@@ -76,6 +76,16 @@ export class LiveSession {
     return this.#lastEnd;
   }
 
+  get isBusy(): boolean {
+    return this.#work !== null || this.#isClosed;
+  }
+
+  /** The session after a refresh of its cache, unless other work began meanwhile. */
+  refreshed(before: Session, after: Session): void {
+    if (this.isBusy || this.session !== before) return;
+    this.#now = { ...this.#now, session: after };
+  }
+
   requireIdle(): void {
     const { id } = this.session;
     if (this.#isClosed) throw closed(id);
