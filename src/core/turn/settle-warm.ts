@@ -2,6 +2,7 @@
 import { learnFromReply } from "../cache/learn-from-reply.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
 import type { BlockList } from "../assembly/prompt-block.ts";
+import { tailOf } from "../cache/expect-bill.ts";
 import { findKeptPrefix, type KeptPrefix } from "../cache/kept-prefix.ts";
 import { bookRefresh, lastCallMs } from "../cache/warm-books.ts";
 import type { EventBody, PayloadOf } from "../events/event.ts";
@@ -112,7 +113,7 @@ function toLoneCall(session: Session, call: WarmCall, lesson: Lesson | null): Lo
     startMs,
     // The clock may have been set back.
     endMs: Math.max(startMs, call.endMs),
-    promptKey: blocks.at(blocks.length - 1)?.key ?? "",
+    promptKey: blocks.at(tailOf(blocks))?.key ?? "",
     plan,
     status: reply === null ? "failed" : reply.status,
     stopReason: reply?.stopReason ?? null,
