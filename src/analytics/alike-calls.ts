@@ -61,6 +61,7 @@ async function readGroups(
     "c.cost_pico_usd IS NOT NULL",
     "c.read_tokens > 0",
     ...lifetimes.map((lifetime) => `c.${writeColumns[lifetime]} > 0`),
+    "c.kind = 'warm'",
   ].map((flag, index) => `CASE WHEN ${flag} THEN ${2 ** index} ELSE 0 END`);
   const places = `${placeSql(prompt, "<=", steps.aboveTokens)} * ${tokensPlace} + ${placeSql("c.started_ms", "<", steps.fromMs)} * ${daysPlace}`;
   const rows = await query(
@@ -107,8 +108,8 @@ const tokenColumns: readonly string[] = [
 ];
 
 /** The group number of a call packs three values: flags, the price tier of its prompt, the price period of its day. */
-const tokensPlace = 256;
-const daysPlace = 65_536;
+const tokensPlace = 512;
+const daysPlace = 131_072;
 
 /** SQL for how many steps a value has passed. Most values have passed none, so that case comes first. */
 function placeSql(value: string, before: "<=" | "<", steps: readonly number[]): string {
@@ -140,6 +141,7 @@ function toPriced(row: ResultRow): Omit<PricedCalls, "label" | "promptTokens" | 
     hasUsage: (alike & 1) > 0,
     costPicoUsd: moneyOf(row, "cost"),
     isCostOfUsage: (alike & 2) > 0,
+    isWarm: (alike & 256) > 0,
     uncachedTokens: integer(row, "uncached"),
     readTokens: integer(row, "read_tokens"),
     writtenTokens: forLifetimes((lifetime) => integer(row, `written_${lifetime}`)),

@@ -57,7 +57,8 @@ export const cacheEffectiveness: Analysis<CacheFigures> = {
 
 /**
  * One row per growing prefix: per session, model and stretch between two compactions. What its first call in the window read
- * was cached before. To find that call in one pass, time and read tokens are packed into one number, time first.
+ * was cached before. To find that call in one pass, time and read tokens are packed into one number, time first. Calls
+ * that only kept a cache warm would count as hits, and are left out.
  */
 function perPrefix(key: GroupKey, { window }: Question): string {
   return `SELECT c.session_id, b.compacted_at, c.model, ${key.calls} AS grp, COUNT(*) AS call_count,
@@ -66,7 +67,7 @@ function perPrefix(key: GroupKey, { window }: Question): string {
       COALESCE(MIN((c.started_ms - ${window.startMs}) * ${tokensMax} + c.read_tokens) % ${tokensMax}, 0) AS first_read
     FROM calls c LEFT JOIN (${betweenCompactions}) b ON b.session_id = c.session_id AND c.started_ms >= b.compacted_at AND c.started_ms < b.until_ms
     ${key.usesSession === true ? "LEFT JOIN sessions s ON s.id = c.session_id" : ""}
-    WHERE c.started_ms >= ? AND c.started_ms < ? GROUP BY 1, 2, 3, 4`;
+    WHERE c.kind = 'turn' AND c.started_ms >= ? AND c.started_ms < ? GROUP BY 1, 2, 3, 4`;
 }
 
 /** More tokens than any prompt has, small enough that 60 years in milliseconds times it is a safe integer. */

@@ -17,6 +17,7 @@ function alike(more: Partial<AlikeCalls>): AlikeCalls {
     generatedTokens: 0,
     promptTokens: 1000,
     startMs: at,
+    isWarm: false,
     ...more,
   };
 }

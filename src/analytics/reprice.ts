@@ -15,6 +15,8 @@ export interface AlikeCalls {
   /** Prompt length and time of any of these calls; all give the same rates. */
   readonly promptTokens: number;
   readonly startMs: number;
+  /** Whether these calls only kept or wrote a cache. */
+  readonly isWarm: boolean;
 }
 
 type Priced = Pick<ModelFacts, "id" | "prices">;
@@ -40,8 +42,9 @@ export function priceAlike(calls: AlikeCalls, model: Priced): bigint | null {
   return total;
 }
 
-/** Prices every prompt token at the plain input rate. */
+/** Prices every prompt token at the plain input rate. Without a cache, nothing would be kept warm. */
 export function priceUncached(calls: AlikeCalls, model: Priced): bigint | null {
+  if (calls.isWarm) return 0n;
   const written = lifetimes.reduce((sum, lifetime) => sum + calls.writtenTokens[lifetime], 0);
   const rates = findRates(calls, model);
   if (rates === null) return null;

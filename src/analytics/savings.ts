@@ -51,7 +51,7 @@ export const savings: Analysis<SavingsFigures> = {
     const rows = [...Map.groupBy(all, ({ label }) => label)].map(([label, calls]) => {
       const noCache = compare(calls, modelOf, modelOf, priceUncached);
       const other = baseline === null ? null : compare(calls, modelOf, () => baseline, priceAlike);
-      const callCount = calls.reduce((sum, each) => sum + each.callCount, 0);
+      const callCount = calls.reduce((sum, each) => sum + countOf(each), 0);
       const figures: SavingsFigures = {
         call_count: callCount,
         no_cache: toComparison(noCache, null, latestOf(calls.map(modelOf))),
@@ -100,15 +100,20 @@ function compare(
     const actualPicoUsd = actualOf(calls, modelOf(calls));
     sums =
       otherPicoUsd === null || actualPicoUsd === null
-        ? { ...sums, unpricedCount: sums.unpricedCount + calls.callCount }
+        ? { ...sums, unpricedCount: sums.unpricedCount + countOf(calls) }
         : {
             ...sums,
             otherPicoUsd: sums.otherPicoUsd + otherPicoUsd,
             actualPicoUsd: sums.actualPicoUsd + actualPicoUsd,
-            comparedCount: sums.comparedCount + calls.callCount,
+            comparedCount: sums.comparedCount + countOf(calls),
           };
   }
   return sums;
+}
+
+/** Calls of turns. The cost of keeping a cache warm lowers what it saved. */
+function countOf({ callCount, isWarm }: PricedCalls): number {
+  return isWarm ? 0 : callCount;
 }
 
 /** The billed cost; computed again from the tokens if the bill includes discarded attempts. */

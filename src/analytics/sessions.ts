@@ -3,7 +3,7 @@ import { text, textOrNull } from "../edge/stores/sql/read-row.ts";
 import type { Analysis, FoundRow, Label, LedgerSnapshot } from "./analysis.ts";
 import { hitRateOf, tokenFigures, toUsdText, type TokenFigures } from "./figures.ts";
 import { rankRows } from "./rank-rows.ts";
-import { readSpending, type Spending } from "./spending.ts";
+import { readSpending, totalOf, type Spending } from "./spending.ts";
 import { toIso } from "./time-window.ts";
 
 export interface SessionFigures extends TokenFigures {
@@ -18,9 +18,10 @@ export interface SessionFigures extends TokenFigures {
   readonly turn_count: number;
   readonly call_count: number;
   readonly hit_rate: number | null;
-  /** Includes summaries. */
+  /** Includes summaries and calls that kept its cache warm. */
   readonly cost_usd: string;
   readonly summary_cost_usd: string;
+  readonly warm_cost_usd: string;
   readonly first_call_at: string | null;
   readonly last_call_at: string | null;
 }
@@ -43,7 +44,7 @@ export const sessions: Analysis<SessionFigures> = {
 };
 
 function toRow([label, spent]: readonly [Label, Spending]): FoundRow<SessionFigures> {
-  const total = spent.callsPicoUsd + spent.summaries.picoUsd;
+  const total = totalOf(spent);
   const figures: SessionFigures = {
     session: typeof label === "string" ? label : null,
     agent: null,
@@ -57,6 +58,7 @@ function toRow([label, spent]: readonly [Label, Spending]): FoundRow<SessionFigu
     hit_rate: hitRateOf(spent.tokens),
     cost_usd: toUsdText(total),
     summary_cost_usd: toUsdText(spent.summaries.picoUsd),
+    warm_cost_usd: toUsdText(spent.warm.picoUsd),
     first_call_at: spent.firstMs === null ? null : toIso(spent.firstMs),
     last_call_at: spent.lastMs === null ? null : toIso(spent.lastMs),
   };

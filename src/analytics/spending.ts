@@ -1,23 +1,25 @@
-// Sums of calls and summaries in a window, by group.
+// Sums of calls, calls that kept a cache warm, and summaries in a window, by group.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
-import { integer } from "../edge/stores/sql/read-row.ts";
+import { integer, text } from "../edge/stores/sql/read-row.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { countOf, sumSql, tokensOf, tokenSums, type TokenSums } from "./figures.ts";
 import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
 import { fromCalls, fromCompactions, readByGroup, type GroupKey } from "./group-keys.ts";
 
 export interface Spending {
+  /** Calls of turns, like the tokens and costs below. */
   readonly callCount: number;
   /** Turns that began in the window. */
   readonly turnCount: number;
   readonly tokens: TokenSums;
-  /** Cost of all calls. */
   readonly callsPicoUsd: bigint;
   /** Cost of the calls that failed or were cut off. */
   readonly failedPicoUsd: bigint;
   readonly unpricedCount: number;
   readonly firstMs: number | null;
   readonly lastMs: number | null;
+  /** Calls without a turn. */
+  readonly warm: { readonly count: number; readonly picoUsd: bigint };
   readonly summaries: {
     readonly count: number;
     readonly inputTokens: number;
@@ -30,23 +32,26 @@ export async function readSpending(
   ledger: LedgerSnapshot,
   question: Question,
 ): Promise<ReadonlyMap<Label, Spending>> {
-  const calls = new Map(await readByGroup(ledger, question, callsSql));
+  const all = await readByGroup(ledger, question, callsSql);
+  const isOfTurn = ([, row]: (typeof all)[number]): boolean => text(row, "kind") === "turn";
+  const calls = new Map(all.filter(isOfTurn));
+  const warm = new Map(all.filter((each) => !isOfTurn(each)));
   const summaries = new Map(await readByGroup(ledger, question, summariesSql));
   return new Map(
-    [...calls.keys(), ...summaries.keys()].map((label) => [
+    [...calls.keys(), ...warm.keys(), ...summaries.keys()].map((label) => [
       label,
-      toSpending(calls.get(label), summaries.get(label)),
+      toSpending(calls.get(label), warm.get(label), summaries.get(label)),
     ]),
   );
 }
 
 function callsSql(key: GroupKey): string {
-  return `SELECT ${key.calls} AS grp, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 THEN 1 END", "turn_count")}, ${tokenSums},
+  return `SELECT ${key.calls} AS grp, c.kind AS kind, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 THEN 1 END", "turn_count")}, ${tokenSums},
       ${moneySums("c.cost_pico_usd", "cost")},
       ${moneySums("CASE WHEN c.status <> 'complete' THEN c.cost_pico_usd END", "failed")},
       ${sumSql("CASE WHEN c.cost_pico_usd IS NULL AND c.uncached_tokens IS NOT NULL THEN 1 END", "unpriced")},
       MIN(c.started_ms) AS first_ms, MAX(c.started_ms) AS last_ms
-      ${fromCalls(key)} GROUP BY 1`;
+      ${fromCalls(key)} GROUP BY 1, 2`;
 }
 
 /** Leaves out compactions without a model call. */
@@ -56,7 +61,11 @@ function summariesSql(key: GroupKey): string {
       ${fromCompactions(key)} AND (f.cost_pico_usd > 0 OR f.input_tokens > 0) GROUP BY 1`;
 }
 
-function toSpending(calls: ResultRow | undefined, summaries: ResultRow | undefined): Spending {
+function toSpending(
+  calls: ResultRow | undefined,
+  warm: ResultRow | undefined,
+  summaries: ResultRow | undefined,
+): Spending {
   return {
     callCount: countOf(calls, "call_count"),
     turnCount: countOf(calls, "turn_count"),
@@ -66,6 +75,7 @@ function toSpending(calls: ResultRow | undefined, summaries: ResultRow | undefin
     unpricedCount: countOf(calls, "unpriced"),
     firstMs: calls === undefined ? null : integer(calls, "first_ms"),
     lastMs: calls === undefined ? null : integer(calls, "last_ms"),
+    warm: { count: countOf(warm, "call_count"), picoUsd: moneyOf(warm, "cost") },
     summaries: {
       count: countOf(summaries, "compaction_count"),
       inputTokens: countOf(summaries, "input"),
@@ -73,4 +83,9 @@ function toSpending(calls: ResultRow | undefined, summaries: ResultRow | undefin
       picoUsd: moneyOf(summaries, "cost"),
     },
   };
+}
+
+/** Everything that was paid. */
+export function totalOf({ callsPicoUsd, warm, summaries }: Spending): bigint {
+  return callsPicoUsd + warm.picoUsd + summaries.picoUsd;
 }

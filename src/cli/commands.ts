@@ -1,6 +1,6 @@
 // The command table: everything `strata` can do, in the order help shows it.
 import type { Command, OptionSpec } from "./command.ts";
-import { chatCommand } from "./chat/chat-command.ts";
+import { agentOptions, chatCommand } from "./chat/chat-command.ts";
 import { configCommands } from "./config/config-commands.ts";
 import { ledgerCommands, store } from "./ledger/ledger-commands.ts";
 import { memoryCommands } from "./memory/memory-commands.ts";
@@ -14,6 +14,29 @@ const models: OptionSpec = { value: "FILE", meaning: "models to add or override,
 export const commands: readonly Command[] = [
   chatCommand,
   smokeCommand,
+  {
+    name: "warm",
+    summary: "Have the provider cache what an agent's next session begins with",
+    operands: [],
+    options: {
+      for: {
+        value: "LIFETIME",
+        meaning: "how long the provider should keep it, as 1h; default: its shortest lifetime",
+      },
+      resume: {
+        value: "ID",
+        meaning: "warm the conversation of this session; latest for the last one",
+      },
+      ...agentOptions,
+      json,
+    },
+    examples: {
+      "strata warm --for 1h": "what was written, what it cost, and until when it is warm",
+      "strata warm --workspace ~/code/shop --agent coder --json":
+        "the same for a script, before the first session of the day; exit status 1 if nothing is warm",
+    },
+    load: () => import("./warm/warm.ts"),
+  },
   {
     name: "models list",
     alias: "models",

@@ -11,7 +11,8 @@ import type { AnalysisName } from "../../src/analytics/analysis-names.ts";
 import type { AnalyticsQuery } from "../../src/analytics/analysis.ts";
 import type { Database } from "../../src/edge/stores/sql/database.ts";
 import type { TestStore } from "../ledger/stores.ts";
-import { call, newTurn, openSession, startMs } from "../ledger/test-kit.ts";
+import { noUsage } from "../../src/core/message/usage.ts";
+import { call, loneCall, newTurn, openSession, startMs } from "../ledger/test-kit.ts";
 import { ask, everyQuestion } from "./every-question.ts";
 import { writeScene } from "./scene.ts";
 
@@ -102,6 +103,8 @@ export function analyticsContract(store: TestStore): void {
           cost_usd: "0.012988",
           failed_cost_usd: "0.000000",
           summary_cost_usd: "0.000500",
+          warm_cost_usd: "0.000000",
+          warm_call_count: 0,
           summary_count: 1,
           summary_input_tokens: 900,
           summary_output_tokens: 60,
@@ -129,6 +132,36 @@ export function analyticsContract(store: TestStore): void {
         return [String(fields.get(groupBy)), fields.get("cost_usd")];
       });
       expect(Object.fromEntries(costs)).toEqual(expected);
+    });
+
+    test("has the calls that kept a cache warm in its sum, and not among the calls, the hits or the savings", async () => {
+      const { ledger, database } = await store.open();
+      await writeScene(ledger);
+      const model = "claude-sonnet-4-6";
+      const usage = { ...noUsage, cacheReadTokens: 1200 };
+      const paid = { model, usage, costPicoUsd: 360_000_000n, startMs: startMs + 150 };
+      const before = await ask(database, "savings", { groupBy: "session" });
+      await ledger.recordCall(loneCall("a", "w1", paid));
+      const answer = async (name: AnalysisName, groupBy?: string): Promise<object | undefined> =>
+        (await ask(database, name, groupBy === undefined ? {} : { groupBy })).data[0];
+      const cost = { cost_usd: "0.011698", warm_cost_usd: "0.000360" };
+      expect(await answer("cost", "session")).toMatchObject({
+        ...cost,
+        session: "a",
+        call_count: 5,
+        cached_input_tokens: 2500,
+        warm_call_count: 1,
+      });
+      expect(await answer("sessions")).toMatchObject({ ...cost, session: "a", call_count: 5 });
+      expect(await answer("cache_effectiveness")).toMatchObject({ model, call_count: 5, hit_rate: 2500 / 4800 });
+      const savedOf = (row: object | undefined): unknown => JSON.parse(JSON.stringify(row)).no_cache;
+      const [was, is] = [before.data[0], await answer("savings", "session")].map(savedOf) as [
+        Record<string, unknown>,
+        Record<string, unknown>,
+      ];
+      expect(is["cost_usd"]).toBe(was["cost_usd"]);
+      expect(Number(was["saved_usd"]) - Number(is["saved_usd"])).toBeCloseTo(0.00036, 9);
+      expect(is["compared_call_count"]).toBe(was["compared_call_count"]);
     });
 
     test("sums up more money than a number or an integer of the database holds", async () => {
@@ -220,6 +253,7 @@ export function analyticsContract(store: TestStore): void {
         call_count: 5,
         cost_usd: "0.011338",
         summary_cost_usd: "0.000500",
+        warm_cost_usd: "0.000000",
         first_call_at: "2026-11-16T00:00:00.010Z",
       },
       {

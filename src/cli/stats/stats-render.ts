@@ -44,7 +44,7 @@ const tokens = "uncached_input_tokens cached_input_tokens cache_creation_tokens"
 /** The columns after the group; columns without a value are left out. */
 const shown: Readonly<Record<AnalysisName, string>> = {
   cache_effectiveness: `call_count ${tokens} hit_rate cache_write_share rewrite_factor`,
-  cost: `call_count ${tokens} output_tokens hit_rate summary_cost_usd failed_cost_usd cost_usd unpriced_call_count`,
+  cost: `call_count ${tokens} output_tokens hit_rate summary_cost_usd warm_cost_usd failed_cost_usd cost_usd unpriced_call_count`,
   savings:
     "call_count no_cache.actual_cost_usd no_cache.cost_usd no_cache.saved_usd no_cache.saved_share no_cache.unpriced_call_count baseline.model baseline.cost_usd baseline.saved_usd baseline.saved_share baseline.unpriced_call_count",
   sessions: "agent model status turn_count call_count hit_rate cost_usd last_call_at",
@@ -73,6 +73,7 @@ function isShown(column: string, value: unknown): boolean {
   if (value === null || value === undefined) return false;
   // Shown only if not zero: they explain gaps in the other figures.
   if (column.includes("unpriced") || column === "open_turn_count") return value !== 0;
+  if (column === "warm_cost_usd") return Number(value) !== 0;
   return typeof value !== "object" || Object.keys(value).length > 0;
 }
 

@@ -1,7 +1,13 @@
-// Whether it pays to repeat a prefix shortly before it expires. A recommendation; nothing is sent here.
+// Whether it pays to repeat a prefix shortly before it expires: when the call is planned, and when the session waits.
+import { noUsage, type Lifetime, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
+import { findCost } from "../models/cost.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
 import type { KeepWarm } from "./cache-plan.ts";
-import { chanceWithin, type Pace } from "./pace.ts";
+import { countTolerance } from "./cache-state.ts";
+import type { KeptPrefix } from "./kept-prefix.ts";
+import { chanceBetween, chanceWithin, type Pace } from "./pace.ts";
+import type { WarmBooks } from "./warm-books.ts";
 
 /** How long before the end of a lifetime a repetition must start. */
 const marginMs = 15_000;
@@ -37,5 +43,77 @@ export function decideKeepWarm({ rules, pace, shortTokens, longTokens }: WarmQue
       gainTokens > 0
         ? `${chance}: repeating saves about ${gainTokens} input tokens`
         : `${chance}: repeating would cost about ${-gainTokens} input tokens more than it saves`,
+  };
+}
+
+export interface RefreshQuestion {
+  readonly model: Pick<ModelFacts, "id" | "cache" | "prices">;
+  readonly pace: Pace;
+  readonly kept: KeptPrefix;
+  /** The lifetimes that the refresh asks for. */
+  readonly lifetimes: readonly Lifetime[];
+  /** The start of the last call of a turn. */
+  readonly callMs: number;
+  readonly books: WarmBooks;
+}
+
+export interface RefreshDecision {
+  readonly pays: boolean;
+  /** When the refresh is due; milliseconds since 1970. */
+  readonly atMs: number;
+  /** What it costs if the provider still has the prefix. */
+  readonly costPicoUsd: bigint;
+  /** What it costs at most: the provider lost everything, and writes it again. */
+  readonly costPicoUsdMax: bigint;
+  /** A sentence for people. */
+  readonly reason: string;
+}
+
+/** The expected saving must be so many times the cost: how long people stay away is not known well. */
+const savingShareMin = 2;
+
+/** A session never loses more than this share of its cost by being kept warm. */
+const lossShareMax = 0.02;
+
+/**
+ * The decision while the session waits. A refresh keeps the prefix for one more lifetime. It saves the rewrite if the
+ * next call comes within that time, which the pauses of this session so far make more or less likely.
+ */
+export function decideRefresh(question: RefreshQuestion): RefreshDecision | null {
+  const { model, pace, kept, lifetimes, callMs, books } = question;
+  const atMs = kept.expiresMs - marginMs;
+  const price = (bill: Partial<Usage>): bigint | null =>
+    findCost({ ...noUsage, ...bill }, model, { at: atMs }).cost?.totalPicoUsd ?? null;
+  const { tokens, longTokens, promptTokens, lifetime } = kept;
+  const cost = price({ cacheReadTokens: tokens, uncachedTokens: promptTokens - tokens });
+  const all = Math.ceil(promptTokens + countTolerance(promptTokens));
+  const writes = lifetimes.map((each) => price({ cacheWriteTokens: { [each]: all } }));
+  const late = price({
+    cacheReadTokens: longTokens,
+    cacheWriteTokens: { [lifetime]: tokens - longTokens },
+  });
+  const inTime = price({ cacheReadTokens: tokens });
+  if (cost === null || late === null || inTime === null) return null;
+  const most = writes.reduce<bigint | null>(
+    (high, each) => (high === null || each === null ? null : each > high ? each : high),
+    cost,
+  );
+  if (most === null) return null;
+  const waitedMs = kept.expiresMs - callMs;
+  const chance = chanceBetween(pace, waitedMs, waitedMs + kept.keptMs - marginMs);
+  const isWorth = chance * Number(late - inTime) >= savingShareMin * Number(cost);
+  const lossMax = lossShareMax * Number(books.paidPicoUsd);
+  const isBearable = Number(books.spentPicoUsd - books.savedPicoUsd + cost) <= lossMax;
+  const told = `${Math.round(chance * 100)} % of calls come in the next ${lifetime} of such a pause`;
+  return {
+    pays: isWorth && isBearable,
+    atMs,
+    costPicoUsd: cost,
+    costPicoUsdMax: most,
+    reason: !isWorth
+      ? `${told}: a refresh would cost more than it saves`
+      : isBearable
+        ? `${told}: a refresh saves more than it costs`
+        : `${told}, but a refresh costs too much for what the session has cost so far`,
   };
 }

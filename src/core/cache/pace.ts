@@ -108,6 +108,39 @@ export function siblingChanceWithin(pace: Pace, ms: number): number {
   return shareWithin(none, priors[pace.kind].siblings, ms, priorWeight);
 }
 
+/**
+ * The probability that the next call comes between two times after the last one, given that it did not come before the
+ * first. Within a class of gaps it falls with time: a person who is away for longer is less likely to be back at once.
+ */
+export function chanceBetween(pace: Pace, fromMs: number, toMs: number): number {
+  const { shares, end } = priors[pace.kind];
+  const counts = pace.gaps.map((count, index) => count + (pace.gapsAfterPause[index] ?? 0));
+  const seen = total(counts);
+  const ends = (end * endWeight) / (endWeight + seen);
+  let comes = 0;
+  let waits = ends / (1 - ends);
+  let from = shortestGapMs;
+  for (let index = 0; index < classCount; index += 1) {
+    const lifetime = lifetimes[index];
+    const share =
+      ((counts[index] ?? 0) + priorWeight * (shares[index] ?? 0)) / (seen + priorWeight);
+    const to = lifetime === undefined ? Infinity : secondsOf[lifetime] * 1000;
+    const after = (ms: number): number => shareAfter(ms, from, to);
+    comes += share * (after(fromMs) - after(toMs));
+    waits += share * after(fromMs);
+    from = to;
+  }
+  return waits > 0 ? comes / waits : 0;
+}
+
+const shortestGapMs = 1000;
+
+/** The part of a class of gaps that is longer than `ms`, spread evenly on a logarithmic scale. */
+function shareAfter(ms: number, from: number, to: number): number {
+  if (to === Infinity || ms <= from) return ms >= to ? 0 : 1;
+  return ms >= to ? 0 : Math.log(to / ms) / Math.log(to / from);
+}
+
 /** Assumes that gaps are spread evenly within a class. */
 function shareWithin(
   counts: readonly number[],

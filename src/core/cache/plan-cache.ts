@@ -139,7 +139,10 @@ function cacheKeyOf({ rules, blocks, markers }: PlanQuestion): string | null {
   return key === undefined ? null : `strata-${key.slice(0, 32)}`;
 }
 
-function toExpectation(bill: ExpectedBill, { rules, now }: PlanQuestion): CachePlan["expected"] {
+export function toExpectation(
+  bill: ExpectedBill,
+  { rules, now }: Pick<PlanQuestion, "rules" | "now">,
+): CachePlan["expected"] {
   const usage = {
     uncachedTokens: Math.max(0, bill.uncachedTokens),
     cacheReadTokens: bill.readTokens,

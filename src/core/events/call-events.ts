@@ -104,4 +104,22 @@ export const callEvents = {
       block_after_hash: "hash or null",
     },
   },
+  "cache.warmed": {
+    when: "a request was sent that only keeps or writes a session's cache",
+    actor: "system",
+    sensitivity: "pseudonymous",
+    payload: {
+      model: "name",
+      provider: "name",
+      purpose: ["keep_warm", "prewarm"],
+      outcome: ["refreshed", "written", "failed"],
+      input_tokens: "count",
+      cached_input_tokens: "count",
+      cache_creation_input_tokens: "count",
+      cost_usd: "usd or null",
+      latency_ms: "ms",
+      warm_seconds: "seconds",
+      error_message_redacted: "free text or null",
+    },
+  },
 } as const;

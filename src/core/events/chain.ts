@@ -74,6 +74,7 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
     case "session.deleted":
     case "queue.dropped":
     case "memory.unreadable":
+    case "cache.warmed":
       return started;
   }
 }
@@ -120,6 +121,7 @@ export function extendChain(chain: Chain, event: StrataEvent): Chain {
     case "session.deleted":
     case "queue.dropped":
     case "cache.miss":
+    case "cache.warmed":
     case "skill.search":
     case "skill.loaded":
     case "skill.modified":

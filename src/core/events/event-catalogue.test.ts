@@ -31,6 +31,7 @@ describe("the catalogue", () => {
       "llm.call_completed",
       "llm.call_failed",
       "cache.miss",
+      "cache.warmed",
       "tool.called",
       "tool.completed",
       "tool.failed",

@@ -1,6 +1,7 @@
 // What a session learned, as JSON text in the ledger. A restart or another node continues from it.
 import { openCacheState, type CacheState } from "../cache/cache-state.ts";
 import type { Pace } from "../cache/pace.ts";
+import { keepBooks, readBooks } from "../cache/warm-books.ts";
 import { toCompactionState } from "../compaction/plan/compaction-state.ts";
 import { keepLastCall, restoreLastCall, type KeptLastCall } from "../diagnosis/own/last-call.ts";
 import type { ModelName } from "../ledger/ledger.ts";
@@ -28,6 +29,7 @@ interface KeptState extends KeptModelState {
   readonly resting?: readonly RestingModel[];
   readonly folding?: unknown;
   readonly spent?: unknown;
+  readonly warm?: unknown;
   /** Absent if the last call had nothing unusual. */
   readonly lastCall?: KeptLastCall;
   /** The turn that stored this state. Its volatile text counts only for that turn. */
@@ -40,7 +42,9 @@ export function toStateText(session: Session, turnId: string | null): JsonText {
   const { keptVolatile } = session.thread;
   const name = { model: model.id, provider: model.provider, name: session.modelName };
   const spent = keepSpent(session.spent);
-  const stored = { folding: session.compactionState, spent, toldVolatile: session.lastVolatile };
+  const warm = keepBooks(session.warm);
+  const { lastVolatile: toldVolatile } = session;
+  const stored = { folding: session.compactionState, spent, warm, toldVolatile };
   const learned = { ...name, cache, sizes, pace, ...stored };
   const others = otherModels.map(toKept);
   const more = others.length === 0 ? {} : { others };
@@ -85,6 +89,7 @@ export function withState(session: Session, text: JsonText | null): Session {
     resting: state.resting ?? [],
     compactionState: toCompactionState(state.folding),
     spent: readSpent(state.spent),
+    warm: readBooks(state.warm),
     lastCall: state.lastCall === undefined ? null : restoreLastCall(state.lastCall),
     thread: { ...session.thread, keptVolatile: isHere ? keptVolatile : null },
   };

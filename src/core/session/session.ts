@@ -4,6 +4,7 @@ import type { Thread } from "../assembly/thread.ts";
 import type { CacheState } from "../cache/cache-state.ts";
 import type { Pace, PaceKind } from "../cache/pace.ts";
 import type { Policy } from "../cache/policy.ts";
+import type { WarmBooks } from "../cache/warm-books.ts";
 import type { CompactionState } from "../compaction/plan/compaction-state.ts";
 import type { LastCall } from "../diagnosis/own/last-call.ts";
 import type { ContentHash } from "../hash.ts";
@@ -42,6 +43,8 @@ export interface Session {
   /** How far estimates are off on this model, and its real limit. */
   readonly sizes: LearnedSizes;
   readonly pace: Pace;
+  /** What keeping it warm cost and saved. */
+  readonly warm: WarmBooks;
   /** What it knows about its compactions. */
   readonly compactionState: CompactionState;
   /** Costs that are not booked yet. */

@@ -2,6 +2,7 @@
 import { appendMessages, openThread } from "../assembly/thread.ts";
 import { openCacheState } from "../cache/cache-state.ts";
 import { openPace } from "../cache/pace.ts";
+import { noWarmBooks } from "../cache/warm-books.ts";
 import { openCompactionState } from "../compaction/plan/compaction-state.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
@@ -16,6 +17,7 @@ import { firstPlace, nameOf, type Session, type SessionSetup } from "./session.t
 type Learned =
   | "cache"
   | "sizes"
+  | "warm"
   | "compactionState"
   | "spent"
   | "lastVolatile"
@@ -27,6 +29,7 @@ type Learned =
 export const nothingLearned: Pick<Session, Learned> = {
   cache: openCacheState(),
   sizes: noSizes,
+  warm: noWarmBooks,
   compactionState: openCompactionState(),
   spent: nothingSpent,
   lastVolatile: null,

@@ -7,6 +7,7 @@ import type { CachePlan } from "../cache/cache-plan.ts";
 import type { CacheState } from "../cache/cache-state.ts";
 import { learnFromReply, type ReplyLesson } from "../cache/learn-from-reply.ts";
 import { learnPace } from "../cache/pace.ts";
+import { bookCall, lastCallMs } from "../cache/warm-books.ts";
 import { afterCall, afterTurn, type CompactionState } from "../compaction/plan/compaction-state.ts";
 import type { OwnExplanation } from "../diagnosis/own/explain-own-call.ts";
 import type { LastCall } from "../diagnosis/own/last-call.ts";
@@ -66,7 +67,7 @@ export interface SettledCall {
 }
 
 export function settleCall(session: Session, finished: FinishedCall): SettledCall {
-  const { cache, pace, model } = session;
+  const { cache, pace, model, warm } = session;
   const call = { ...finished, sent: withReadUsage(finished, model) };
   const { outcome } = call.sent;
   const learned = learnFrom(session, call, discardedOf(call), cache);
@@ -87,6 +88,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
   // After an empty reply the thread must not keep the volatile text: it would stand between two user messages.
   const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
   const isWhole = outcome.status === "complete";
+  const lastMs = lastCallMs(warm, cache.lastStartMs);
   const { costPicoUsd, notes } = billOf(session, call);
   const entry: CallEntry = withMoneyAsText({
     ...commonOf(session, call),
@@ -117,7 +119,8 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     sizes: sizesAfterReply(session, call, outcome),
     lastVolatile: lastVolatileAfter(session, call),
     lastCall,
-    pace: cache.lastStartMs === null ? pace : learnPace(pace, startMs - cache.lastStartMs),
+    warm: bookCall(warm, { usage: outcome.usage.usage, costPicoUsd, startMs }, model),
+    pace: lastMs === null ? pace : learnPace(pace, startMs - lastMs),
   };
   const more = {
     tokens: messageTokens(grown, session.thread.messages.length),
@@ -168,7 +171,10 @@ function judgeCall(
 }
 
 /** Every reply comes through here: counts that cannot be true are refused, and writes get the plan's lifetimes. */
-function withReadUsage({ sent, plan }: FinishedCall, model: ModelFacts): SentCall {
+export function withReadUsage(
+  { sent, plan }: Pick<FinishedCall, "sent" | "plan">,
+  model: ModelFacts,
+): SentCall {
   const read = (reply: Reply): Reply => {
     const plausible = withPlausibleUsage(reply, model);
     return { ...plausible, usage: nameWrites(plausible.usage, plan, model) };

@@ -39,6 +39,16 @@ export interface Protocol<Name extends string = string, Body = unknown> {
   readonly counting?: ProtocolCounting;
   /** How to ask a provider to compact a conversation itself; absent if the protocol cannot. */
   readonly compaction?: ProtocolCompaction;
+  /** How to have a prompt cached without a reply; absent if the protocol cannot. */
+  readonly prewarm?: ProtocolPrewarm;
+}
+
+/** A call that is billed and cached like another one and generates nothing. The model's facts say whether its route has it. */
+export interface ProtocolPrewarm {
+  /** What in the call forbids it: without it, another prefix would be cached. Null if nothing does. */
+  findObstacle(call: CallToEncode): string | null;
+  /** Never asks for a stream. */
+  encode(call: CallToEncode): EncodedRequest;
 }
 
 export interface ProtocolCounting {

@@ -54,6 +54,15 @@ export function countMiss(event: EventOf<"cache.miss">, context: CountContext): 
   if (!context.add("llm_cache_lost_usd_total", labels, Number(usd))) context.unread(event.type);
 }
 
+export function countWarmed(event: EventOf<"cache.warmed">, context: CountContext): void {
+  const { purpose, outcome, cost_usd: usd } = event.payload;
+  const agent = context.agentOf(event);
+  context.add("llm_cache_warm_calls_total", { agent, purpose, outcome });
+  if (usd === null) return;
+  const isAdded = context.add("llm_cache_warm_cost_usd_total", { agent, purpose }, Number(usd));
+  if (!isAdded) context.unread(event.type);
+}
+
 type CallEvent = EventOf<"llm.call_started" | "llm.call_completed" | "llm.call_failed">;
 
 function labelsOf(event: CallEvent, { labels, agentOf }: CountContext): DriftLabels {

@@ -8,7 +8,13 @@ import {
   countToolNamed,
   countTurnEnd,
 } from "./count-agents.ts";
-import { countCallCompleted, countCallFailed, countCallStarted, countMiss } from "./count-calls.ts";
+import {
+  countCallCompleted,
+  countCallFailed,
+  countCallStarted,
+  countMiss,
+  countWarmed,
+} from "./count-calls.ts";
 import type { CountContext } from "./count-context.ts";
 
 /** Types without a metric of their own count in `strata_events_total` only. */
@@ -22,6 +28,8 @@ export function countEvent(event: StrataEvent, context: CountContext): void {
       return countCallFailed(event, context);
     case "cache.miss":
       return countMiss(event, context);
+    case "cache.warmed":
+      return countWarmed(event, context);
     case "turn.completed":
     case "turn.failed":
     case "turn.cancelled":

@@ -155,6 +155,10 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
       isUnset(value["drop"], oneOf(...queueDrops)),
     `{ mode: ${queueModes.join(", ")}; debounceMs; cap from 1; drop: ${queueDrops.join(", ")} }`,
   ],
+  keepWarm: [
+    (value) => isObject(value) && isDollars(value["usdPerHour"]),
+    "{ usdPerHour }, a number of dollars above 0",
+  ],
   routing: [
     (value) =>
       isObject(value) &&
@@ -169,6 +173,10 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
 
 function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every(isText);
+}
+
+function isDollars(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 && value <= 1_000_000;
 }
 
 function isPositive(value: unknown): boolean {

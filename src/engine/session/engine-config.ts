@@ -38,6 +38,8 @@ export interface EngineConfig {
   readonly workspacePath?: string;
   /** Who writes and where, for events that do not say it. */
   readonly moment?: Pick<AgentEvent, "sender" | "channel">;
+  /** Refreshes the cache of waiting sessions where that saves money, for at most so many dollars in an hour; off by default. */
+  readonly keepWarm?: { readonly usdPerHour: number };
   /** What happens to messages that come while a session is busy. */
   readonly queue?: Partial<QueueConfig>;
   /** Rules that choose a turn's model, and models to fall back on. By default every session stays with its own. */

@@ -35,6 +35,8 @@ export interface EngineDeps extends Naming {
   readonly redact?: Redact;
   /** Milliseconds since 1970; the machine's clock by default. */
   readonly now?: () => number;
+  /** Runs a function after a delay; returns what cancels it. By default a timer that does not keep the process alive. */
+  readonly after?: (delayMs: number, run: () => void) => () => void;
 }
 
 export interface EngineContext {

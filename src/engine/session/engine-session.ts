@@ -20,6 +20,8 @@ import {
   type TurnHandle,
 } from "../turn/turn-handle.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
+import { WarmKeeper, type WarmStatus } from "../warm/keep-warm.ts";
+import { prewarm, type Prewarmed, type PrewarmOptions } from "../warm/prewarm.ts";
 import { checkEvent, checkMode, checkName, checkOptions } from "./check-input.ts";
 import type { EngineContext } from "./engine-deps.ts";
 import { LiveSession, type OpenedSession } from "./live-session.ts";
@@ -44,6 +46,10 @@ export interface EngineSession extends OwnLoop {
   useModel(name: string): Promise<ModelChange>;
   /** What `compact` would do. */
   planCompaction(): Promise<CompactionPlan>;
+  /** Has the provider cache what the next call repeats: tools, system text, the conversation so far. */
+  prewarm(options?: PrewarmOptions): Promise<Prewarmed>;
+  /** When its cache is refreshed next while it waits, or why not. */
+  readonly keepWarm: WarmStatus;
   /** Ends running work as soon as possible. A closed session refuses new work. */
   close(): Promise<void>;
   /** The same, for `await using`. */
@@ -63,10 +69,14 @@ export function createEngineSession(
 ): EngineSession {
   const { world } = opened;
   const { id } = opened.session;
-  const live = new LiveSession(context, opened);
+  // The cache of a session that waits again may be kept warm. A turn does not fail for that.
+  const afterTurn = (): void => void keeper.schedule().catch(() => {});
+  const live = new LiveSession(context, opened, afterTurn);
   const queue = new SessionQueue(context, live);
+  const keeper = new WarmKeeper(context, live);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
+    await keeper.close();
     const [, how] = await Promise.all([queue.close(), live.close()]);
     onClosed();
     const disposition = how === "aborted" ? "abandoned" : dispositionOf(live.lastEnd);
@@ -129,6 +139,17 @@ export function createEngineSession(
       });
     },
     planCompaction: async () => planCompaction(live.session, await live.deps()),
+    prewarm: async (given = {}) => {
+      checkOptions(given, ["lifetime"]);
+      const { signal, ...options } = given;
+      return live.change(async ({ session, reached }, deps) => {
+        const { value, session: after } = await prewarm(session, options, await deps());
+        return { value, session: after, reached };
+      }, signal);
+    },
+    get keepWarm() {
+      return keeper.status;
+    },
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   };

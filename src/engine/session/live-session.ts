@@ -38,6 +38,7 @@ type Leftover = "nothing" | "open turn" | "unknown";
 
 export class LiveSession {
   readonly #context: EngineContext;
+  readonly #afterTurn: () => void;
   readonly #world: World;
   readonly #unfinished: Unfinished | null;
   #now: ReachedSession;
@@ -56,9 +57,11 @@ export class LiveSession {
   #handle: HandleParts | null = null;
   #isSettling = false;
 
-  constructor(context: EngineContext, opened: OpenedSession) {
+  /** `afterTurn`: called when a turn that this engine sent has ended. */
+  constructor(context: EngineContext, opened: OpenedSession, afterTurn: () => void) {
     const { session, reached, world, unfinished = null, hasOpenTurn = false } = opened;
     this.#context = context;
+    this.#afterTurn = afterTurn;
     this.#world = world;
     this.#unfinished = unfinished;
     this.#now = { session, reached };
@@ -95,6 +98,12 @@ export class LiveSession {
 
   requireOpen(): void {
     if (this.#isClosed) throw closed(this.session.id);
+  }
+
+  /** The session after a refresh of its cache, unless other work began meanwhile. */
+  refreshed(before: Session, after: Session): void {
+    if (this.isBusy || this.session !== before) return;
+    this.#now = { ...this.#now, session: after };
   }
 
   requireIdle(): void {
@@ -283,7 +292,11 @@ export class LiveSession {
   }
 
   async #finish({ running, deps }: SessionTurn): Promise<TurnResult> {
-    return this.ended(await finish(running, deps));
+    try {
+      return this.ended(await finish(running, deps));
+    } finally {
+      this.#afterTurn();
+    }
   }
 
   async #volatile(): Promise<readonly Section[]> {

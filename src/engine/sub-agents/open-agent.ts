@@ -11,6 +11,7 @@ import { type Session, firstPlace } from "../../core/session/session.ts";
 import { type AskedAgent, type ReadyAgent, type Delegation, toMarkNote } from "./delegation.ts";
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import { isLive } from "../../core/cache/cache-state.ts";
+import { noWarmBooks } from "../../core/cache/warm-books.ts";
 import { openPace } from "../../core/cache/pace.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { SessionParent } from "../../core/ledger/session-record.ts";
@@ -119,6 +120,7 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
     pace: openPace("worker"),
     // The origin books its own costs; the fork must not book them again.
     spent: nothingSpent,
+    warm: noWarmBooks,
     madeOf: [...parent.madeOf, toMarkNote(mark)],
   };
   const world = await makeWorld({ sessionId: id, agent, role, session }, mark);

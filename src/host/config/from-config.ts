@@ -34,11 +34,13 @@ export function toEngineConfig(
 ): EngineConfig {
   const resolved = resolveAgent(config, agentId);
   const { moment } = resolveProfile(config, agentId, binding ?? null);
+  const { usdPerHour } = config.policies.keepWarm;
   return {
     agent: agentId,
     ...(resolved.role === null ? {} : { role: resolved.role }),
     ...toAgentCalls(config.agents.get(agentId), options),
     ...(Object.keys(moment).length === 0 ? {} : { moment }),
+    ...(usdPerHour === null ? {} : { keepWarm: { usdPerHour } }),
     ...around,
     model: resolved.model ?? modelOf(config, around.model),
     policy: toPolicy(config, agentId),

@@ -1,13 +1,19 @@
 // policies: the layout of prompts and the places of cache markers.
 import type { Layout } from "../../assembly/layout.ts";
 import { policyNames, type PolicyName } from "../../cache/policy.ts";
-import { choice, optionalChoice } from "../leaves.ts";
+import { choice, optionalChoice, optionalNumber } from "../leaves.ts";
 import { group } from "../sections.ts";
 import type { Spec } from "../spec.ts";
 
 export interface PoliciesConfig {
   readonly default: PolicyName;
   readonly layout: LayoutConfig;
+  readonly keepWarm: KeepWarmConfig;
+}
+
+export interface KeepWarmConfig {
+  /** Null if sessions are not kept warm. */
+  readonly usdPerHour: number | null;
 }
 
 /** Null for the policy's own. */
@@ -27,7 +33,19 @@ const layout: Spec<LayoutConfig> = group("replaces parts of the policy's layout"
   toolOrder: optionalChoice(["sorted", "given"], "the order in which tools are sent"),
 });
 
+const keepWarm: Spec<KeepWarmConfig> = group(
+  "refreshing the cache of a session that waits, where that saves money",
+  {
+    usdPerHour: optionalNumber(
+      "a number of dollars above 0, at most 1000000",
+      (dollars) => dollars > 0 && dollars <= 1_000_000,
+      "the most that refreshes may cost in an hour, over all sessions of the ledger; default: off",
+    ),
+  },
+);
+
 export const policies: Spec<PoliciesConfig> = group("the layout and caching of prompts", {
   default: choice(policyNames, "adaptive", "the policy of agents without their own"),
   layout,
+  keepWarm,
 });

@@ -10,8 +10,8 @@ import type { CallTraits } from "./call-traits.ts";
 
 /** Holds references: it shares blocks and bytes with the calls before and after it. */
 export interface SentPrompt {
-  readonly assembly: Pick<Assembly, "sealed" | "thread" | "volatile">;
-  readonly plan: Pick<CachePlan, "markers" | "requestMarker" | "mode" | "cacheKey">;
+  readonly assembly: Assembly;
+  readonly plan: CachePlan;
   readonly model: ModelFacts;
   readonly traits: CallTraits;
 }

@@ -8,6 +8,7 @@ import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 import { readFailure } from "./failure.ts";
 import { foreign } from "./foreign.ts";
+import { prewarm } from "./prewarm.ts";
 import { messagesPath, type MessagesRequest } from "./schema.ts";
 import { toSpelling } from "./spelling.ts";
 import { streamDecoder } from "./stream.ts";
@@ -29,4 +30,5 @@ export const anthropicMessages: Protocol<"anthropic-messages", MessagesRequest> 
   foreign,
   counting,
   compaction,
+  prewarm,
 };

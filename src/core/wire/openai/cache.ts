@@ -19,11 +19,13 @@ export interface OfferedCache {
   /** The lifetimes that a protocol can ask for; the first is its default. */
   readonly lifetimes: readonly [Lifetime, ...Lifetime[]];
   readonly takesCacheKey: boolean;
+  /** Asks for no reply: the prompt is only cached. */
+  readonly isPrewarm?: boolean;
 }
 
 export function encodeCachePlan(
   { assembly, plan, model }: CallToEncode,
-  { lifetimes: offered, takesCacheKey }: OfferedCache,
+  { lifetimes: offered, takesCacheKey, isPrewarm = false }: OfferedCache,
 ): EncodedCache {
   const hasKey = plan.cacheKey !== null && takesCacheKey;
   const key = hasKey ? [setting("prompt_cache_key", text(plan.cacheKey))] : [];
@@ -40,7 +42,7 @@ export function encodeCachePlan(
     };
   }
   const isForeign = model.cache.markers.spelledAs === "cache_control";
-  const options = isForeign ? noOptions : requestOptions(plan, offered);
+  const options = isForeign ? noOptions : requestOptions(plan, offered, isPrewarm);
   const placed = plan.markers.map((marker) => ({
     block: carrierOf(assembly.sealed.at(marker.block)),
     json: isForeign
@@ -100,14 +102,18 @@ function markerJson(
 function requestOptions(
   { mode, markers, requestMarker }: CachePlan,
   offered: readonly Lifetime[],
+  isPrewarm: boolean,
 ): { readonly members: readonly Member[]; readonly lifetime: Lifetime | undefined } {
   if (mode === null) return { members: [], lifetime: undefined };
   const ofMarkers = mode === "explicit" ? markers.map((marker) => marker.lifetime) : [];
   const asked = [requestMarker, ...ofMarkers];
   const lifetime = offered.slice(1).find((each) => asked.includes(each));
-  if (mode === "implicit" && lifetime === undefined) return { members: [], lifetime };
+  const isUsual = mode === "implicit" && lifetime === undefined && !isPrewarm;
+  if (isUsual) return { members: [], lifetime };
   const ttl = lifetime === undefined ? "" : `,"ttl":"${lifetime}"`;
-  return { members: [setting("prompt_cache_options", `{"mode":"${mode}"${ttl}}`)], lifetime };
+  const only = isPrewarm ? ',"prewarm":true' : "";
+  const json = `{"mode":"${mode}"${ttl}${only}}`;
+  return { members: [setting("prompt_cache_options", json)], lifetime };
 }
 
 function keepsDay({ cache }: ModelFacts): boolean {

@@ -25,6 +25,8 @@ export interface BodyWords extends SettingWords {
   readonly lifetimes: readonly [Lifetime, ...Lifetime[]];
   /** Whether the server takes `prompt_cache_key`. */
   readonly takesCacheKey: boolean;
+  /** Asks for no reply: the prompt is only cached. */
+  readonly isPrewarm?: boolean;
   /** The form of the reply, and other members that only this protocol has. */
   ownMembers(call: CallToEncode): readonly Member[];
 }

@@ -2,7 +2,7 @@
 import type { EncodedRequest } from "../../encoded-request.ts";
 import { content, setting } from "../body.ts";
 import { encodeOpenai, type BodyWords } from "../encode.ts";
-import type { CallToEncode } from "../../protocol.ts";
+import type { CallToEncode, ProtocolPrewarm } from "../../protocol.ts";
 import { responsesPath, type ResponsesRequest } from "./schema.ts";
 
 export function encodeResponses(call: CallToEncode): EncodedRequest<ResponsesRequest> {
@@ -27,4 +27,16 @@ const words: BodyWords = {
   takesStrictSchemas: true,
   namedTool: (name) => `{"type":"function","name":${name}}`,
   takesStopSequences: false,
+};
+
+/** Caching without a reply: the same request with `prewarm` in its cache options. */
+export const prewarm: ProtocolPrewarm = {
+  findObstacle: ({ options }) =>
+    options.extraJson?.["prompt_cache_options"] === undefined
+      ? null
+      : "cache options of the application's own",
+  encode: (call) => {
+    const options = { ...call.options, stream: false };
+    return encodeOpenai({ ...call, options }, { ...words, isPrewarm: true });
+  },
 };

@@ -6,7 +6,7 @@ import type { Protocol } from "../../protocol.ts";
 import { compaction } from "./compaction.ts";
 import { counting } from "./counting.ts";
 import { decodeResponses } from "./decode.ts";
-import { encodeResponses } from "./encode.ts";
+import { encodeResponses, prewarm } from "./encode.ts";
 import { foreign } from "./foreign.ts";
 import { responsesPath, type ResponsesRequest } from "./schema.ts";
 import { responsesSpelling } from "./spelling.ts";
@@ -29,4 +29,5 @@ export const openaiResponses: Protocol<"openai-responses", ResponsesRequest> = {
   foreign,
   counting,
   compaction,
+  prewarm,
 };
