@@ -99,8 +99,8 @@ export function openWorkspaceWorld(
     const { journal } = about;
     const store = await openMemoryStore(workspace, journal === undefined ? {} : { journal });
     const layout = session?.policy.layout ?? owner.layout;
-    const shown = layout === undefined ? about : { ...about, layout };
-    const memory = createWorldMemory(store, shown, (problem) =>
+    const aboutMemory = layout === undefined ? about : { ...about, layout };
+    const memory = createWorldMemory(store, aboutMemory, (problem) =>
       reportUnread(problem, owner, options),
     );
     const skillsOf = { workspace, settings: aboutSkills, cache, guarding, ledger };
