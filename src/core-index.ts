@@ -6,6 +6,8 @@ export type * from "./core/strata-error.ts";
 export type * from "./core/message/assembled-context.ts";
 export { createRequest, systemSegments } from "./core/message/canonical-request.ts";
 export type * from "./core/message/canonical-request.ts";
+export { encodeCanonicalRequest } from "./core/wire/canonical-call.ts";
+export type * from "./core/wire/canonical-call.ts";
 export { decodeBlock, decodeMessage } from "./core/message/decode-message.ts";
 export { encodeBlock, encodeMessage } from "./core/message/encode-message.ts";
 export { canonicalJsonOf, toCanonicalJson } from "./core/message/json-tree.ts";

@@ -214,3 +214,30 @@ test.each([
   const last = prompts.at(-1);
   expect(last === undefined ? "" : resultsOf(last).join()).toContain(expected);
 });
+
+test("M-04: under metis the system prompt ends with USER.md and MEMORY.md as they are now, and with nothing if both are empty", async () => {
+  const place = makePlace();
+  const systems: (readonly string[])[] = [];
+  const { url } = await serve({}, (_headers, body) => {
+    const { system } = JSON.parse(body) as { system: readonly { text: string }[] };
+    systems.push(system.map(({ text }) => text));
+  });
+  place.put("AGENTS.md", "Answer briefly.\n");
+  place.configure(
+    `models: { default: claude-haiku-4-5 }
+policies: { default: metis }
+providers: { anthropic: { base_url: "${url}", api_key: ${plantedKey} } }`,
+  );
+  const { engine } = await start(place);
+  const session = await engine.session("s");
+  await session.run("Hello.").result;
+  place.put(".strata/USER.md", "Kim likes tea.\n");
+  place.put(".strata/MEMORY.md", "The port is 8080.\n");
+  await session.run("And now?").result;
+  const [first = [], second = []] = systems;
+  expect(first).toHaveLength(1);
+  expect(second.slice(0, -1)).toEqual(first);
+  expect(second.at(-1)).toBe(
+    "## User context (USER.md)\n\nKim likes tea.\n\n## Workspace memory (MEMORY.md)\n\nThe port is 8080.",
+  );
+});

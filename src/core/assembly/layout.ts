@@ -3,6 +3,8 @@
 export interface Layout {
   readonly systemBlocks: SystemBlocks;
   readonly volatile: VolatilePlace;
+  /** `memory`: the volatile text is memory as it is now, without the time. By default it is the time, and changes of memory. */
+  readonly volatileText?: "memory";
   readonly padding: PaddingMode;
   readonly toolOrder: "sorted" | "given";
 }

@@ -34,8 +34,8 @@ const policies: Readonly<Record<PolicyName, Omit<Policy, "name">>> = {
   },
   metis: {
     summary:
-      "end of tools, stable system prompt and tail for 5m; volatile text ends the system prompt",
-    layout: { ...usualLayout, systemBlocks: "one", padding: "always" },
+      "end of tools, stable system prompt and tail for 5m; memory ends the system prompt, and no time is sent",
+    layout: { ...usualLayout, systemBlocks: "one", padding: "always", volatileText: "memory" },
     markers: rules(
       [{ at: "last stable system block" }, "5m"],
       [{ at: "tail" }, "5m"],

@@ -3,7 +3,7 @@ import type { JsonText, Message } from "./message.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 
 export interface CanonicalRequest {
-  /** A ULID. Cancelling names the call by it. */
+  /** Unique, such as a ULID. Cancelling names the call by it. */
   readonly requestId: string;
   /** `provider:name`. */
   readonly model: string;

@@ -72,7 +72,12 @@ describe("the time", () => {
   });
 
   test("stays as it is for the whole turn where it stands before the messages", () => {
-    expect(tellAt([0, 90], {}, "metis")).toEqual([atEight, atEight]);
+    expect(tellAt([0, 90], {}, "hermes")).toEqual([atEight, atEight]);
+  });
+
+  test("is never told where the volatile text is memory alone; where people are still is (M-04)", () => {
+    expect(tellAt([0, 90], {}, "metis")).toEqual(["", ""]);
+    expect(tellAt([0], { platform: "slack" }, "metis")).toEqual(["Platform: slack"]);
   });
 });
 

@@ -12,7 +12,7 @@ export interface SentMoment {
   readonly timeSentMs: number | null;
 }
 
-/** Sends the time with the event and then once a minute; sends where people are with every call. */
+/** Sends the time with the event and then once a minute, unless the layout sends none; sends where people are with every call. */
 export function momentOf(
   { event, before }: Pick<Turn, "event" | "before">,
   { nowMs, nowIso }: { readonly nowMs: number; readonly nowIso: string },
@@ -20,17 +20,19 @@ export function momentOf(
   const { timeSentMs, moment, startIso } = event;
   const { role } = before;
   if (moment === null) return { sections: [], timeSentMs };
-  const first = (): Section => describeMoment(moment, role, { iso: startIso });
+  const { layout } = before.policy;
+  const clock = (iso: string): { readonly iso: string } | null =>
+    layout.volatileText === "memory" ? null : { iso };
+  const first = describeMoment(moment, role, clock(startIso));
   // This text stands before the messages: a change would invalidate the cached prefix of all of them.
-  if (before.policy.layout.volatile === "system-tail") {
-    return { sections: [first()], timeSentMs };
-  }
-  if (timeSentMs === null) return { sections: [first()], timeSentMs: nowMs };
+  if (layout.volatile === "system-tail") return { sections: withText(first), timeSentMs };
+  if (timeSentMs === null) return { sections: withText(first), timeSentMs: nowMs };
   const isNews = nowMs - timeSentMs >= againMs;
   const later = { ...moment, hookData: [] };
-  const section = describeMoment(later, role, isNews ? { iso: nowIso } : null);
-  return {
-    sections: section.text === "" ? [] : [section],
-    timeSentMs: isNews ? nowMs : timeSentMs,
-  };
+  const section = describeMoment(later, role, isNews ? clock(nowIso) : null);
+  return { sections: withText(section), timeSentMs: isNews ? nowMs : timeSentMs };
+}
+
+function withText(section: Section): readonly Section[] {
+  return section.text === "" ? [] : [section];
 }

@@ -40,13 +40,18 @@ function toDecided({ before, route }: Turn, first: PreparedCall): EventBody {
   return { type: "route.decided", payload };
 }
 
+/** The name of a call, in events and in canonical requests. */
+export function toRequestId(turnId: string, number: number): string {
+  return `${turnId}/${number}`;
+}
+
 export function callStarted({ id, before }: Turn, number: number, tokens: number): EventBody {
   return {
     type: "llm.call_started",
     payload: {
       ...modelOf(before),
       estimated_input_tokens: tokens,
-      request_id: `${id}/${number}`,
+      request_id: toRequestId(id, number),
       is_worker: before.role === "worker",
     },
   };

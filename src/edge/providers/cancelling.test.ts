@@ -205,3 +205,17 @@ test("closing a provider cancels what is under way and what comes later", async 
   expect((await provider.send({ request: toyRequest(), stream: true })).outcome).toEqual(closed);
   await provider.close();
 });
+
+test("a call is cancelled by its id, and the id is free again when it is over (M-02)", async () => {
+  let isAsked = false;
+  const server = await openHttp(() => void (isAsked = true));
+  const provider = openProvider(server.url);
+  const call = { request: toyRequest(), stream: false, requestId: "01KA5R8K2M0000000000000000" };
+  const sending = provider.send(call);
+  await until(() => isAsked);
+  await expect(provider.send(call)).rejects.toThrow("a call with the id");
+  expect(provider.cancel("another")).toBe(false);
+  expect(provider.cancel(call.requestId)).toBe(true);
+  expect((await sending).outcome).toEqual({ kind: "cancelled", detail: "cancelled by its id" });
+  expect(provider.cancel(call.requestId)).toBe(false);
+});

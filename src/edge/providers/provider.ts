@@ -32,6 +32,8 @@ export interface Provider {
   /** The limit of a whole call, with all its attempts. */
   readonly timeoutMs: number;
   send(call: CallToSend): Promise<Sent>;
+  /** Cancels the running call that was sent with this id. False if there is none. */
+  cancel(requestId: string): boolean;
   /** Cancels running requests and ends every connection. */
   close(): Promise<void>;
 }
@@ -48,7 +50,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const base = parseBaseUrl(options.baseUrl);
   const effects = findEffects(protocol, options.effects);
   const transport = openTransport({ base, credentials, timeouts, clock, effects });
-  const own: AttemptContext = {
+  const context: AttemptContext = {
     transport,
     protocol,
     effects,
@@ -58,22 +60,33 @@ export function createProvider(options: ProviderOptions): Provider {
     redact,
   };
   const closing = new AbortController();
+  const running = new Map<string, AbortController>();
   return {
     protocol,
     timeoutMs: timeouts.totalMs,
+    cancel: (requestId) => {
+      const call = running.get(requestId);
+      call?.abort();
+      return call !== undefined;
+    },
     send: async (call) => {
+      const { requestId } = call;
+      const own = new AbortController();
+      if (requestId !== undefined) hold(running, requestId, own);
       const watch = createWatch(clock);
       watch.begin(timeouts.totalMs, timedOut("totalMs", timeouts));
       watch.follow(closing.signal, () => cancelled("the provider was closed"));
+      watch.follow(own.signal, () => cancelled("cancelled by its id"));
       if (call.signal !== undefined) {
         watch.follow(call.signal, () => cancelled("cancelled by the caller"));
       }
       try {
-        const decoding = call.purpose === "compaction" ? compacting(own) : own;
+        const decoding = call.purpose === "compaction" ? compacting(context) : context;
         const path = base.pathTo(call.request.path);
         return await runAttempts({ own: decoding, path, call, watch, retries, random });
       } finally {
         watch.end();
+        if (requestId !== undefined) running.delete(requestId);
       }
     },
     close: async () => {
@@ -81,6 +94,19 @@ export function createProvider(options: ProviderOptions): Provider {
       await transport.close();
     },
   };
+}
+
+/** Two calls under one id could not be told apart. */
+function hold(
+  running: Map<string, AbortController>,
+  requestId: string,
+  own: AbortController,
+): void {
+  if (running.has(requestId)) {
+    const hint = "give each call an id of its own, or wait for the first";
+    throw new StrataError("conflict", `a call with the id ${requestId} is running`, hint);
+  }
+  running.set(requestId, own);
 }
 
 /** The same context for compaction requests. */

@@ -9,6 +9,8 @@ import { waitFor, type Watch } from "./watch.ts";
 
 export interface CallToSend {
   readonly request: EncodedRequest;
+  /** A name of yours for the call: `Provider.cancel` takes it. */
+  readonly requestId?: string;
   /** What the request was encoded as; a reply by default. */
   readonly purpose?: "reply" | "compaction";
   /** Whether the request asks for a stream. The answer's content type decides how it is read. */

@@ -2,7 +2,10 @@
 import { assert } from "../../core/assert.ts";
 import { toAssembledContext } from "../../core/assembly/assembled-context.ts";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import { itemsOf } from "../../core/growing/growing-list.ts";
 import type { AssembledContext } from "../../core/message/assembled-context.ts";
+import { createRequest, type CanonicalRequest } from "../../core/message/canonical-request.ts";
+import { toRequestId } from "../../core/turn/turn-events.ts";
 import type { TokenBudget } from "../../core/tokens/budget.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
@@ -32,6 +35,8 @@ export interface OwnCall {
   toObject(): unknown;
   /** The body as one text, for `fetch`. */
   toBytes(): Uint8Array<ArrayBuffer>;
+  /** The call without any provider's spelling, its volatile text apart. `encodeCanonicalRequest` takes it. */
+  toCanonicalRequest(): CanonicalRequest;
   /** The full context of the turn. Builds the whole request. */
   toContext(): AssembledContext<TokenBudget>;
 }
@@ -55,8 +60,32 @@ export function toOwnCall(
     plan: step.prepared.plan,
     toObject: (asked?: Protocol) => toObject(request, turn.session.protocol, asked),
     toBytes: () => joined(request),
+    toCanonicalRequest: () => toCanonical(running, step),
     toContext: () => toContext(running, step, deps),
   };
+}
+
+function toCanonical({ turn }: RunningTurn, step: StepOf<"send">): CanonicalRequest {
+  const { session, id } = turn;
+  const { model, options, workspacePath } = session;
+  const { assembly, volatile } = step.prepared;
+  const { foundation, messages } = assembly.plainThread;
+  const { temperature = null, stopSequences = [], outputSchemaJson = null } = options;
+  return createRequest({
+    requestId: toRequestId(id, step.number),
+    model: `${model.provider}:${model.id}`,
+    messages: [...itemsOf(messages)],
+    tools: foundation.tools,
+    systemPrompt: foundation.system.map(({ text }) => text).join("\n\n") || null,
+    // At the head of a message it is part of the message.
+    systemPromptVolatile: assembly.volatilePlace === "message-head" ? null : volatile,
+    maxOutputTokens: options.outputTokensMax,
+    stream: options.stream,
+    temperature,
+    stopSequences,
+    outputSchemaJson,
+    workspacePath,
+  });
 }
 
 /** Checked, because only the caller knows which SDK gets it. */

@@ -168,7 +168,9 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
   const { id = randomUUID(), messages, origin, routingKey } = options;
   if (messages !== undefined) checkMessages(messages);
   const reached = await deps.reach(model);
-  return inWorld(deps, { sessionId: id, agent, role }, async (world) => {
+  const policy = policyOf(config);
+  const owner = { sessionId: id, agent, role, layout: policy.layout };
+  return inWorld(deps, owner, async (world) => {
     const session = openSession({
       ...(await foundationOf(world, asked)),
       id,
@@ -176,7 +178,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
       model,
       modelName,
       protocol: reached.protocol,
-      policy: policyOf(config),
+      policy,
       counter: deps.counter,
       options: optionsOf(config, model),
       ...(config.pace === undefined ? {} : { pace: config.pace }),

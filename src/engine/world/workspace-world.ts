@@ -98,8 +98,9 @@ export function openWorkspaceWorld(
     const files = await openScope(workspace, guarding);
     const { journal } = about;
     const store = await openMemoryStore(workspace, journal === undefined ? {} : { journal });
-    const layout = session === undefined ? {} : { layout: session.policy.layout };
-    const memory = createWorldMemory(store, { ...about, ...layout }, (problem) =>
+    const layout = session?.policy.layout ?? owner.layout;
+    const aboutMemory = layout === undefined ? about : { ...about, layout };
+    const memory = createWorldMemory(store, aboutMemory, (problem) =>
       reportUnread(problem, owner, options),
     );
     const skillsOf = { workspace, settings: aboutSkills, cache, guarding, ledger };

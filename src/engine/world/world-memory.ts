@@ -11,6 +11,7 @@ import {
 } from "../../edge/files/memory/memory-session.ts";
 import type { MemoryStore } from "../../edge/files/memory/memory-store.ts";
 import type { SectionNote, Session } from "../../core/session/session.ts";
+import type { MemoryMode } from "../../core/memory/memory-view.ts";
 import type { MemorySettings } from "./world-settings.ts";
 
 export interface WorldMemory {
@@ -31,7 +32,7 @@ export interface ShownMemory {
 /** `layout` is from the session's policy, if it is known. `onUnread` is called once for each new problem of a file. */
 export function createWorldMemory(
   store: MemoryStore,
-  { mode = "snapshot-delta", scope = "main", userFolder, layout }: MemorySettings,
+  { scope = "main", userFolder, layout, mode = usualMode(layout) }: MemorySettings,
   onUnread: (problem: UnreadMemory) => void = () => {},
 ): WorldMemory {
   const lastGood = new Map<MemorySource, string>();
@@ -69,6 +70,12 @@ export function createWorldMemory(
       return shown.memory.forNextCall();
     },
   };
+}
+
+/** A layout whose volatile text is memory sends it with every call. */
+function usualMode(layout: MemorySettings["layout"]): MemoryMode {
+  if (layout?.volatileText !== "memory") return "snapshot-delta";
+  return layout.volatile === "system-tail" ? "live-system" : "live-tail";
 }
 
 /** The memory texts in a session's system text, also in one that another process built. */

@@ -22,13 +22,14 @@ export interface WorldSettings {
 
 /** Changes hold for new sessions, and from the next compaction on. */
 export interface MemorySettings {
+  /** What the layout asks for by default. */
   readonly mode?: MemoryMode;
   /** Also the scope of documents: a shared session does not show MEMORY.md. */
   readonly scope?: MemoryScope;
   /** A folder whose USER.md comes before the workspace's. */
   readonly userFolder?: string;
   /** The policy's layout; `live-system` needs volatile text at system-tail. */
-  readonly layout?: Pick<Layout, "volatile">;
+  readonly layout?: Pick<Layout, "volatile" | "volatileText">;
   readonly journal?: JournalLimits;
 }
 

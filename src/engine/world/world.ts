@@ -1,4 +1,5 @@
 // A session's documents, memory, skills and tools. An application may replace any of them.
+import type { Layout } from "../../core/assembly/layout.ts";
 import type { ContextParts } from "../../core/layers/to-sections.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
@@ -15,6 +16,8 @@ export interface WorldOwner {
   readonly role: AgentRole;
   /** The session from the ledger; absent for a new one. */
   readonly session?: Session;
+  /** The layout of a new session's prompt. */
+  readonly layout?: Layout;
 }
 
 export interface World {

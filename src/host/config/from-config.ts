@@ -124,7 +124,7 @@ export function toWorldSettings(
 ): WorldSettings {
   const { workspaceCache, toolset: name } = resolveAgent(config, agentId);
   const { memory, skills, tools } = config;
-  const { globalFolder, ...shown } = memory;
+  const { globalFolder, mode, ...shown } = memory;
   const toolset: Toolset = findToolset(name);
   const resolved = resolveProfile(config, agentId, binding ?? null);
   const granted = [...toolset.granted, ...tools.permissions, ...resolved.permissions];
@@ -134,6 +134,7 @@ export function toWorldSettings(
     documents: { isKept: workspaceCache },
     memory: {
       ...shown,
+      ...(mode === null ? {} : { mode }),
       layout: toPolicy(config, agentId).layout,
       ...(globalFolder === null ? {} : { userFolder: globalFolder }),
     },

@@ -2,7 +2,7 @@
 import type { JournalLimits } from "../../memory/memory-journal.ts";
 import type { MemoryMode, MemoryScope } from "../../memory/memory-view.ts";
 import type { ActivationLimits } from "../../skills/activation.ts";
-import { choice, flag, texts, whole } from "../leaves.ts";
+import { choice, flag, optionalChoice, texts, whole } from "../leaves.ts";
 import { group, section, written } from "../sections.ts";
 import type { Spec } from "../spec.ts";
 import { path } from "./places.ts";
@@ -35,7 +35,8 @@ export interface SkillsConfig extends ActivationLimits {
 }
 
 export interface MemoryConfig {
-  readonly mode: MemoryMode;
+  /** Null for what the policy's layout asks for. */
+  readonly mode: MemoryMode | null;
   readonly scope: MemoryScope;
   /** A folder whose USER.md comes before the workspace's; null for none. */
   readonly globalFolder: string | null;
@@ -85,10 +86,9 @@ export const skills: Spec<SkillsConfig> = group("skills that an agent can load",
 export const memory: Spec<MemoryConfig> = section(
   "what an agent remembers between sessions",
   {
-    mode: choice(
+    mode: optionalChoice(
       ["snapshot-delta", "live-tail", "live-system"],
-      "snapshot-delta",
-      "where memory is in the prompt; see docs/memory.md",
+      "where memory is in the prompt, see docs/memory.md; default: snapshot-delta, with the policy metis live-system",
     ),
     scope: choice(["main", "shared"], "main", "shared: MEMORY.md is neither shown nor written"),
     user_folder: path("a folder whose USER.md comes before the workspace's"),
