@@ -5,6 +5,7 @@ import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { changeWire, findWire, type WireRules } from "../../core/models/wire-rules.ts";
+import { isList } from "./transport.ts";
 import type { CallToEncode, CompactionToEncode, Protocol } from "../../core/wire/protocol.ts";
 
 export interface PlanBetas {
@@ -22,6 +23,24 @@ export function withPlanBetas(protocol: Protocol, betas: () => PlanBetas): Proto
     const options = { ...call.options, betas: [...(call.options.betas ?? []), ...more] };
     return { ...call, options };
   });
+}
+
+/** The same protocol, whose requests also name the features that configured headers ask for. They are looked up for each call. */
+export function withHeaderBetas(
+  protocol: Protocol,
+  findHeaders: () => ReadonlyMap<string, string>,
+): Protocol {
+  return {
+    ...protocol,
+    encode: (call) => {
+      const request = protocol.encode(call);
+      const more = [...findHeaders()]
+        .filter(([name]) => isList(name.toLowerCase()))
+        .flatMap(([, value]) => value.split(",").map((beta) => beta.trim()));
+      if (more.length === 0) return request;
+      return { ...request, betas: [...new Set([...(request.betas ?? []), ...more])] };
+    },
+  };
 }
 
 export function neededBetas(

@@ -9,6 +9,7 @@ import type { Provider } from "./provider.ts";
 import {
   findModelName,
   wireOf,
+  withHeaderBetas,
   withModelNames,
   withPlanBetas,
   withWire,
@@ -89,7 +90,9 @@ export function reachProviders(options: ReachOptions): Providers {
       const nameOf = (facts: ModelFacts): string | null =>
         findModelName((latest() ?? settings).modelNames, facts, catalogue);
       const onWire = withWire(protocol, (facts) => wireOf(name, latest() ?? settings, facts));
-      const spoken = withModelNames(withPlanBetas(onWire, betas), nameOf);
+      const headersOf = (): ProviderConfig["headers"] => (latest() ?? settings).headers;
+      const named = withHeaderBetas(withPlanBetas(onWire, betas), headersOf);
+      const spoken = withModelNames(named, nameOf);
       const counting: CountingPlace = {
         name: `${name}\n${protocol.name}`,
         hasKey: settings.apiKey !== null || settings.headers.size > 0,

@@ -156,7 +156,7 @@ export function joinHeaders(ofRequest: Headers, configured: Headers): Headers {
 }
 
 /** Providers list features in a header with this ending, separated by commas. */
-function isList(name: string): boolean {
+export function isList(name: string): boolean {
   return name.endsWith("-beta");
 }
 
