@@ -80,11 +80,17 @@ function withKnown(
 
 function shownIn(kept: readonly HistoryMessage[]): ReadonlySet<string> {
   const shown = new Set<string>();
-  for (const mention of collectMentions(kept).mentions.values()) {
+  for (const mention of collectMentions(kept.map(withoutThinking)).mentions.values()) {
     shown.add(mention.text);
     for (const part of partsOf(mention)) shown.add(part);
   }
   return shown;
+}
+
+/** Thinking of the kept part may be removed with this compaction or later. */
+function withoutThinking(each: HistoryMessage): HistoryMessage {
+  const content = each.message.content.filter(({ type }) => type !== "thinking");
+  return { ...each, message: { ...each.message, content } };
 }
 
 /** A command that ran once stays in the history; one that ran again is a habit. */

@@ -1,11 +1,11 @@
-// Chooses the identifiers of an index: the likeliest per token, each once, each folder paid once.
-import { partsOf, type Mention } from "./mention.ts";
+// Chooses the identifiers of an index: the likeliest per token, each once, each folder and owner paid once.
+import { groupOf, partsOf, type Mention } from "./mention.ts";
 import type { Ranked } from "./rank.ts";
 
 /** The limit of candidates, separately for used and for only shown ones. An index holds a few hundred. */
 const candidatesMax = 3_000;
 const commandShare = 0.06;
-/** The share of a new folder's cost; others will share the folder. */
+/** The share of a new folder's cost; others share a part of it. */
 const folderShare = 0.6;
 const roundsMax = 3;
 /** The share of the budget for used identifiers before only shown ones. */
@@ -22,15 +22,13 @@ export function chooseEntries(
     ...ranked.filter(({ mention }) => isUsed(mention)).slice(0, candidatesMax),
     ...ranked.filter(({ mention }) => !isUsed(mention)).slice(0, candidatesMax),
   ].map((each) => withCost(each, countText));
-  const order = candidates.toSorted(
-    (left, right) => right.chance / right.tokens - left.chance / left.tokens,
-  );
   const first = pinned.map((mention) => withCost({ mention, chance: 1 }, countText));
-  const used = order.filter(({ mention }) => isUsed(mention));
   let covered: ReadonlySet<string> = new Set();
   let chosen: readonly Mention[] = [];
   // A short one may be chosen before the long one that contains it; the next round frees its room.
   for (let round = 0; round < roundsMax; round += 1) {
+    const order = byDensity(candidates.filter(({ mention }) => !covered.has(mention.text)));
+    const used = order.filter(({ mention }) => isUsed(mention));
     const reserved = new Set(fill([...first, ...used], covered, tokensMax * usedShare));
     // `fill` takes duplicates once.
     chosen = fill([...first, ...order.filter(isIn(reserved)), ...order], covered, tokensMax);
@@ -51,17 +49,57 @@ function isUsed({ writes, asks, errors }: Mention): boolean {
 interface Candidate extends Ranked {
   /** Its own tokens, with the space before it. */
   readonly tokens: number;
-  readonly folder: string;
-  readonly folderTokens: number;
+  /** What is written once for all of it: the folder of a path, the owner of a member. */
+  readonly group: string;
+  readonly groupTokens: number;
 }
 
 function withCost({ mention, chance }: Ranked, countText: (text: string) => number): Candidate {
-  const { text, kind } = mention;
-  const cut = kind === "path" ? text.lastIndexOf("/", text.length - 2) + 1 : 0;
-  const folder = text.slice(0, cut);
-  const tokens = Math.max(1, countText(` ${text.slice(cut)}`));
-  const folderTokens = cut === 0 ? 0 : folderShare * countText(`${folder}:\n`);
-  return { mention, chance, tokens, folder, folderTokens };
+  const { text } = mention;
+  const group = groupOf(mention);
+  const tokens = Math.max(1, countText(` ${text.slice(group.length)}`));
+  return { mention, chance, tokens, group, groupTokens: groupCost(mention, group, countText) };
+}
+
+function groupCost({ kind }: Mention, group: string, countText: (text: string) => number): number {
+  if (group === "") return 0;
+  return kind === "path" ? folderShare * countText(`${group}:\n`) : countText(` ${group}`);
+}
+
+/** The most expected use per token first. The names of a folder pay for it together, as do the members of an owner. */
+function byDensity(candidates: readonly Candidate[]): readonly Candidate[] {
+  const groups = new Map<string, Candidate[]>();
+  const rated: { readonly candidate: Candidate; readonly density: number }[] = [];
+  for (const candidate of candidates) {
+    const { group, chance, tokens } = candidate;
+    if (group === "") rated.push({ candidate, density: chance / tokens });
+    else {
+      const names = groups.get(group) ?? [];
+      names.push(candidate);
+      groups.set(group, names);
+    }
+  }
+  for (const names of groups.values()) rated.push(...rateGroup(names));
+  return rated
+    .toSorted((left, right) => right.density - left.density)
+    .map(({ candidate }) => candidate);
+}
+
+/** The first names that together are worth the most per token count so; the others count alone. */
+function rateGroup(
+  names: readonly Candidate[],
+): readonly { readonly candidate: Candidate; readonly density: number }[] {
+  const alone = names
+    .map((candidate) => ({ candidate, density: candidate.chance / candidate.tokens }))
+    .toSorted((left, right) => right.density - left.density);
+  let [chance, tokens] = [0, names[0]?.groupTokens ?? 0];
+  let [best, together] = [0, 0];
+  for (const [index, { candidate }] of alone.entries()) {
+    chance += candidate.chance;
+    tokens += candidate.tokens;
+    if (chance / tokens > best) [best, together] = [chance / tokens, index + 1];
+  }
+  return alone.map((each, index) => (index < together ? { ...each, density: best } : each));
 }
 
 function fill(
@@ -71,12 +109,12 @@ function fill(
 ): readonly Mention[] {
   const chosen: Mention[] = [];
   const taken = new Set(covered);
-  const folders = new Set<string>([""]);
+  const groups = new Set<string>([""]);
   let used = 0;
   let commandsLeft = tokensMax * commandShare;
-  for (const { mention, tokens, folder, folderTokens } of candidates) {
+  for (const { mention, tokens, group, groupTokens } of candidates) {
     if (taken.has(mention.text)) continue;
-    const cost = tokens + (folders.has(folder) ? 0 : folderTokens);
+    const cost = tokens + (groups.has(group) ? 0 : groupTokens);
     if (used + cost > tokensMax) {
       if (tokensMax - used < leastTokens) break;
       continue;
@@ -87,7 +125,7 @@ function fill(
     }
     used += cost;
     chosen.push(mention);
-    folders.add(folder);
+    groups.add(group);
     taken.add(mention.text);
     for (const part of partsOf(mention)) taken.add(part);
   }

@@ -28,6 +28,7 @@ export function classifyWord(word: string): IdentifierKind | null {
   if (word.includes("://")) return "url";
   if (shape.backslashes > 0) return "path";
   if (word.startsWith("--")) return shape.slashes === 0 ? "flag" : null;
+  if (/^#[0-9A-Fa-f]{6}$/u.test(word)) return "id";
   if (word.startsWith("#") || (word.startsWith("@") && shape.slashes !== 1)) return null;
   if (word.includes(":")) return "host";
   if (shape.slashes > 0) return classifyPath(word, shape);
@@ -135,8 +136,10 @@ function classifyDotted(word: string, shape: Shape): IdentifierKind | null {
   return word.length < 5 || isSentence ? null : "dotted";
 }
 
-function versionOf(word: string, { dots, digits }: Shape): IdentifierKind | null {
-  return dots >= 2 && digits >= 3 && word.length <= 40 ? "version" : null;
+/** Numbers first, then at most one tag: `1.2.3-rc.1`. Coordinates of a drawing look similar. */
+function versionOf(word: string, { digits }: Shape): IdentifierKind | null {
+  const isVersion = /^v?\d+(?:\.\d+){2,3}(?:[.+-]?[A-Za-z][\w.+-]*)?$/iu.test(word);
+  return isVersion && digits >= 3 && word.length <= 40 ? "version" : null;
 }
 
 function classifyName(word: string, shape: Shape): IdentifierKind | null {

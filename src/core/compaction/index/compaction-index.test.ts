@@ -101,6 +101,44 @@ describe("the index of a fold", () => {
     );
   });
 
+  test("writes the owner of several members once", () => {
+    const compacted = history(
+      say("assistant", "state.sessionId, runner.start and state.baseCommit, then state.agentType"),
+    );
+    expect(buildIndex({ compacted, previous: null, countText }).text).toBe(
+      "Symbols: state.{agentType sessionId baseCommit} runner.start",
+    );
+  });
+
+  test("a name stands there although the kept part thinks of it: thinking may go", () => {
+    const compacted = history(say("assistant", "calls openPool"));
+    const thinking = { type: "thinking", text: "openPool again", signature: "s" } as const;
+    const kept = history({ role: "assistant", content: [thinking] });
+    expect(buildIndex({ compacted, kept, previous: null, countText }).text).toBe(
+      "Symbols: openPool",
+    );
+  });
+
+  test("a folder with one unlikely name costs its whole line, so likelier names go first", () => {
+    const compacted = history(
+      answer(
+        Array.from({ length: 60 }, (_, at) => `skills/long-folder-name-${at}/SKILL.md`).join("\n"),
+      ),
+      answer(Array.from({ length: 40 }, (_, at) => `shownName${at}`).join(" ")),
+    );
+    const index = buildIndex({ compacted, previous: null, tokensMax: 250, countText });
+    const named = index.entries.filter(({ kind }) => kind === "symbol");
+    expect(named).toHaveLength(40);
+  });
+
+  test("keeps commands whole: quotes, redirections, and no lines of a text that follows", () => {
+    const command = "rg -n 'one|two run' src 2>&1 && npm run build <<EOF\nnot acommand\nEOF";
+    const again = use("bash", { command });
+    const { entries } = buildIndex({ compacted: history(again, again), previous: null, countText });
+    const commands = entries.filter(({ kind }) => kind === "command").map(({ text }) => text);
+    expect(commands.toSorted()).toEqual(["npm run build <<EOF", "rg -n 'one|two run' src 2>&1"]);
+  });
+
   test("never takes more tokens than it may, however few those are", () => {
     const compacted = history(noise(0, 300));
     for (const tokensMax of [10, 50, 500]) {

@@ -45,6 +45,16 @@ describe("identifiers in a text", () => {
     ]);
   });
 
+  test("are not members without their owner, ends of elements, or points of a drawing", () => {
+    expect([
+      ...identifiersOf("list().map(one) a?.nextName </section> .gitignore 4.013c.539"),
+    ]).toEqual([".gitignore"]);
+    expect([...identifiersOf("a colour #2E3440 of v1.2.3-rc.1")]).toEqual([
+      "#2E3440",
+      "v1.2.3-rc.1",
+    ]);
+  });
+
   test("are not in prose, plain numbers or dates", () => {
     const prose =
       "On 2026-11-16 at 10:30 the Agent read 1234 lines. Done. Next, I go on... 3.14 (e.g. so).";

@@ -19,7 +19,9 @@ export function* extractIdentifiers(text: string): Generator<Identifier, void> {
     }
     const end = endOfRun(text, at);
     // Longer runs are data, not names.
-    if (end - at <= runCharactersMax) yield* identifiersOfRun(text.slice(at, end));
+    if (end - at <= runCharactersMax && !isMemberOrTag(text, at, end)) {
+      yield* identifiersOfRun(text.slice(at, end));
+    }
     at = end;
   }
 }
@@ -38,6 +40,14 @@ function escapeLength(text: string, at: number): number {
   if (text.charCodeAt(at) !== backslash) return 1;
   const next = text[at + 1];
   return next === "n" || next === "t" || next === "r" ? 2 : 1;
+}
+
+/** `.map(` of `list().map(` is a member without its owner, `/div` of `</div>` the end of an element. */
+function isMemberOrTag(text: string, start: number, end: number): boolean {
+  const [before, first] = [text[start - 1], text.charCodeAt(start)];
+  if (first === slash) return before === "<";
+  if (first !== dot || text.charCodeAt(start + 1) === slash) return false;
+  return text[end] === "(" || before === ")" || before === "]" || before === "?" || before === "!";
 }
 
 function endOfRun(text: string, start: number): number {

@@ -26,11 +26,10 @@ export function joinMentions(older: Mention, newer: Mention): Mention {
   };
 }
 
-/** What a longer identifier contains: a path its folders and file name, a member its owner. */
+/** What a longer identifier contains: a path its folders and file name, a member its owner, each one its words. */
 export function partsOf({ text, kind }: Pick<Mention, "text" | "kind">): readonly string[] {
   const mark = separators[kind];
-  if (mark === undefined) return [];
-  const starts = startsOf(text, mark);
+  const starts = mark === undefined ? [] : startsOf(text, mark);
   const parts = new Set<string>();
   for (const [from, start] of starts.entries()) {
     for (const [to, end] of starts.entries()) {
@@ -42,9 +41,16 @@ export function partsOf({ text, kind }: Pick<Mention, "text" | "kind">): readonl
       if (start > 0 && mark === "/") parts.add(text.slice(start - 1, end - 1));
     }
   }
+  for (const word of text.split(/[^\p{L}\p{N}_]+/u)) parts.add(word);
   parts.delete(text);
   parts.delete("");
   return [...parts];
+}
+
+/** What it shares with others in the text of an index: a path its folder, a member its owner. Empty if nothing. */
+export function groupOf({ text, kind }: Pick<Mention, "text" | "kind">): string {
+  if (kind === "path") return text.slice(0, text.lastIndexOf("/", text.length - 2) + 1);
+  return kind === "dotted" ? text.slice(0, text.lastIndexOf(".") + 1) : "";
 }
 
 const separators: Readonly<Partial<Record<IdentifierKind, string>>> = {

@@ -31,37 +31,38 @@ export function compareMentions(left: Mention, right: Mention): number {
 }
 
 /**
- * A logistic model of "the agent writes it after the compaction, before it is shown again". Fitted on half of a
- * set of recorded sessions and rounded; the other half confirms it. Features that are rare there have weights
- * by judgement: user requests, failures, commands, hosts, codes and URLs.
+ * A logistic model of "the agent writes it after the compaction, before it is shown again". Fitted on the
+ * repositories of one half of a set of recorded sessions and rounded; the other half confirms it. Features that are
+ * rare there have weights by judgement: user requests, failures, commands, hosts, ids, codes and URLs.
  */
 const weights = {
-  base: -7,
-  writes: 1.7,
-  occurrences: 0.2,
-  ageOf20: 1.2,
-  ageOf100: 1.2,
+  base: -7.5,
+  isWritten: 1.5,
+  writes: 0.5,
+  occurrences: 0.3,
+  ageOf20: 0.9,
+  ageOf100: 1.3,
   asked: 1.2,
   written: 0.5,
-  isAsked: 0.5,
+  isAsked: 0.2,
   isError: 0.2,
 } as const;
 
 const kindWeights: Readonly<Record<IdentifierKind, number>> = {
-  path: 1.2,
+  path: 0.6,
   constant: 0,
   dotted: 0.2,
-  file: 0.1,
-  symbol: 0,
+  file: 0,
+  symbol: 0.5,
   url: 0,
-  id: 0,
+  id: 0.3,
   host: -0.3,
-  code: -0.5,
+  code: -0.3,
   command: -0.5,
-  version: 0.3,
-  name: -0.9,
-  quantity: -1.5,
-  flag: 1.9,
+  version: 0.5,
+  name: -1.3,
+  quantity: -1.3,
+  flag: 2,
 };
 
 function toChance(mention: Mention, asked: number, written: number): number {
@@ -69,6 +70,7 @@ function toChance(mention: Mention, asked: number, written: number): number {
   const sum =
     weights.base +
     kindWeights[kind] +
+    (writes > 0 ? weights.isWritten : 0) +
     weights.writes * Math.log1p(writes) +
     weights.occurrences * Math.log1p(occurrences) +
     weights.ageOf20 * Math.exp(-age / 20) +

@@ -1,14 +1,14 @@
 // An index as a model reads it: names below their folder, other identifiers by kind, and how many were left out.
 import type { IdentifierKind } from "./classify.ts";
 import { groupFolders } from "./folders.ts";
-import type { Mention } from "./mention.ts";
+import { groupOf, type Mention } from "./mention.ts";
 
-/** Each identifier appears verbatim, or as a name under its folder and that folder's parent. */
+/** Each identifier appears verbatim, as a name under its folder and that folder's parent, or as `owner.{one two}`. */
 export function renderIndex(entries: readonly Mention[], leftOut: number): string {
   if (entries.length === 0) return leftOutLine(leftOut);
   const paths = entries.filter(({ kind }) => kind === "path").map(({ text }) => text);
   const others = groups.flatMap(({ title, kinds }) => {
-    const texts = entries.filter(({ kind }) => kinds.includes(kind)).map(({ text }) => text);
+    const texts = groupMembers(entries.filter(({ kind }) => kinds.includes(kind)));
     if (texts.length === 0) return [];
     return title === "Commands" ? ["Commands:", ...texts] : [`${title}: ${texts.join(" ")}`];
   });
@@ -19,6 +19,21 @@ export function renderIndex(entries: readonly Mention[], leftOut: number): strin
   const heading = "Paths by folder; indented folders are inside the one above:";
   const lines = [...(paths.length === 0 ? [] : [heading]), ...folders, ...others];
   return [...lines, leftOutLine(leftOut)].filter((each) => each !== "").join("\n");
+}
+
+/** `owner.{one two}` for members of one owner, at the place of the first. */
+function groupMembers(entries: readonly Mention[]): readonly string[] {
+  const owners = new Map<string, string[]>();
+  for (const entry of entries) {
+    const owner = groupOf(entry);
+    const key = owner === "" ? entry.text : owner;
+    owners.set(key, [...(owners.get(key) ?? []), entry.text]);
+  }
+  return Array.from(owners, ([owner, [first = "", ...others]]) => {
+    if (others.length === 0) return first;
+    const names = [first, ...others].map((text) => text.slice(owner.length));
+    return `${owner}{${names.join(" ")}}`;
+  });
 }
 
 const groups: readonly { readonly title: string; readonly kinds: readonly IdentifierKind[] }[] = [
