@@ -31,7 +31,7 @@ export const ledgerReads: Scenarios = {
       });
       await process.events.flush();
       const lines = await readAll(ledger.exportSession(sessionId));
-      stage.results.push({ exported: lines.map(withoutLatency) });
+      stage.results.push({ exported: lines.map(withoutNewer) });
       const other = await stage.start();
       await other.ledger.deleteSession(sessionId);
       await other.ledger.importSession(linesOf(lines), { as: "imported", isTrusted: true });
@@ -42,8 +42,9 @@ export const ledgerReads: Scenarios = {
   },
 };
 
-/** Tools are timed by the machine's clock. */
-function withoutLatency(line: string): string {
+/** Tools are timed by the machine's clock. The records are older than the tiers of calls. */
+function withoutNewer(line: string): string {
+  if (line.startsWith('{"calls"')) return line.replace(/\\"tiers\\":\[\[.*?\]\],/, "");
   return line.includes('"type":"tool.') ? line.replace(/latency_ms\\":[\d.e-]+/, "") : line;
 }
 
