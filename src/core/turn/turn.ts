@@ -31,7 +31,7 @@ export interface Turn {
   /** Calls that another process made before this one resumed the turn, oldest first. */
   readonly earlier: readonly CallEntry[];
   /** Recorded calls of this process, oldest first. */
-  readonly calls: readonly CallEntry[];
+  readonly calls: readonly TurnCall[];
   /** When the tools of this process ran. */
   readonly toolRuns: readonly ToolRun[];
   /** Compactions of this turn, by this or another process. */
@@ -51,6 +51,12 @@ export interface Turn {
   readonly at: Stage;
   /** Events that follow from the last result. */
   readonly news: readonly EventBody[];
+}
+
+/** A call with what it lost. */
+export interface TurnCall extends CallEntry {
+  /** As in the event `cache.miss`; null if nothing was lost. Absent if another process made the call. */
+  readonly miss?: PayloadOf<"cache.miss"> | null;
 }
 
 /** The event that the turn handles. */

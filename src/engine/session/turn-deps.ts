@@ -68,8 +68,9 @@ export async function toDeps(
   };
 }
 
-function depsOfHandle({ signal, onPart, onPhase, takeSteered }: HandleParts): Partial<Deps> {
-  return { signal, onPart, onPhase, takeSteered };
+function depsOfHandle({ signal, onPart, onPhase, emit, takeSteered }: HandleParts): Partial<Deps> {
+  const onMiss: Deps["onMiss"] = (callNumber, miss) => emit({ type: "miss", callNumber, miss });
+  return { signal, onPart, onPhase, onMiss, takeSteered };
 }
 
 /** All sessions of an engine learn the sizes of a model together. */
