@@ -10,6 +10,7 @@ import type { Result, Step, StepOf } from "./core/turn/step.ts";
 import {
   countPrompt,
   noteBill,
+  tellMiss,
   compactInTurn,
   encodeCall,
   recordSent,
@@ -111,6 +112,7 @@ async function carryOut(
     case "record reply":
       await running.lease?.append(step.entry, step.more);
       noteBill(running.turn, step.entry, deps);
+      tellMiss(running.turn, deps);
       return { did: "record reply" };
     case "run tools":
       return runTools(step, running, deps);

@@ -153,6 +153,49 @@ test("explain names section and byte where a layout breaks its own cache", async
   expect(first.block.byteOffset).toBeGreaterThan(0);
 });
 
+test("stats misses says which section broke, at which byte, and what it cost", async () => {
+  const window = ["--from", "2020-01-01", "--to", "2040-01-01", "--store", metis.where];
+  const typed = ["stats", "misses", "--group-by", "section", ...window];
+  const { data } = JSON.parse((await strata({}, ...typed, "--json")).out);
+  const volatile = metis.misses.filter(({ block_label: label }) => label === "volatile");
+  expect(volatile.length).toBeGreaterThan(0);
+  expect(data).toContainEqual(
+    expect.objectContaining({
+      section: "volatile",
+      miss_count: volatile.length,
+      causes: { "system changed": volatile.length },
+      costliest_block: "volatile (T5, block 3)",
+      costliest_byte: volatile[0]?.block_byte_offset,
+    }),
+  );
+  const { out } = await strata({}, ...typed);
+  expect(out).toContain("volatile (T5, block 3)");
+  expect(out).toMatch(/^section +miss/);
+});
+
+test("stats cache_effectiveness attributes every billed token to a tier", async () => {
+  const window = ["--from", "2020-01-01", "--to", "2040-01-01", "--store", tail.where, "--json"];
+  const asked = ["stats", "cache_effectiveness", ...window];
+  const [all] = JSON.parse((await strata({}, ...asked)).out).data;
+  const { data, notes } = JSON.parse((await strata({}, ...asked, "--group-by", "tier")).out);
+  expect(notes).toEqual([]);
+  const sum = (name: string): number =>
+    data.reduce(
+      (total: number, row: Readonly<Record<string, number>>) => total + (row[name] ?? 0),
+      0,
+    );
+  for (const name of ["uncached_input_tokens", "cached_input_tokens", "cache_creation_tokens"]) {
+    expect(sum(name)).toBe(all[name]);
+  }
+  expect(data.map(({ tier }: { readonly tier: string }) => tier).toSorted()).toEqual([
+    "T0",
+    "T1",
+    "T3",
+    "T4",
+    "T5",
+  ]);
+});
+
 test("text that is not stored is inferred, and no byte is claimed", async () => {
   const typed = ["explain", "--session", "live", "--store", silentMetis.where];
   const [first] = JSON.parse((await strata({}, ...typed, "--json")).out).shown;

@@ -1,7 +1,11 @@
 // How much of the prompts was read from the cache, how much was written, and how much was written again.
-import { integer } from "../edge/stores/sql/read-row.ts";
-import type { Analysis, Question } from "./analysis.ts";
-import { hitRateOf, ratio, sumSql, writtenSql } from "./figures.ts";
+import { attributeUsage } from "../core/cache/tier-usage.ts";
+import { fromOutcomeText } from "../core/ledger/call-text.ts";
+import { noUsage, type Usage } from "../core/message/usage.ts";
+import type { Tier } from "../core/tokens/budget.ts";
+import { integer, readAs } from "../edge/stores/sql/read-row.ts";
+import type { Analysis, Found, LedgerSnapshot, Question } from "./analysis.ts";
+import { ratio, sumSql, writtenSql, type TokenSums } from "./figures.ts";
 import { callGroups, readByGroup, type GroupKey } from "./group-keys.ts";
 
 export interface CacheFigures {
@@ -12,8 +16,10 @@ export interface CacheFigures {
   readonly hit_rate: number | null;
   /** Written ÷ everything sent. */
   readonly cache_write_share: number | null;
-  /** Tokens new to the cache: the longest prefix minus what the first call in the window read. */
-  readonly distinct_tokens: number;
+  /** Read or written ÷ everything sent: what stood before the last marker. */
+  readonly coverage: number | null;
+  /** Tokens new to the cache: the longest prefix minus what the first call in the window read. Null for a tier. */
+  readonly distinct_tokens: number | null;
   /** Written ÷ distinct: 1 if nothing was written twice. */
   readonly rewrite_factor: number | null;
   readonly call_count: number;
@@ -22,9 +28,10 @@ export interface CacheFigures {
 export const cacheEffectiveness: Analysis<CacheFigures> = {
   summary:
     "How much of the prompts was read from the cache, and what was written to it, once or again",
-  groupBys: callGroups,
-  orders: ["call_count", "hit_rate", "cache_write_share", "rewrite_factor"],
+  groupBys: [...callGroups, "tier"],
+  orders: ["call_count", "hit_rate", "cache_write_share", "coverage", "rewrite_factor"],
   async ask(ledger, question) {
+    if (question.groupBy === "tier") return askTiers(ledger, question);
     const groups = await readByGroup(
       ledger,
       question,
@@ -40,11 +47,7 @@ export const cacheEffectiveness: Analysis<CacheFigures> = {
       const written = integer(row, "written");
       const distinct = integer(row, "distinct_tokens");
       const figures: CacheFigures = {
-        uncached_input_tokens: uncached,
-        cached_input_tokens: read,
-        cache_creation_tokens: written,
-        hit_rate: hitRateOf({ uncached, read, written, output: 0 }),
-        cache_write_share: ratio(written, uncached + read + written),
+        ...sharesOf({ uncached, read, written }),
         distinct_tokens: distinct,
         rewrite_factor: ratio(written, distinct),
         call_count: integer(row, "call_count"),
@@ -54,6 +57,69 @@ export const cacheEffectiveness: Analysis<CacheFigures> = {
     return { rows };
   },
 };
+
+function sharesOf({
+  uncached,
+  read,
+  written,
+}: Sums): Omit<CacheFigures, "distinct_tokens" | "rewrite_factor" | "call_count"> {
+  const prompt = uncached + read + written;
+  return {
+    uncached_input_tokens: uncached,
+    cached_input_tokens: read,
+    cache_creation_tokens: written,
+    hit_rate: ratio(read, prompt),
+    cache_write_share: ratio(written, prompt),
+    coverage: ratio(read + written, prompt),
+  };
+}
+
+type Sums = Pick<TokenSums, "uncached" | "read" | "written">;
+
+/** Each bill spread over the tiers of its prompt, which is read and written from its start. */
+async function askTiers(
+  { query }: LedgerSnapshot,
+  { window }: Question,
+): Promise<Found<CacheFigures>> {
+  const calls = await query(
+    `SELECT c.uncached_tokens, c.read_tokens, ${writtenSql} AS written, c.outcome_json FROM calls c
+    WHERE c.started_ms >= ? AND c.started_ms < ? AND c.uncached_tokens IS NOT NULL`,
+    [window.startMs, window.endMs],
+  );
+  const sums = new Map<Tier, Sums & { readonly calls: number }>();
+  let unknown = 0;
+  for (const row of calls) {
+    const { tiers } = readAs(row, "outcome_json", fromOutcomeText);
+    if (tiers === undefined) {
+      unknown += 1;
+      continue;
+    }
+    const usage: Usage = {
+      ...noUsage,
+      uncachedTokens: integer(row, "uncached_tokens"),
+      cacheReadTokens: integer(row, "read_tokens"),
+      cacheWriteTokens: { "5m": integer(row, "written") },
+    };
+    for (const { tier, uncachedTokens, readTokens, writtenTokens } of attributeUsage(
+      tiers,
+      usage,
+    )) {
+      const sum = sums.get(tier) ?? { uncached: 0, read: 0, written: 0, calls: 0 };
+      sums.set(tier, {
+        uncached: sum.uncached + uncachedTokens,
+        read: sum.read + readTokens,
+        written: sum.written + writtenTokens,
+        calls: sum.calls + 1,
+      });
+    }
+  }
+  const rows = [...sums].map(([label, { calls: call_count, ...sum }]) => ({
+    label,
+    figures: { ...sharesOf(sum), distinct_tokens: null, rewrite_factor: null, call_count },
+  }));
+  const notes = unknown === 0 ? [] : [`${unknown} calls were recorded without their tiers`];
+  return { rows, notes };
+}
 
 /**
  * One row per growing prefix: per session, model and stretch between two compactions. What its first call in the window read

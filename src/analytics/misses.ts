@@ -1,7 +1,17 @@
-// Why calls read less from the cache than they could have, and what that cost.
+// Why calls read less from the cache than they could have, where their prompts broke, and what that cost.
 import type { Analysis } from "./analysis.ts";
 import { parseUsdText, toUsdText } from "./figures.ts";
-import { eventLabel, groupEvents, readEvents, sessionCount, sumField } from "./stored-events.ts";
+import {
+  countBy,
+  eventLabel,
+  groupEvents,
+  numberField,
+  readEvents,
+  sessionCount,
+  sumField,
+  textField,
+  type StoredEvent,
+} from "./stored-events.ts";
 
 export interface MissFigures {
   readonly miss_count: number;
@@ -12,15 +22,30 @@ export interface MissFigures {
   readonly lost_cost_usd: string;
   /** Misses of unknown cost: the real sum is higher. */
   readonly unpriced_miss_count: number;
+  /** How often each cause. */
+  readonly causes: Readonly<Record<string, number>>;
+  /** How often each section of the prompt: the first that differs, or the last that was not read. */
+  readonly sections: Readonly<Record<string, number>>;
+  /** The miss that lost most tokens. */
+  readonly costliest_cause: string | null;
+  readonly costliest_detail: string | null;
+  /** Section, tier and number of its block. */
+  readonly costliest_block: string | null;
+  /** The first byte of the block that differs. */
+  readonly costliest_byte: number | null;
+  readonly costliest_session: string;
+  readonly costliest_turn: string | null;
 }
 
 export const misses: Analysis<MissFigures> = {
-  summary: "Why calls read less from the cache than they could have, and what that cost",
-  groupBys: ["cause", "model", "session", "day", "hour", "none"],
+  summary: "Why calls read less from the cache than they could have, where, and what that cost",
+  groupBys: ["cause", "section", "tier", "model", "session", "turn", "day", "hour", "none"],
   orders: ["lost_cost_usd", "miss_count", "lost_tokens"],
   async ask(ledger, question) {
     const events = await readEvents(ledger, question, ["cache.miss"]);
-    const groups = groupEvents(events, (event) => [eventLabel(event, question.groupBy)]);
+    const groups = groupEvents(events, (event) => [
+      eventLabel(event, fields[question.groupBy] ?? question.groupBy),
+    ]);
     const rows = [...groups].map(([label, group]) => {
       const losses = group.map(({ payload }) => parseUsdText(payload["lost_cost_usd"]));
       const lost = losses.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n);
@@ -32,9 +57,43 @@ export const misses: Analysis<MissFigures> = {
         lost_tokens: sumField(group, "lost_tokens"),
         lost_cost_usd: toUsdText(lost),
         unpriced_miss_count: losses.filter((each) => each === null).length,
+        causes: countBy(group, (event) => textField(event, "cause")),
+        sections: countBy(group, (event) => textField(event, "block_label")),
+        ...toCostliest(group),
       };
       return { label, figures, exact: { lost_cost_usd: lost } };
     });
     return { rows };
   },
 };
+
+/** Groups with another name than their field. */
+const fields: Readonly<Record<string, string>> = { section: "block_label", tier: "block_tier" };
+
+type Costliest = Pick<MissFigures, Extract<keyof MissFigures, `costliest_${string}`>>;
+
+/** The first of equal ones by time. */
+function toCostliest(group: readonly StoredEvent[]): Costliest {
+  const [first] = group.toSorted(
+    (left, right) => lostIn(right) - lostIn(left) || left.timeMs - right.timeMs,
+  );
+  return {
+    costliest_cause: first === undefined ? null : textField(first, "cause"),
+    costliest_detail: first === undefined ? null : textField(first, "detail"),
+    costliest_block: first === undefined ? null : toBlock(first),
+    costliest_byte: first === undefined ? null : numberField(first, "block_byte_offset"),
+    costliest_session: first?.sessionId ?? "",
+    costliest_turn: first?.turnId ?? null,
+  };
+}
+
+function lostIn(event: StoredEvent): number {
+  return numberField(event, "lost_tokens") ?? 0;
+}
+
+function toBlock(event: StoredEvent): string | null {
+  const index = numberField(event, "block_index");
+  const section = textField(event, "block_label");
+  if (index === null || section === null) return null;
+  return `${section} (${textField(event, "block_tier") ?? "?"}, block ${index + 1})`;
+}

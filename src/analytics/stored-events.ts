@@ -41,6 +41,8 @@ export function eventLabel(event: StoredEvent, groupBy: string): Label {
       return "all";
     case "session":
       return event.sessionId;
+    case "turn":
+      return event.turnId;
     case "model":
       return event.model;
     case "day":
@@ -57,12 +59,14 @@ export function textField({ payload }: StoredEvent, name: string): string | null
   return typeof value === "string" ? value : null;
 }
 
+export function numberField({ payload }: StoredEvent, name: string): number | null {
+  const value = payload[name];
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
 /** The sum of a number in the payloads; anything else counts as 0. */
 export function sumField(events: readonly StoredEvent[], name: string): number {
-  return events.reduce((sum, { payload }) => {
-    const value = payload[name];
-    return typeof value === "number" && Number.isFinite(value) ? sum + value : sum;
-  }, 0);
+  return events.reduce((sum, event) => sum + (numberField(event, name) ?? 0), 0);
 }
 
 export function sessionCount(events: readonly StoredEvent[]): number {

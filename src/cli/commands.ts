@@ -190,6 +190,27 @@ export const commands: readonly Command[] = [
     load: () => import("./sim.ts"),
   },
   ...ledgerCommands,
+  {
+    name: "trace",
+    summary: "Show what happened in a session, event by event",
+    operands: [{ name: "SESSION", meaning: "the id of a session, also of a sub-agent" }],
+    options: {
+      type: {
+        value: "TYPES",
+        meaning: "only these events, comma-separated: cache.miss, or tool for all of tools",
+      },
+      turn: { value: "ID", meaning: "only events of this turn" },
+      store,
+      json: { meaning: "print each event as a line of JSON: the audit trail" },
+    },
+    examples: {
+      "strata trace build": "calls, tools, misses and compactions of a session, in order",
+      "strata trace build --type cache.miss,llm --turn turn-7":
+        "the calls of one turn, and what they lost",
+      "strata trace build --json": "the audit trail, for a script",
+    },
+    load: () => import("./trace/trace.ts"),
+  },
   ...memoryCommands,
   ...skillsCommands,
   ...configCommands,

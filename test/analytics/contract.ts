@@ -42,6 +42,7 @@ export function analyticsContract(store: TestStore): void {
           cache_creation_tokens: 2250,
           hit_rate: 2500 / 4800,
           cache_write_share: 2250 / 4800,
+          coverage: 4750 / 4800,
           // 1200 before the compaction; after it 750, of which 400 were there.
           distinct_tokens: 1550,
           rewrite_factor: 2250 / 1550,
@@ -54,6 +55,7 @@ export function analyticsContract(store: TestStore): void {
           cache_creation_tokens: 1000,
           hit_rate: 0,
           cache_write_share: 1000 / 1100,
+          coverage: 1000 / 1100,
           distinct_tokens: 1000,
           rewrite_factor: 1,
           call_count: 2,
@@ -65,6 +67,7 @@ export function analyticsContract(store: TestStore): void {
           cache_creation_tokens: 0,
           hit_rate: 50 / 60,
           cache_write_share: 0,
+          coverage: 50 / 60,
           distinct_tokens: 0,
           rewrite_factor: null,
           call_count: 1,
@@ -426,12 +429,62 @@ export function analyticsContract(store: TestStore): void {
         lost_tokens: 740,
         lost_cost_usd: "0.001890",
         unpriced_miss_count: 1,
+        causes: { "lifetime expired": 2 },
+        sections: { "user message 4": 1 },
+        costliest_cause: "lifetime expired",
+        costliest_detail: null,
+        costliest_block: null,
+        costliest_byte: null,
+        costliest_session: "a",
+        costliest_turn: "a4",
       },
     ]);
     expect(await dataOf("misses", { groupBy: "model", order: "group" })).toMatchObject([
       { model: "claude-sonnet-4-6", miss_count: 1 },
       { model: "garage-1", miss_count: 1 },
     ]);
+  });
+
+  test("misses are told by section and by tier, with block, byte and detail", async () => {
+    const place = {
+      miss_count: 1,
+      causes: { "lifetime expired": 1 },
+      costliest_detail: "after 12 min",
+      costliest_block: "user message 4 (T3, block 8)",
+      costliest_byte: 12,
+      costliest_turn: "x1",
+    };
+    expect(await dataOf("misses", { groupBy: "section" })).toMatchObject([
+      { section: null, miss_count: 1, lost_cost_usd: "0.001890" },
+      { section: "user message 4", ...place },
+    ]);
+    expect(await dataOf("misses", { groupBy: "tier", order: "group" })).toMatchObject([
+      { tier: null },
+      { tier: "T3", ...place },
+    ]);
+    expect(await dataOf("misses", { groupBy: "turn" })).toMatchObject([
+      { turn: "a4", lost_tokens: 700 },
+      { turn: "x1", lost_tokens: 40 },
+    ]);
+  });
+
+  test("a bill is attributed to the tiers of its prompt, from its start (C-14)", async () => {
+    const answer = await ask(await open(), "cache_effectiveness", {
+      groupBy: "tier",
+      order: "group",
+    });
+    expect(answer.data).toMatchObject([
+      {
+        tier: "T0",
+        cache_creation_tokens: 100,
+        uncached_input_tokens: 0,
+        coverage: 1,
+        call_count: 1,
+      },
+      { tier: "T3", cache_creation_tokens: 650, cached_input_tokens: 0, coverage: 1, hit_rate: 0 },
+      { tier: "T5", cache_creation_tokens: 0, uncached_input_tokens: 10, coverage: 0 },
+    ]);
+    expect(answer.notes).toEqual(["6 calls were recorded without their tiers"]);
   });
 
   test("compactions are told by trigger, with attempts that came to nothing (N-24)", async () => {

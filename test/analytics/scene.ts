@@ -43,7 +43,7 @@ export async function writeScene(ledger: Ledger): Promise<void> {
   );
   await runTurn(ledger, "a", "a3", [paid(300, used(400, 300), 1575)]);
   await runTurn(ledger, "a", "a4", [
-    { ...paid(hourMs, used(0, 750), 0), costPicoUsd: 3_142_500_000n },
+    { ...paid(hourMs, used(0, 750), 0), costPicoUsd: 3_142_500_000n, tiers },
   ]);
   await runTurn(ledger, "w", "w1", [{ ...at(400), ...failed }], "failed");
   const attempt = { ...noUsage, uncachedTokens: 200 };
@@ -55,6 +55,13 @@ export async function writeScene(ledger: Ledger): Promise<void> {
   await runTurn(ledger, "x", "x1", [{ ...at(600), usage: used(50, 0), costPicoUsd: null }]);
   await ledger.appendEvents(drafts.map(toEvent));
 }
+
+/** In tokens of our own count, half of those billed. */
+const tiers: Required<CallEntry>["tiers"] = [
+  ["T0", 50],
+  ["T3", 325],
+  ["T5", 5],
+];
 
 export const hourMs = 3_600_000;
 
@@ -143,6 +150,11 @@ const drafts: readonly EventDraft[] = [
       lost_tokens: 40,
       lost_cost_usd: null,
       ...noBlock,
+      detail: "after 12 min",
+      block_tier: "T3",
+      block_label: "user message 4",
+      block_index: 7,
+      block_byte_offset: 12,
     },
   },
   {

@@ -64,6 +64,27 @@ test("X-08: what was said, which tools ran when and with what, usage and cost in
   expect(text).toMatchObject({ costPicoUsd: String(sum), toolCalls: [{ name: "read" }, {}] });
 });
 
+test("a call that read too little says so while the turn runs and in its result, with cause and byte", async () => {
+  const place = makePlace();
+  const { url } = await serve({ model: createScripted([{ text: "One." }, { text: "Two." }]) });
+  place.configure(
+    `models: { default: claude-sonnet-4-6 }
+policies: { default: metis }
+providers: { anthropic: { base_url: "${url}", api_key: ${plantedKey} } }`,
+  );
+  const session = await (await start(place)).engine.session("s");
+  const first = await session.run("Remember these words. ".repeat(1000)).result;
+  expect(first.calls.map(({ miss }) => miss)).toEqual([null]);
+  const handle = session.run("And?");
+  const told: unknown[] = [];
+  for await (const part of handle) if (part.type === "miss") told.push(part);
+  const { calls } = await handle.result;
+  expect(calls[0]?.miss).toMatchObject({ cause: "system changed", block_tier: "T5" });
+  expect(calls[0]?.miss?.block_byte_offset).toBeGreaterThan(0);
+  expect(calls[0]?.miss?.lost_tokens).toBeGreaterThan(1024);
+  expect(told).toEqual([{ type: "miss", callNumber: 1, miss: calls[0]?.miss }]);
+});
+
 async function inTwo(isReleased: boolean): Promise<TurnResult> {
   const { engine, post } = await openWorld();
   const session = await engine.open({ id: "s" });

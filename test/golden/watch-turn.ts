@@ -112,6 +112,9 @@ function addPart(seen: unknown[], part: TurnPart): void {
     case "queued":
     case "route":
       seen.push(part);
+      return;
+    case "miss":
+    // The records are older than this part; the event says the same.
   }
 }
 

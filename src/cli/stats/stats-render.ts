@@ -43,7 +43,7 @@ const tokens = "uncached_input_tokens cached_input_tokens cache_creation_tokens"
 
 /** The columns after the group; columns without a value are left out. */
 const shown: Readonly<Record<AnalysisName, string>> = {
-  cache_effectiveness: `call_count ${tokens} hit_rate cache_write_share rewrite_factor`,
+  cache_effectiveness: `call_count ${tokens} hit_rate coverage cache_write_share rewrite_factor`,
   cost: `call_count ${tokens} output_tokens hit_rate summary_cost_usd warm_cost_usd failed_cost_usd cost_usd unpriced_call_count`,
   savings:
     "call_count no_cache.actual_cost_usd no_cache.cost_usd no_cache.saved_usd no_cache.saved_share no_cache.unpriced_call_count baseline.model baseline.cost_usd baseline.saved_usd baseline.saved_share baseline.unpriced_call_count",
@@ -54,7 +54,8 @@ const shown: Readonly<Record<AnalysisName, string>> = {
     "call_count failed_call_count partial_call_count failure_rate latency_ms_p50 latency_ms_p95 turn_count failed_turn_count open_turn_count tool_use_count failed_tool_use_count failures",
   routing: "turn_count switched_turn_count decided_by",
   skills: "load_count loaded_tokens session_count search_count last_loaded_at load_reasons",
-  misses: "miss_count session_count lost_tokens lost_cost_usd unpriced_miss_count",
+  misses:
+    "miss_count session_count lost_tokens lost_cost_usd unpriced_miss_count causes sections costliest_block costliest_byte costliest_detail",
   compactions:
     "compaction_count turns_summarized tokens_before tokens_after kept_share cost_usd failed_cost_usd duration_ms_mean outcomes",
 };
@@ -97,7 +98,7 @@ function titleOf(name: string): string {
 }
 
 const figures =
-  /_(?:count|tokens|usd|rate|share|factor|ms|p50|p95|mean|before|after|summarized)$|^number$|^tokens_/;
+  /_(?:count|tokens|usd|rate|share|factor|ms|p50|p95|mean|before|after|summarized|byte)$|^number$|^coverage$|^tokens_/;
 
 function isNumber(name: string): boolean {
   return figures.test(name);
@@ -118,7 +119,7 @@ function toCell(name: string, value: unknown): string {
 }
 
 function toFigure(name: string, value: number): string {
-  if (/_(?:rate|share)$/.test(name)) return formatPercent(value);
+  if (/(?:_rate|_share|^coverage)$/.test(name)) return formatPercent(value);
   if (name.endsWith("_factor")) return value.toFixed(2);
   if (name.includes("_ms")) return `${(value / 1000).toFixed(1)} s`;
   return /tokens/.test(name) ? formatTokens(value) : formatNumber(value);

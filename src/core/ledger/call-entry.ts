@@ -3,6 +3,7 @@ import type { CachePlan } from "../cache/cache-plan.ts";
 import type { CachePromise } from "../cache/evidence.ts";
 import type { Verdict } from "../cache/learn-from-reply.ts";
 import type { PolicyName } from "../cache/policy.ts";
+import type { TierSizes } from "../cache/tier-usage.ts";
 import type { ContentHash } from "../hash.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
@@ -22,6 +23,8 @@ export interface CallRecord {
   /** The key of everything that was sent and will be sent again. */
   readonly promptKey: ContentHash;
   readonly plan: CachePlan;
+  /** What was sent, by tier, by our count. Absent if an earlier version or another program recorded the call. */
+  readonly tiers?: TierSizes;
   readonly status: "complete" | "partial" | "failed";
   readonly stopReason: ReplyStop | null;
   /** The host that answered, if a router says which one. */

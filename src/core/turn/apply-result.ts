@@ -19,6 +19,7 @@ import {
   type TurnEnding,
 } from "./turn.ts";
 import { announce, announceRoute, eventsOfCall } from "./turn-events.ts";
+import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { TurnEnd } from "../ledger/turn-record.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
@@ -172,7 +173,7 @@ function replied(turn: Turn): Turn {
     ...turn,
     ...rest,
     session,
-    calls: [...turn.calls, entry],
+    calls: [...turn.calls, withMoneyAsText({ ...entry, miss })],
     isCompacted: false,
     at: { after: "record reply", call },
     news: eventsOfCall(turn, entry, miss),

@@ -6,6 +6,7 @@ import { appendMessages, messagesFrom, messageTokens } from "../assembly/thread.
 import type { CachePlan } from "../cache/cache-plan.ts";
 import type { CacheState } from "../cache/cache-state.ts";
 import { learnFromReply, type ReplyLesson } from "../cache/learn-from-reply.ts";
+import { tierSizesOf } from "../cache/tier-usage.ts";
 import { learnPace } from "../cache/pace.ts";
 import { bookCall, lastCallMs } from "../cache/warm-books.ts";
 import { afterCall, afterTurn, type CompactionState } from "../compaction/plan/compaction-state.ts";
@@ -274,6 +275,7 @@ function commonOf(session: Session, call: FinishedCall) {
     policy: session.policy.name,
     promptKey: assembly.blocks.at(assembly.tailBlock)?.key ?? "",
     plan,
+    tiers: tierSizesOf(assembly),
     sent: messagesFrom(assembly.thread, session.thread.messages.length),
     discarded: [...discardedOf(call).map(({ usage }) => usage.usage), ...spent.usages],
     ...(attempts.length === 0 ? {} : { attemptCount: attempts.length }),

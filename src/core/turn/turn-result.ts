@@ -10,7 +10,7 @@ import type { ReplyStop } from "../wire/reply.ts";
 import type { ToolRun, TurnCompaction } from "./done-in-turn.ts";
 import { toolUsesIn } from "./next-step.ts";
 import { isTimeout, totalCost, toTurnError, type TurnErrorKind } from "./turn-payloads.ts";
-import type { Turn, TurnEnding } from "./turn.ts";
+import type { Turn, TurnCall, TurnEnding } from "./turn.ts";
 
 /** `JSON.stringify` takes it: without `session`, and with money as decimal text. */
 export interface TurnResult {
@@ -32,8 +32,8 @@ export interface TurnResult {
   readonly durationMs: number;
   /** Compactions that the turn made, oldest first. */
   readonly compactions: readonly TurnCompaction[];
-  /** Every call as the ledger has it. */
-  readonly calls: readonly CallEntry[];
+  /** Every call as the ledger has it, with what it lost of the cache and why. */
+  readonly calls: readonly TurnCall[];
   /** The session after the turn. It does not have the messages of a failed turn. */
   readonly session: Session;
   /** Messages to the agent that came too late for a call; absent if nobody could send some. */

@@ -35,7 +35,7 @@ export interface Turn {
   /** Calls that another process made before this one resumed the turn, oldest first. */
   readonly earlier: readonly CallEntry[];
   /** Recorded calls of this process, oldest first. */
-  readonly calls: readonly CallEntry[];
+  readonly calls: readonly TurnCall[];
   /** Tools that ran for the turn, in this or another process. */
   readonly toolRuns: readonly ToolRun[];
   /** Compactions of this turn, by this or another process. */
@@ -57,6 +57,12 @@ export interface Turn {
   readonly at: Stage;
   /** Events that follow from the last result. */
   readonly news: readonly EventBody[];
+}
+
+/** A call with what it lost. */
+export interface TurnCall extends CallEntry {
+  /** As in the event `cache.miss`; null if nothing was lost. Absent if another process made the call. */
+  readonly miss?: PayloadOf<"cache.miss"> | null;
 }
 
 /** The event that the turn handles. */

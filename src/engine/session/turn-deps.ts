@@ -91,9 +91,10 @@ function needsOf({ tools }: World, role: AgentRole, tool: string): readonly stri
 }
 
 function depsOfHandle(parts: HandleParts): Partial<Deps> {
-  const { signal, onPart, onPhase, steering } = parts;
+  const { signal, onPart, onPhase, emit, steering } = parts;
   const { takeSteered, queue } = steering;
-  return { signal, onPart, onPhase, takeSteered, queue };
+  const onMiss: Deps["onMiss"] = (callNumber, miss) => emit({ type: "miss", callNumber, miss });
+  return { signal, onPart, onPhase, onMiss, takeSteered, queue };
 }
 
 /** All sessions of an engine learn the sizes of a model together. */

@@ -7,6 +7,7 @@ import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { SkillActivationRegistry } from "../../core/skills/skill-registry.ts";
 import type { CompactionRules } from "../../core/session/compaction-rules.ts";
 import type { FoundationSetup } from "../../core/session/session-foundation.ts";
+import type { Miss } from "../../core/turn/diagnose-call.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import type { Counter } from "../../edge/counters/counter.ts";
@@ -66,6 +67,8 @@ export interface StepDeps {
   readonly signal?: AbortSignal;
   readonly onPart?: (part: StreamPart) => void;
   readonly onPhase?: (phase: TurnPhase) => void;
+  /** Called after a call that read less from the cache than it could have. */
+  readonly onMiss?: (callNumber: number, miss: Miss) => void;
   readonly onRecorded?: (session: Session) => void;
   /** Called before every call. Returns the session with the current settings. */
   readonly refresh?: (session: Session) => Promise<Session>;

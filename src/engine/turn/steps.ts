@@ -148,6 +148,12 @@ export function noteBill(
   counter?.noteBill({ labels: labelsOf(session), countedTokens: counted, usage });
 }
 
+/** Says at once what the call lost. */
+export function tellMiss({ at }: Turn, { onMiss }: Pick<StepDeps, "onMiss">): void {
+  if (at.after !== "send" || at.sent.miss === null) return;
+  onMiss?.(at.sent.entry.number, at.sent.miss);
+}
+
 function labelsOf({ agent, model }: Session): DriftLabels {
   return { agent, provider: model.provider, model: model.id };
 }

@@ -3,6 +3,7 @@ import type { QueueMode } from "../../core/config/schema/queue.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import type { PassedOver, RouteSource } from "../../core/routing/decide-route.ts";
 import { StrataError } from "../../core/strata-error.ts";
+import type { Miss } from "../../core/turn/diagnose-call.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import type { TurnResult } from "../../core/turn/turn-result.ts";
 import type { TurnPhase } from "./deps.ts";
@@ -31,6 +32,8 @@ export type TurnPart =
       readonly result?: ToolResultBlock;
     })
   | { readonly type: "phase"; readonly phase: TurnPhase }
+  /** A call read less from the cache than it could have, as in the event `cache.miss`. */
+  | { readonly type: "miss"; readonly callNumber: number; readonly miss: Miss }
   | { readonly type: "ended"; readonly run: TurnResult }
   | { readonly type: "failed"; readonly error: unknown };
 

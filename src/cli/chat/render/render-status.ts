@@ -9,7 +9,7 @@ import { cutToWidth } from "../words/text-width.ts";
 
 /** Parts that do not fit are left out from the right. */
 export function renderStatus(
-  { about, totals, turn, isQuitting }: ChatState,
+  { about, totals, turn, lastMiss, isQuitting }: ChatState,
   options: RenderOptions,
 ): string {
   const { usage, callCount, costPicoUsd, savedPicoUsd, contextTokens } = totals;
@@ -20,6 +20,7 @@ export function renderStatus(
     ...(turn === null ? [] : [doing(turn)]),
     `${formatTokens(contextTokens)} of ${formatTokens(about.windowTokens)} (${share} %)`,
     ...(callCount === 0 || cached === null ? [] : [`${Math.round(cached * 100)} % cached`]),
+    ...(lastMiss === null ? [] : [lastMiss]),
     formatUsdRounded(costPicoUsd),
     ...(callCount === 0 || savedPicoUsd === null ? [] : [saved(savedPicoUsd)]),
     `${toPlainLine(about.model)}${about.isSimulated ? ", simulated" : ""}`,

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import type { TurnPart } from "../../../engine/turn/turn-handle.ts";
 import type { ContextView } from "../state/context-view.ts";
 import { draw, nothingPrinted } from "./render.ts";
 import { createScreen } from "../terminal/screen.ts";
@@ -127,6 +128,32 @@ test("parts that do not fit the status line are left out from the right", () => 
   expect(render(state, { ...options, width: 40 }).at(-2)).toBe(
     "12.3k of 200.0k (6 %) · 87 % cached",
   );
+});
+
+test("the status line says in a few words what the turn lost of the cache, until the next turn", () => {
+  const miss: TurnPart = {
+    type: "miss",
+    callNumber: 2,
+    miss: {
+      cause: "lifetime expired",
+      detail: "after 120 min",
+      expected_read_tokens: 3300,
+      reported_read_tokens: 0,
+      lost_tokens: 3300,
+      lost_cost_usd: "0.0114",
+      block_tier: null,
+      block_label: null,
+      block_index: null,
+      block_byte_offset: null,
+      block_before_hash: null,
+      block_after_hash: null,
+    },
+  };
+  const lost = after({ type: "counted", totals }, { type: "part", part: miss });
+  const wide = { ...options, width: 120 };
+  expect(render(lost, wide).at(-2)).toContain(" · 87 % cached · lost 3.3k: lifetime expired · $");
+  const next = update(lost, { type: "part", part: { type: "started", turnId: "t" } });
+  expect(render(next, wide).at(-2)).not.toContain("lost");
 });
 
 test("a cache that has not paid yet is not shown as a saving", () => {

@@ -13,6 +13,8 @@ export interface ChatState {
   /** Tools that wait for a confirmation; the first one is being asked about. */
   readonly questions: readonly Question[];
   readonly totals: Totals;
+  /** What the current or last turn lost of the cache, in one short phrase; null for nothing. */
+  readonly lastMiss: string | null;
   readonly editor: Editor;
   /** Whether one more Ctrl-C ends the program. */
   readonly isQuitting: boolean;
@@ -111,6 +113,7 @@ export function openState(about: ChatAbout, totals: Totals): ChatState {
     turn: null,
     questions: [],
     totals,
+    lastMiss: null,
     editor: emptyEditor,
     isQuitting: false,
   };

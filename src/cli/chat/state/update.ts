@@ -1,5 +1,6 @@
 // Event → the next state. Pure: all effects are in chat-session.ts.
 import type { TurnPart } from "../../../engine/turn/turn-handle.ts";
+import { formatTokens } from "../../../replay/page/in-page.ts";
 import type { ContextView } from "./context-view.ts";
 import { editLine, takeLine, type Key } from "../terminal/line-editor.ts";
 import { describeRoute } from "../words/model-words.ts";
@@ -94,7 +95,9 @@ function updatePart(state: ChatState, part: TurnPart): ChatState {
   switch (part.type) {
     case "queued":
     case "started":
-      return { ...state, turn: state.turn ?? newTurn };
+      return { ...state, turn: state.turn ?? newTurn, lastMiss: null };
+    case "miss":
+      return { ...state, lastMiss: describeMiss(part.miss) };
     case "route": {
       const words = describeRoute(part);
       return words === null ? state : add(state, { kind: "notice", ...words });
@@ -112,6 +115,13 @@ function updatePart(state: ChatState, part: TurnPart): ChatState {
       return { ...closeAll(state), turn: null, questions: [] };
   }
 }
+
+/** For the status line, such as `lost 3.3k: lifetime expired`. */
+function describeMiss({ cause, lost_tokens: lost }: MissPart["miss"]): string {
+  return `lost ${formatTokens(lost)}: ${cause}`;
+}
+
+type MissPart = Extract<TurnPart, { readonly type: "miss" }>;
 
 /** Each line is an item, so that the renderer can forget finished ones. */
 function addWords(state: ChatState, text: string): ChatState {

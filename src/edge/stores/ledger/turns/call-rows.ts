@@ -31,9 +31,11 @@ export interface CallContext {
 
 export function callRow(entry: CallEntry, { sessionId, provider, replyHash }: CallContext): Row {
   const { turnId: turn_id, number } = entry;
-  const row = rowOf(entry, { turn_id, number, session_id: sessionId }, provider);
-  // The prompt key covers what was sent.
-  return { ...row, entry_hash: hashOf(row, replyHash), kind: "turn", id: null };
+  const { tiers: _tiers, ...plain } = entry;
+  const row = rowOf(plain, { turn_id, number, session_id: sessionId }, provider);
+  // The prompt key covers what was sent, also by tier.
+  const entry_hash = hashOf(row, replyHash);
+  return { ...row, outcome_json: toOutcomeText(entry), entry_hash, kind: "turn", id: null };
 }
 
 /** Number 0: it is no call of a turn. */
