@@ -48,6 +48,7 @@ const newerKeys: ReadonlySet<string> = new Set([
   "createdMs",
   "resultMessageId",
   "sizes",
+  "switches",
 ]);
 
 /** UUIDs and ULIDs. Ids of the simulator are the same in every run. */

@@ -7,6 +7,7 @@ import { models, routing, type ModelsConfig, type RoutingConfig } from "./schema
 import { ledger, type LedgerConfig } from "./schema/places.ts";
 import { policies, type PoliciesConfig } from "./schema/policies.ts";
 import { providers, type ProviderConfig } from "./schema/providers.ts";
+import { spending, type SpendingConfig } from "./schema/spending.ts";
 import { subAgents, type SubAgentsConfig } from "./schema/sub-agents.ts";
 import {
   memory,
@@ -32,6 +33,7 @@ export interface StrataConfig extends ContextOptimization {
   readonly skills: SkillsConfig;
   readonly tools: ToolsConfig;
   readonly subAgents: SubAgentsConfig;
+  readonly spending: SpendingConfig;
 }
 
 const llm: Spec<ContextOptimization> = section(
@@ -55,6 +57,7 @@ const parts: Spec<Omit<StrataConfig, keyof ContextOptimization> & Llm> = group(
     skills,
     tools,
     subAgents,
+    spending,
   },
 );
 

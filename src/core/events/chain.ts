@@ -57,6 +57,7 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
     case "llm.call_started":
     case "compaction.started":
     case "compaction.skipped":
+    case "spending.cap_reached":
       return latest;
     case "turn.started":
     case "route.decided":
@@ -118,6 +119,7 @@ export function extendChain(chain: Chain, event: StrataEvent): Chain {
     case "session.archived":
     case "session.deleted":
     case "cache.miss":
+    case "spending.cap_reached":
     case "skill.search":
     case "skill.loaded":
     case "skill.modified":

@@ -8,7 +8,8 @@ import { keptSetupOf } from "../../core/session/kept-setup.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
-import type { Result, StepOf } from "../../core/turn/step.ts";
+import { toCapEvent, toCapFailure } from "../../core/session/spending-cap.ts";
+import type { Result, ResultOf, StepOf } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
 import type { Turn } from "../../core/turn/turn.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
@@ -179,6 +180,28 @@ export async function runTools(
   // Tools that another program runs may not say when.
   const all = uses.map(({ id }) => runs.get(id) ?? { toolUseId: id, ...whole });
   return { did: "run tools", answers, runs: all };
+}
+
+/** Null if the call may be sent. Otherwise its result: it failed, because it might pass a spending cap. */
+export async function checkSpending(
+  { prepared }: StepOf<"send">,
+  running: RunningTurn,
+  { spending, now }: StepDeps,
+): Promise<ResultOf<"send"> | null> {
+  if (spending === undefined) return null;
+  const { model, options, spent } = running.turn.session;
+  const nowMs = now();
+  const reached = await spending.check({
+    model,
+    plan: prepared.plan,
+    outputTokensMax: options.outputTokensMax,
+    nowMs,
+    unbookedPicoUsd: spent.costPicoUsd,
+  });
+  if (reached === null) return null;
+  emit(running, [toCapEvent(reached)]);
+  const sent = { outcome: toCapFailure(reached), attempts: [] };
+  return { did: "send", sent, notes: [], startMs: nowMs, endMs: nowMs };
 }
 
 export interface StartedCall {
