@@ -8,6 +8,7 @@ import { nextStep } from "./core/turn/next-step.ts";
 import { toAssemble, toPlan } from "./core/turn/prepare-call.ts";
 import type { Result, Step, StepOf } from "./core/turn/step.ts";
 import {
+  checkSpending,
   countPrompt,
   noteBill,
   tellMiss,
@@ -102,6 +103,8 @@ async function carryOut(
     case "compact":
       return { did: "compact", outcome: await compactInTurn(step, running, deps) };
     case "send": {
+      const refused = await checkSpending(step, running, deps);
+      if (refused !== null) return refused;
       const call = encodeCall(step, running, deps);
       const { signal, onPart } = deps;
       const how = { ...(signal && { signal }), ...(onPart && { onPart }) };
@@ -111,6 +114,7 @@ async function carryOut(
     }
     case "record reply":
       await running.lease?.append(step.entry, step.more);
+      deps.spending?.settle();
       noteBill(running.turn, step.entry, deps);
       tellMiss(running.turn, deps);
       return { did: "record reply" };

@@ -11,6 +11,8 @@ export const exitStatusOf = {
   conflict: 9,
   /** The database cannot be reached, cannot be written or is damaged. */
   "store-unavailable": 10,
+  /** A spending cap. */
+  "limit-reached": 11,
 } as const;
 
 export type StrataErrorCode = keyof typeof exitStatusOf;

@@ -49,6 +49,7 @@ const newerKeys: ReadonlySet<string> = new Set([
   "resultMessageId",
   "sizes",
   "tiers",
+  "switches",
 ]);
 
 /** UUIDs and ULIDs. Ids of the simulator are the same in every run. */

@@ -19,6 +19,8 @@ import { migrationsContract } from "./contract/migrations.ts";
 import { queueContract } from "./contract/queue.ts";
 import { randomProgramsContract } from "./contract/random-programs.ts";
 import { sessionsContract } from "./contract/sessions.ts";
+import { spendingContract } from "./contract/spending.ts";
+import { switchesContract } from "./contract/switches.ts";
 import { tablesContract } from "./contract/tables.ts";
 import { toolCallsContract } from "./contract/tool-calls.ts";
 import { transferContract } from "./contract/transfer.ts";
@@ -29,6 +31,8 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
   sessions: sessionsContract,
   turns: turnsContract,
   "tool calls": toolCallsContract,
+  "changes of model": switchesContract,
+  spending: spendingContract,
   messages: messagesContract,
   contents: contentsContract,
   foundations: foundationsContract,

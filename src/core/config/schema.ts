@@ -8,6 +8,7 @@ import { ledger, type LedgerConfig } from "./schema/places.ts";
 import { policies, type PoliciesConfig } from "./schema/policies.ts";
 import { providers, type ProviderConfig } from "./schema/providers.ts";
 import { queue, type QueueConfig } from "./schema/queue.ts";
+import { spending, type SpendingConfig } from "./schema/spending.ts";
 import { subAgents, type SubAgentsConfig } from "./schema/sub-agents.ts";
 import {
   memory,
@@ -34,6 +35,7 @@ export interface StrataConfig extends ContextOptimization {
   readonly tools: ToolsConfig;
   readonly subAgents: SubAgentsConfig;
   readonly queue: QueueConfig;
+  readonly spending: SpendingConfig;
 }
 
 const llm: Spec<ContextOptimization> = section(
@@ -58,6 +60,7 @@ const parts: Spec<Omit<StrataConfig, keyof ContextOptimization> & Llm> = group(
     tools,
     subAgents,
     queue,
+    spending,
   },
 );
 

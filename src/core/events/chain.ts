@@ -57,6 +57,7 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
     case "llm.call_started":
     case "compaction.started":
     case "compaction.skipped":
+    case "spending.cap_reached":
       return latest;
     case "turn.started":
     case "route.decided":
@@ -122,6 +123,7 @@ export function extendChain(chain: Chain, event: StrataEvent): Chain {
     case "queue.dropped":
     case "cache.miss":
     case "cache.warmed":
+    case "spending.cap_reached":
     case "skill.search":
     case "skill.loaded":
     case "skill.modified":

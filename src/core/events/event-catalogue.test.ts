@@ -102,6 +102,7 @@ describe("closed lists agree with those they repeat", () => {
       | "model_error"
       | "timeout"
       | "compaction_failure"
+      | "spending_cap"
       | "unknown";
     const stops: Same<ReplyStop, PayloadOf<"llm.call_completed">["stop_reason"]> = true;
     const ends: Same<ReplyStop, PayloadOf<"turn.completed">["stop_reason"]> = true;

@@ -86,6 +86,7 @@ export const turnEvents = {
         "model_error",
         "timeout",
         "compaction_failure",
+        "spending_cap",
         "unknown",
       ],
       error_message_redacted: "free text",

@@ -81,6 +81,9 @@ export interface Ledger {
   /** What the calls of a kind cost since a time, over all sessions. */
   sumLoneCalls(kind: LoneCall["kind"], sinceMs: number): Promise<bigint>;
 
+  /** What was spent, in pico-dollars: from columns and indexes, without reading a conversation. */
+  sumSpending(by: SpentBy): Promise<bigint>;
+
   /** Adds a message to the end of a session's queue. A taken id is a conflict. */
   enqueue(item: NewQueueItem): Promise<QueueItem>;
   /** What waits in a session, and what was dropped with a line that no turn has listed yet. Oldest first. */
@@ -125,6 +128,12 @@ export interface Ledger {
   stats(): Promise<LedgerStats>;
   close(): Promise<void>;
 }
+
+/** A session with everything around it that sub-agents made; all sessions of an agent; or everything since a time. */
+export type SpentBy =
+  | { readonly sessionId: string }
+  | { readonly agent: string }
+  | { readonly sinceMs: number };
 
 /** A running turn. It holds the lease on its session; a holder that lost the lease cannot commit. */
 export interface OpenTurn {

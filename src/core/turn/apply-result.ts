@@ -7,7 +7,7 @@ import { limitResults } from "./limit-results.ts";
 import { hasCallForSteered, hasHead, isAfterOverflow, upcoming } from "./next-step.ts";
 import { toPrepared } from "./prepare-call.ts";
 import { settleCall } from "./settle-call.ts";
-import type { Input, Result } from "./step.ts";
+import type { Input, ResultOf } from "./step.ts";
 import { toTurnCompaction } from "./done-in-turn.ts";
 import {
   callCountOf,
@@ -52,8 +52,6 @@ export function applyResult(before: Turn, input: Input): Turn {
       return { ...turn, aborted: turn.aborted ?? { reason: input.reason } };
   }
 }
-
-type ResultOf<Did extends Result["did"]> = Extract<Result, { readonly did: Did }>;
 
 function refreshed(turn: Turn, result: ResultOf<"refresh">): Turn {
   const { rules, nowMs } = result;

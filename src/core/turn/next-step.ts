@@ -124,7 +124,8 @@ function mayRetry(turn: Turn): boolean {
 }
 
 function mayRepeat({ limits, ...turn }: Turn, { failure }: CallEntry): boolean {
-  return limits.repeatsFailedCalls && callCountOf(turn) > 1 && failure?.kind !== "cancelled";
+  const isOver = failure?.kind === "cancelled" || failure?.kind === "spending-cap";
+  return limits.repeatsFailedCalls && callCountOf(turn) > 1 && !isOver;
 }
 
 /** Another model, where one more call is allowed. An application that repeats calls chooses its models itself. */

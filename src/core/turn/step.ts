@@ -104,6 +104,8 @@ export type Result =
   /** Null if no other model can take the turn. */
   | { readonly did: "switch model"; readonly moved: MovedTurn | null };
 
+export type ResultOf<Did extends Result["did"]> = Extract<Result, { readonly did: Did }>;
+
 /** Inputs that may come at any time. */
 export type Input =
   | Result

@@ -153,5 +153,6 @@ const errorKinds: Readonly<Record<PayloadOf<"llm.call_failed">["error_class"], T
   context_overflow: "context_overflow",
   invalid_request: "model_error",
   cancelled: "unknown",
+  spending_cap: "spending_cap",
   other: "unknown",
 };

@@ -31,7 +31,9 @@ type PlainFailureKind =
   /** No answer at all: refused, reset, no such host. */
   | "unreachable"
   | "timeout"
-  | "cancelled";
+  | "cancelled"
+  /** Not sent: a spending cap might be passed. */
+  | "spending-cap";
 
 export const endedEarly: ProviderFailure = {
   kind: "unreachable",
@@ -66,6 +68,7 @@ export function isRetryable(failure: ProviderFailure): boolean {
     case "not-found":
     case "malformed":
     case "cancelled":
+    case "spending-cap":
       return false;
   }
 }
@@ -89,6 +92,7 @@ export function mayAnswerElsewhere({ kind }: ProviderFailure): boolean {
     case "request-too-large":
     case "invalid-request":
     case "cancelled":
+    case "spending-cap":
       return false;
   }
 }
@@ -108,7 +112,7 @@ export const kindOfStatus: ReadonlyMap<number, StatusKind> = new Map([
 
 export type StatusKind = Exclude<
   ProviderFailure["kind"],
-  "context-overflow" | "thinking-mismatch" | "unreachable" | "cancelled"
+  "context-overflow" | "thinking-mismatch" | "unreachable" | "cancelled" | "spending-cap"
 >;
 
 /** A count in a provider's message; undefined if there is none or no number can be so large. */
@@ -174,6 +178,7 @@ const errorClasses: Readonly<Record<ProviderFailure["kind"], ErrorClass>> = {
   unreachable: "network",
   timeout: "network",
   cancelled: "cancelled",
+  "spending-cap": "spending_cap",
 };
 
 /** The class of a failure in events. */

@@ -63,6 +63,7 @@ export function countEvent(event: StrataEvent, context: CountContext): void {
     case "turn.started":
     case "turn.resumed":
     case "route.decided":
+    case "spending.cap_reached":
     case "tool.input_invalid":
     case "tool.confirmation_resolved":
     case "compaction.started":

@@ -76,7 +76,8 @@ async function carryOut(
 ): Promise<Untimed<CompactionResult>> {
   const { ledger, compaction, provider, now, signal } = deps;
   const { session, openTurn, stagedCount } = request;
-  const stop = signal === undefined ? {} : { signal };
+  const { spending } = deps;
+  const stop = { ...(signal && { signal }), ...(spending && { spending }) };
   switch (step.do) {
     case "read history": {
       const input = await readInput(session, openTurn, stagedCount, ledger);

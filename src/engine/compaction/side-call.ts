@@ -8,6 +8,7 @@ import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { SummaryCall } from "../../core/session/summary-bill.ts";
+import { toCapFailure, type SpendingGuard } from "../../core/session/spending-cap.ts";
 import { settleCall } from "../../core/turn/settle-call.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
@@ -20,6 +21,8 @@ export interface CallDeps {
   readonly now: () => number;
   readonly signal?: AbortSignal;
   readonly onPart?: (part: StreamPart) => void;
+  /** Whether the call may be sent within the spending caps. */
+  readonly spending?: SpendingGuard;
 }
 
 /** Volatile text is part of the prompt only if it stands before the messages and the thread does not have it already. */
@@ -54,7 +57,7 @@ export interface SettledSideCall {
 export async function sendSideCall(
   session: Session,
   { provider, encode, assembly, options, keepsPrefix, purpose }: SideCall,
-  { now, signal, onPart }: CallDeps,
+  { now, signal, onPart, spending }: CallDeps,
 ): Promise<SettledSideCall> {
   const { model, policy, cache } = session;
   const startMs = now();
@@ -69,13 +72,20 @@ export async function sendSideCall(
     now: startMs,
   });
   const request = encode({ assembly, plan, model, options });
-  const sent = await provider.send({
-    request,
-    stream: options.stream,
-    ...(purpose && { purpose }),
-    ...(signal && { signal }),
-    ...(onPart && { onPart }),
-  });
+  const { outputTokensMax } = options;
+  const unbookedPicoUsd = session.spent.costPicoUsd;
+  const payment = { model, plan, outputTokensMax, nowMs: startMs, unbookedPicoUsd };
+  const reached = (await spending?.check(payment)) ?? null;
+  const sent =
+    reached !== null
+      ? { outcome: toCapFailure(reached), attempts: [] }
+      : await provider.send({
+          request,
+          stream: options.stream,
+          ...(purpose && { purpose }),
+          ...(signal && { signal }),
+          ...(onPart && { onPart }),
+        });
   const made = { turnId: "", number: 1, assembly, plan, request, sent, startMs };
   const { entry, session: after } = settleCall(session, { ...made, endMs: now() });
   const { endMs, status, usage, discarded, costPicoUsd, failure } = entry;

@@ -105,6 +105,10 @@ function isAnswers(
 
 function callIn(stop: Stop): OwnCall {
   if (stop.kind === "call") return stop.call;
+  const problem = stop.kind === "over" ? stop.run.error : null;
+  if (problem?.kind === "spending_cap") {
+    throw new StrataError("limit-reached", problem.message, "raise the cap, then prepare it again");
+  }
   throw stop.kind === "over"
     ? new StrataError(
         "conflict",

@@ -15,7 +15,7 @@ import { readReply } from "./read-reply.ts";
 import { type ToolAnswer, toToolMessages } from "./tool-answers.ts";
 import { cancelledByCaller, type ProviderFailure } from "../../core/wire/failure.ts";
 import { advance } from "../../engine.ts";
-import { encodeCall, type StartedCall } from "../turn/steps.ts";
+import { checkSpending, encodeCall, type StartedCall } from "../turn/steps.ts";
 import { answerTools, withoutSecrets } from "../turn/answer-tools.ts";
 
 export interface RecordOptions {
@@ -249,10 +249,16 @@ async function goOn(turn: SessionTurn): Promise<Stop> {
   }
 }
 
-async function nextStop({ running, deps }: SessionTurn): Promise<Stop> {
+async function nextStop(turn: SessionTurn): Promise<Stop> {
+  const { running, deps } = turn;
   const step = await advance(running, deps);
   switch (step.do) {
     case "send": {
+      const refused = await checkSpending(step, running, deps);
+      if (refused !== null) {
+        apply(running, refused);
+        return nextStop(turn);
+      }
       const started = encodeCall(step, running, deps);
       const call = toOwnCall(running, step, started.request, deps);
       return { kind: "call", call, started };

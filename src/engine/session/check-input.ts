@@ -169,7 +169,27 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
       isUnset(value["promptCaching"], oneOf(...promptCachingWishes, null)),
     "an object with rules, patterns and fallback as lists; fallback has names of models",
   ],
+  spending: [
+    (value) =>
+      isObject(value) &&
+      ["sessionUsd", "agentUsd", "dayUsd"].every((name) => isUnset(value[name], isDollars)) &&
+      isUnset(value["timezone"], isTimezone),
+    "{ sessionUsd, agentUsd, dayUsd } in dollars, and a timezone such as Europe/Berlin",
+  ],
 };
+
+function isDollars(value: unknown): boolean {
+  return typeof value === "number" && value >= 0 && value <= 9_000_000;
+}
+
+function isTimezone(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: value }).format(0) !== "";
+  } catch {
+    return false;
+  }
+}
 
 function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every(isText);

@@ -44,6 +44,20 @@ export interface EngineConfig {
   readonly queue?: Partial<QueueConfig>;
   /** Rules that choose a turn's model, and models to fall back on. By default every session stays with its own. */
   readonly routing?: Partial<RoutingConfig>;
+  /** Caps on what its calls may cost; none by default. */
+  readonly spending?: SpendingOptions;
+}
+
+/** In dollars. A cap that is not given does not hold. */
+export interface SpendingOptions {
+  /** For a session with the sub-agents that it started. */
+  readonly sessionUsd?: number;
+  /** For all sessions of the agent in the ledger. */
+  readonly agentUsd?: number;
+  /** For everything in the ledger since the day began. */
+  readonly dayUsd?: number;
+  /** Where the day begins, as `Europe/Berlin`; UTC by default. */
+  readonly timezone?: string;
 }
 
 const routingUsual: RoutingConfig = {

@@ -15,6 +15,7 @@ import type { World } from "../world/world.ts";
 import type { EngineContext, Reached } from "./engine-deps.ts";
 import { loadSession } from "./open-session.ts";
 import { routeTurn, toRoutePart, type AskedTurn, type ReachedSession } from "./route-turn.ts";
+import { forgetPending } from "./spending.ts";
 import { requireRoom, settingsOfTurn, toDeps, type WorkInSession } from "./turn-deps.ts";
 
 /** What the first run does with a turn that a process left open: finish it and show its parts, or abandon it. */
@@ -209,6 +210,7 @@ export class LiveSession {
   /** Nothing of failed work stays in memory: if the ledger has something of it, the session is read again. */
   async failed(error: unknown, what = "the turn"): Promise<StrataError> {
     const { id, headTurnId, isRecorded, openedMs } = this.session;
+    forgetPending(this.#context.deps.ledger, id);
     const find = async (): Promise<SessionRecord | null> =>
       this.#context.deps.ledger.findSession(id);
     const record = await find().catch(() => undefined);

@@ -15,6 +15,7 @@ import type { HandleParts } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
 import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import type { EngineContext, EngineDeps } from "./engine-deps.ts";
+import { createSpendingGuard } from "./spending.ts";
 import { fallBack } from "./fall-back.ts";
 import { toRoutePart, type ReachedSession } from "./route-turn.ts";
 
@@ -71,6 +72,7 @@ export async function toDeps(context: EngineContext, work: WorkInSession): Promi
         ...(world.skills === undefined ? {} : { skills: world.skills }),
       };
     },
+    spending: createSpendingGuard(session, deps.ledger, () => config),
     onRecorded,
     refresh: async (before) => {
       config = await readConfig();

@@ -15,6 +15,7 @@ import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options
 import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Route } from "../../core/routing/decide-route.ts";
 import type { Session } from "../../core/session/session.ts";
+import type { SpendingGuard } from "../../core/session/spending-cap.ts";
 import type { MovedTurn } from "../../core/turn/move-turn.ts";
 import type { StepOf } from "../../core/turn/step.ts";
 import type { Turn } from "../../core/turn/turn.ts";
@@ -64,6 +65,8 @@ export interface StepDeps {
   readonly counter?: PromptCounter | undefined;
   /** Finds a model that goes on with a turn whose provider failed; null for none. From then on `provider` is that model's. */
   readonly switchModel?: (turn: Turn, step: StepOf<"switch model">) => Promise<MovedTurn | null>;
+  /** Whether a call may be sent within the spending caps; none by default. */
+  readonly spending?: SpendingGuard;
   readonly signal?: AbortSignal;
   readonly onPart?: (part: StreamPart) => void;
   readonly onPhase?: (phase: TurnPhase) => void;

@@ -10,7 +10,8 @@ import type { Session } from "../../core/session/session.ts";
 import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
 import type { SentBesides } from "../../core/turn/diagnose-call.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
-import type { Result, StepOf } from "../../core/turn/step.ts";
+import { toCapEvent, toCapFailure } from "../../core/session/spending-cap.ts";
+import type { Result, ResultOf, StepOf } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
 import { callCountOf, type Turn } from "../../core/turn/turn.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
@@ -205,6 +206,28 @@ export async function runTools(
 }
 
 type Over = Pick<ToolRun, "endMs" | "spawnedSessionId">;
+
+/** Null if the call may be sent. Otherwise its result: it failed, because it might pass a spending cap. */
+export async function checkSpending(
+  { prepared }: StepOf<"send">,
+  running: RunningTurn,
+  { spending, now }: StepDeps,
+): Promise<ResultOf<"send"> | null> {
+  if (spending === undefined) return null;
+  const { model, options, spent } = running.turn.session;
+  const nowMs = now();
+  const reached = await spending.check({
+    model,
+    plan: prepared.plan,
+    outputTokensMax: options.outputTokensMax,
+    nowMs,
+    unbookedPicoUsd: spent.costPicoUsd,
+  });
+  if (reached === null) return null;
+  emit(running, [toCapEvent(reached)]);
+  const sent = { outcome: toCapFailure(reached), attempts: [] };
+  return { did: "send", sent, notes: [], startMs: nowMs, endMs: nowMs };
+}
 
 export interface StartedCall {
   readonly request: EncodedRequest;

@@ -19,7 +19,7 @@ import type { WorldSettings } from "../../engine/world/world-settings.ts";
 
 export interface ConfigAround extends Omit<
   EngineConfig,
-  "model" | "policy" | "compaction" | "routing" | "queue"
+  "model" | "policy" | "compaction" | "routing" | "queue" | "spending"
 > {
   /** The default model. */
   readonly model: string;
@@ -47,7 +47,26 @@ export function toEngineConfig(
     routing: toRouting(config, agentId, resolved.modelFrom),
     compaction: toCompactionSettings(config.compaction, resolved.compaction),
     queue: config.queue,
+    ...toSpending(config, agentId),
   };
+}
+
+/** An agent's own caps come before those for all. */
+function toSpending(config: StrataConfig, agentId: string): Pick<EngineConfig, "spending"> {
+  const { spending } = config;
+  const own = config.agents.get(agentId)?.spending;
+  const [sessionUsd, agentUsd] = [
+    own?.sessionUsd ?? spending.sessionUsd,
+    own?.agentUsd ?? spending.agentUsd,
+  ];
+  const { dayUsd, timezone } = spending;
+  const caps = {
+    ...(sessionUsd !== null && { sessionUsd }),
+    ...(agentUsd !== null && { agentUsd }),
+    ...(dayUsd !== null && { dayUsd }),
+    ...(timezone !== null && { timezone }),
+  };
+  return Object.keys(caps).length === 0 ? {} : { spending: caps };
 }
 
 /** Resolves aliases. An agent's own model comes before the workspace's. */

@@ -66,6 +66,7 @@ export function turnsContract(open: OpenLedger): void {
       endReason: null,
       model: "opus",
       provider: "anthropic",
+      switches: [],
       role: "manager",
       toolset: { name: "review", tools: ["Read", "Grep"], permissionsGranted: ["read", "run"] },
       permissionsUsed: ["read"],

@@ -6,6 +6,7 @@ import { group, named, written } from "../sections.ts";
 import type { Spec } from "../spec.ts";
 import { calls, type CallsConfig } from "./agent-calls.ts";
 import { profile, type ProfileConfig } from "./agent-profile.ts";
+import { agentSpending, type AgentSpending } from "./spending.ts";
 import { toolsetNames, type ToolsetName } from "./tools.ts";
 
 export interface AgentConfig extends ProfileConfig, CallsConfig {
@@ -17,6 +18,7 @@ export interface AgentConfig extends ProfileConfig, CallsConfig {
   readonly switches: AgentSwitches;
   /** Null for `routing.fallback`. */
   readonly fallback: readonly string[] | null;
+  readonly spending: AgentSpending;
 }
 
 /** Null to inherit. */
@@ -45,6 +47,7 @@ const agent: Spec<AgentConfig> = group("one agent", {
   fallback: optionalTexts(
     "models to go on with when its provider fails, in this order; default: routing.fallback",
   ),
+  spending: agentSpending,
   switches: written("context_optimization", switches),
   ...profile,
   ...calls,

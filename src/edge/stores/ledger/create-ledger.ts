@@ -13,6 +13,7 @@ import { dropStaleLocks, lockCompaction } from "./compactions/compaction-lock.ts
 import { appendEvents, readEvents, sweepEvents } from "./events.ts";
 import { newHolder } from "./lease-holder.ts";
 import { readLoneCalls, recordCall, sumLoneCalls } from "./lone-calls.ts";
+import { sumSpending } from "./sum-spending.ts";
 import { dropQueued, enqueue, findQueued, readQueue } from "./queue-items.ts";
 import { repairLedger } from "./repair-ledger.ts";
 import { deleteSession } from "./sessions/delete-session.ts";
@@ -86,6 +87,7 @@ export async function createLedger(
     recordCall: on(recordCall),
     readLoneCalls: on(readLoneCalls),
     sumLoneCalls: on(sumLoneCalls),
+    sumSpending: on(sumSpending),
     enqueue: on(enqueue),
     readQueue: on(readQueue),
     findQueued: on(findQueued),
