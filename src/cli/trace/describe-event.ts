@@ -24,6 +24,7 @@ const phrases: Phrases = {
   "session.resumed": () => "",
   "session.ended": ({ disposition, turn_count: turns, total_cost_usd: cost }) =>
     list(disposition, formatCount(turns, "turn"), dollars(cost)),
+  "queue.dropped": ({ item_id: item, status, cause }) => list(item, status, cause),
   "session.forked": ({ from_session_id: from }) => `from ${from}`,
   "session.archived": ({ reason }) => reason,
   "session.deleted": ({ reason }) => reason,
@@ -54,6 +55,15 @@ const phrases: Phrases = {
     ),
   "llm.call_failed": ({ error_class: kind, error_message_redacted: why, latency_ms: ms }) =>
     list(`${kind}: ${why}`, duration(ms)),
+  "spending.cap_reached": ({ scope, cap_usd: cap, spent_usd: spent }) =>
+    list(`cap per ${scope}: ${dollars(cap)}`, `spent ${dollars(spent)}`),
+  "cache.warmed": ({ purpose, outcome, cached_input_tokens: read, cost_usd: cost, ...more }) =>
+    list(
+      `${purpose}: ${outcome}`,
+      `${formatTokens(read)} read`,
+      `${formatTokens(more.cache_creation_input_tokens)} written`,
+      dollars(cost),
+    ),
   "cache.miss": (payload) => {
     const { block_label: section, block_byte_offset: byte } = payload;
     return list(

@@ -156,7 +156,7 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
     `{ mode: ${queueModes.join(", ")}; debounceMs; cap from 1; drop: ${queueDrops.join(", ")} }`,
   ],
   keepWarm: [
-    (value) => isObject(value) && isDollars(value["usdPerHour"]),
+    (value) => isObject(value) && isDollars(value["usdPerHour"]) && value["usdPerHour"] !== 0,
     "{ usdPerHour }, a number of dollars above 0",
   ],
   routing: [
@@ -193,10 +193,6 @@ function isTimezone(value: unknown): boolean {
 
 function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every(isText);
-}
-
-function isDollars(value: unknown): boolean {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 && value <= 1_000_000;
 }
 
 function isPositive(value: unknown): boolean {
