@@ -56,6 +56,9 @@ export const commonOptions: Readonly<Record<string, OptionSpec>> = {
   debug: { meaning: "show where an error came from" },
 };
 
+/** An option of most commands that print. */
+export const json: OptionSpec = { meaning: "print the result as one JSON value" };
+
 /** Reads the words of a command; an unknown option is an error that names the nearest known one. */
 export function parseInput(command: Command, words: readonly string[]): CommandInput {
   const specs = { ...command.options, ...commonOptions };

@@ -1,5 +1,5 @@
 // The command table: everything `strata` can do, in the order help shows it.
-import type { Command, OptionSpec } from "./command.ts";
+import { json, type Command, type OptionSpec } from "./command.ts";
 import { agentOptions, chatCommand } from "./chat/chat-command.ts";
 import { configCommands } from "./config/config-commands.ts";
 import { ledgerCommands, store } from "./ledger/ledger-commands.ts";
@@ -8,7 +8,6 @@ import { skillsCommands } from "./skills/skills-commands.ts";
 import { smokeCommand } from "./smoke/smoke-command.ts";
 import { statsCommands } from "./stats/stats-commands.ts";
 
-const json: OptionSpec = { meaning: "print the result as one JSON value" };
 const models: OptionSpec = { value: "FILE", meaning: "models to add or override, as JSON" };
 
 export const commands: readonly Command[] = [

@@ -23,7 +23,8 @@ import { unlessRefused } from "../engine/events/turn-emitter.ts";
 import { openWorkspaceWorld } from "../engine/world/workspace-world.ts";
 import { loadTools } from "./parts/load-tools.ts";
 import { createFindSummariser } from "./parts/find-summariser.ts";
-import { perConfig, type FollowedConfig } from "./config/follow-config.ts";
+import { perSource } from "../engine/world/per-source.ts";
+import type { FollowedConfig } from "./config/follow-config.ts";
 import type { Counters } from "./parts/open-counters.ts";
 import { continueEvents } from "./ledger/open-events.ts";
 import type { HostProviders } from "./parts/open-providers.ts";
@@ -88,7 +89,7 @@ export function openHostEngine(parts: EngineParts, owner: EngineOwner): Engine {
   const readConfig = async (): Promise<EngineConfig> =>
     toEngineConfig(await config.current(), agent, around);
   const deps = toDeps(parts, owner, readConfig);
-  const delegation = perConfig(config, toDelegationOptions);
+  const delegation = perSource(() => config.now(), toDelegationOptions);
   const engine = createEngine(readConfig, withDelegation(readConfig, deps, delegation));
   return continuing(engine, parts);
 }

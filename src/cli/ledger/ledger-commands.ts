@@ -1,7 +1,6 @@
 // The rows of the command table that work on a ledger.
-import type { Command, Operand, OptionSpec } from "../command.ts";
+import { json, type Command, type Operand, type OptionSpec } from "../command.ts";
 
-const json: OptionSpec = { meaning: "print the result as one JSON value" };
 export const store: OptionSpec = {
   value: "WHERE",
   meaning:

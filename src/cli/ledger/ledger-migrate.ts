@@ -1,9 +1,8 @@
 // strata ledger migrate: brings a ledger to this program's schema, or says what that would do.
 import { migrate, readSchema, type Migrated } from "../../edge/stores/sql/migrate.ts";
 import { migrations } from "../../edge/stores/sql/migrations.ts";
-import { openUnmigrated } from "../../edge/stores/open-store.ts";
+import { closing, openUnmigrated } from "../../edge/stores/open-store.ts";
 import { openDatabase } from "../../edge/stores/open-ledger.ts";
-import type { Database } from "../../edge/stores/sql/database.ts";
 import type { CommandBody, Io } from "../command.ts";
 import { toJsonLine } from "./render-ledger.ts";
 import type { LedgerPlace } from "../../host/ledger/ledger-place.ts";
@@ -39,14 +38,6 @@ async function lookAhead({ where }: LedgerPlace): Promise<Steps> {
     // migrate refuses a newer ledger before it changes anything.
     return withSteps(from > to ? await migrate(database, Date.now()) : { from, to });
   });
-}
-
-async function closing<T>(database: Database, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } finally {
-    await database.close();
-  }
 }
 
 function withSteps({ from, to }: Migrated): Steps {

@@ -4,8 +4,16 @@ import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { openLines } from "../read-lines.ts";
 import { toJsonLine } from "./render-ledger.ts";
-import { settleLines } from "../settle-lines.ts";
 import { useMadeLedger } from "../use-ledger.ts";
+import { randomBytes } from "node:crypto";
+import { fstatSync, statSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StrataError } from "../../core/strata-error.ts";
+import { removeAtEnd } from "../../edge/stores/remove-at-end.ts";
+import { isSystemError } from "../../edge/stores/system-error.ts";
+import { writeLines } from "../write-lines.ts";
 
 export const run: CommandBody = async (input, io) => {
   const [file = ""] = input.operands;
@@ -22,3 +30,37 @@ export const run: CommandBody = async (input, io) => {
     return 0;
   });
 };
+
+interface SettledLines extends AsyncDisposable {
+  readonly lines: AsyncIterable<string>;
+}
+
+/** A file is read directly; anything else from a private copy, which is deleted on dispose. */
+async function settleLines(file: string, lines: AsyncIterable<string>): Promise<SettledLines> {
+  const found = file === "-" ? fstatSync(0) : statSync(file);
+  if (found.isFile()) return { lines, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const folder = join(tmpdir(), `strata-lines-${randomBytes(8).toString("hex")}`);
+  const stop = removeAtEnd([folder]);
+  const remove = async (): Promise<void> => {
+    await rm(folder, { recursive: true, force: true });
+    stop();
+  };
+  const copy = join(folder, "lines");
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    await writeLines(copy, lines);
+    return { lines: await openLines(copy), [Symbol.asyncDispose]: remove };
+  } catch (error) {
+    await remove();
+    throw isSystemError(error) ? cannotKeep(folder, error) : error;
+  }
+}
+
+function cannotKeep(folder: string, cause: NodeJS.ErrnoException): StrataError {
+  return new StrataError(
+    "environment-unfit",
+    `standard input cannot be stored in ${folder}: ${cause.message}`,
+    "free some disk space, or set TMPDIR to a folder with space; nothing was restored",
+    { cause },
+  );
+}

@@ -1,7 +1,6 @@
 // The rows of the command table that work on a workspace's memory.
-import type { Command, Operand, OptionSpec } from "../command.ts";
+import { json, type Command, type Operand, type OptionSpec } from "../command.ts";
 
-const json: OptionSpec = { meaning: "print the result as one JSON value" };
 const workspace: OptionSpec = {
   value: "DIR",
   meaning: "use the memory of this folder; default: the current folder",

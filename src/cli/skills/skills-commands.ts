@@ -1,7 +1,6 @@
 // The rows of the command table that are about skills.
-import type { Command, OptionSpec } from "../command.ts";
+import { json, type Command, type OptionSpec } from "../command.ts";
 
-const json: OptionSpec = { meaning: "print the result as one JSON value" };
 const places: Readonly<Record<string, OptionSpec>> = {
   workspace: {
     value: "DIR",

@@ -1,5 +1,5 @@
 // The time until the next call: a prior for the kind of agent, and the observed gaps.
-import { lifetimes, type Lifetime } from "../message/usage.ts";
+import { lifetimes, secondsOf } from "../message/usage.ts";
 
 /** What the agent waits for between calls. */
 export type PaceKind = "human" | "tool loop" | "worker" | "cron" | "one-shot";
@@ -36,14 +36,6 @@ function countOne(counts: readonly number[], gapMs: number): readonly number[] {
   const at = place === -1 ? classCount - 1 : place;
   return counts.map((count, index) => (index === at ? count + 1 : count));
 }
-
-const secondsOf: Readonly<Record<Lifetime, number>> = {
-  "5m": 300,
-  "30m": 1800,
-  "1h": 3600,
-  "12h": 43_200,
-  "24h": 86_400,
-};
 
 interface Prior {
   /** Shares of the gaps: up to 5m, 30m, 1h, 12h, 24h, longer. */

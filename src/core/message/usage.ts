@@ -5,6 +5,14 @@ export const lifetimes = ["5m", "30m", "1h", "12h", "24h"] as const;
 
 export type Lifetime = (typeof lifetimes)[number];
 
+export const secondsOf: Readonly<Record<Lifetime, number>> = {
+  "5m": 300,
+  "30m": 1800,
+  "1h": 3600,
+  "12h": 43_200,
+  "24h": 86_400,
+};
+
 /** No token is in two buckets: uncached + read + every write is the whole prompt. */
 export interface Usage {
   readonly uncachedTokens: number;

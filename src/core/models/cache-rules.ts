@@ -1,5 +1,5 @@
 // A provider's caching as declared properties. Shared code asks for a property, never for a provider's name.
-import { lifetimes, type Lifetime } from "../message/usage.ts";
+import { lifetimes, secondsOf, type Lifetime } from "../message/usage.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { parseInvalidation, type InvalidationRule } from "./invalidation.ts";
 import { parseMarkers, type MarkerRules } from "./marker-rules.ts";
@@ -190,11 +190,3 @@ function parseLifetimes(value: unknown, prices: Prices, place: string): readonly
       writeMultiplier: writeMultiplierOf(prices, lifetime),
     }));
 }
-
-const secondsOf: Readonly<Record<Lifetime, number>> = {
-  "5m": 300,
-  "30m": 1800,
-  "1h": 3600,
-  "12h": 43_200,
-  "24h": 86_400,
-};

@@ -97,7 +97,8 @@ function toNote({ name, layer, text }: Section): SectionNote {
   return { name, layer, hash: hashContent(text), bytes: countBytes(text) };
 }
 
-function toSourceNote([name, note]: readonly [string, object]): SectionNote {
+/** A note about what a session is made of, with its size. */
+export function toSourceNote([name, note]: readonly [string, object]): SectionNote {
   const text = JSON.stringify(note);
   const size = { hash: hashContent(text), bytes: countBytes(text) };
   return { name, layer: "session", ...size, note };

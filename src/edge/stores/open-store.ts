@@ -35,6 +35,18 @@ export async function makeStore(where: string, options: OpenOptions = {}): Promi
   return { database, ledger: await createLedger(database) };
 }
 
+/** Closes the store or database after the work, also if it fails. */
+export async function closing<Result>(
+  opened: { close(): Promise<void> },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } finally {
+    await opened.close();
+  }
+}
+
 /** The database before any migration. The caller closes it. Null if there is none. */
 export async function openUnmigrated(
   where: string,

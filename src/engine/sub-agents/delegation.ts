@@ -12,8 +12,7 @@ import type { EngineSession } from "../session/engine-session.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
 import type { World, WorldOwner } from "../world/world.ts";
 import type { FanOut } from "./fan-out.ts";
-import { hashContent } from "../../core/hash.ts";
-import { countBytes } from "../../core/layers/cut-middle.ts";
+import { toSourceNote } from "../../core/session/session-foundation.ts";
 
 /**
  * Changes hold from the next use on, unless an option says otherwise. The tool list changes with the next session or
@@ -92,9 +91,7 @@ export const markName = "sub-agent";
 
 /** The mark in the form of a session's other notes. */
 export function toMarkNote(mark: SubAgentMark): SectionNote {
-  const text = JSON.stringify(mark);
-  const size = { hash: hashContent(text), bytes: countBytes(text) };
-  return { name: markName, layer: "session", ...size, note: mark };
+  return toSourceNote([markName, mark]);
 }
 
 /** Null for a session that is not a sub-agent. The last mark counts: a fork also has its origin's. */

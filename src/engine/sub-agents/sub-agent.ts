@@ -1,4 +1,5 @@
 // Sub-agents: an agent gives a task to a worker or a fork and gets its report.
+import { perSource } from "../world/per-source.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import { requireLeasts } from "../../core/tools/check-limits.ts";
 import type { Tool } from "../../core/tools/tool.ts";
@@ -15,7 +16,7 @@ import {
 import { createFanOut } from "./fan-out.ts";
 import { readReport, type ReportPage } from "./report.ts";
 import { delegate } from "./delegate.ts";
-import { wrapTools, wrapWorld, type ToolsToWrap, type WorldTools } from "./wrap-world.ts";
+import { wrapTools, wrapWorld, type ToolsToWrap } from "./wrap-world.ts";
 import { emptyWorld, type World, type WorldOwner } from "../world/world.ts";
 
 /**
@@ -78,15 +79,9 @@ function toWorld(
   delegation: Delegation,
 ): World {
   const { readOptions, deps } = delegation;
-  let made: { readonly from: DelegationOptions; readonly tools: WorldTools } | null = null;
-  const tools = (): WorldTools => {
-    const from = readOptions();
-    if (made?.from !== from) {
-      const wrapped = { inner, role, mark, events: deps.events };
-      made = { from, tools: wrapTools({ ...wrapped, ...mayOf(role, mark, from, delegation) }) };
-    }
-    return made.tools;
-  };
+  const tools = perSource(readOptions, (from) =>
+    wrapTools({ inner, role, mark, events: deps.events, ...mayOf(role, mark, from, delegation) }),
+  );
   return wrapWorld(inner, mark, {
     toolsFor: (as) => tools().toolsFor(as),
     runAll: (uses, context) => tools().runAll(uses, context),

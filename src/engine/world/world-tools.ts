@@ -1,4 +1,5 @@
 // Tools in a session's world: one dispatcher, rebuilt when the permissions change.
+import { perSource } from "./per-source.ts";
 import { messageOf } from "../../core/strata-error.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
@@ -40,12 +41,7 @@ export function createWorldTools(of: ToolsOf): WorldTools {
     ((draft, call) =>
       createCallEmitter(events, chains.get(call.turnId) ?? { current: null })(draft, call));
   const tools = of.make(emit);
-  let made: { readonly from: ToolSettings; readonly dispatcher: Dispatcher } | null = null;
-  const dispatcher = (): Dispatcher => {
-    const from = settings();
-    if (made?.from !== from) made = { from, dispatcher: createDispatcher(toOptions(of, tools)) };
-    return made.dispatcher;
-  };
+  const dispatcher = perSource(settings, () => createDispatcher(toOptions(of, tools)));
   let replyNumber = 0;
   return {
     toolsFor: (role) => dispatcher().toolsFor(role),

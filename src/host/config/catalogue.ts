@@ -6,17 +6,13 @@ import type { StrataConfig } from "../../core/config/schema.ts";
 import { builtInCatalogue, createCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { onlyWritesOf } from "../../core/models/prices.ts";
+import { perSource } from "../../engine/world/per-source.ts";
 import { loadConfig } from "../../edge/config/load-config.ts";
 import { findConfigPlaces } from "./read-config-once.ts";
 
 /** A catalogue that always answers from the current configuration. */
 export function createLiveCatalogue(config: () => StrataConfig): Catalogue {
-  let known: { readonly config: StrataConfig; readonly catalogue: Catalogue } | null = null;
-  const now = (): Catalogue => {
-    const current = config();
-    if (known?.config !== current) known = { config: current, catalogue: toCatalogue(current) };
-    return known.catalogue;
-  };
+  const now = perSource(config, toCatalogue);
   return {
     get ids() {
       return now().ids;

@@ -51,16 +51,3 @@ export async function followConfig(where: WhereConfigured): Promise<FollowedConf
     },
   };
 }
-
-/** Builds the value once per configuration: the same object until a setting changes. */
-export function perConfig<Value>(
-  config: FollowedConfig,
-  make: (from: StrataConfig) => Value,
-): () => Value {
-  let made: { readonly from: StrataConfig; readonly value: Value } | null = null;
-  return () => {
-    const from = config.now();
-    if (made?.from !== from) made = { from, value: make(from) };
-    return made.value;
-  };
-}

@@ -5,7 +5,8 @@ import type { Environment } from "../../core/config/environment.ts";
 import type { ConfigFile } from "../../edge/config/read-config-file.ts";
 import { toWorldSettings } from "./from-config.ts";
 import type { WorldSettings } from "../../engine/world/world-settings.ts";
-import { perConfig, type FollowedConfig } from "./follow-config.ts";
+import { perSource } from "../../engine/world/per-source.ts";
+import type { FollowedConfig } from "./follow-config.ts";
 import { readConfigOnce } from "./read-config-once.ts";
 
 export interface WhoseSettings {
@@ -21,11 +22,14 @@ export function followWorldSettings(
   { agent, binding, isSimulated, homeFolder }: WhoseSettings,
 ): () => WorldSettings {
   const skillsRoot = usualSkillsRoot(homeFolder);
-  return perConfig(config, (from) => {
-    const settings = toWorldSettings(from, agent, { skillsRoot, binding });
-    const tools = { ...settings.tools, ...(isSimulated ? { allowBash: false } : {}) };
-    return { ...settings, tools };
-  });
+  return perSource(
+    () => config.now(),
+    (from) => {
+      const settings = toWorldSettings(from, agent, { skillsRoot, binding });
+      const tools = { ...settings.tools, ...(isSimulated ? { allowBash: false } : {}) };
+      return { ...settings, tools };
+    },
+  );
 }
 
 /** Reads the settings once, for an agent without its own. Throws if the configuration cannot be read. */

@@ -1,5 +1,5 @@
 // The configured ledger, opened for one piece of work and closed after it.
-import { makeStore, openStore, type OpenStore } from "../../edge/stores/open-store.ts";
+import { closing, makeStore, openStore, type OpenStore } from "../../edge/stores/open-store.ts";
 import { atLedgerPlace, type LedgerPlace, type LedgerWish } from "./ledger-place.ts";
 
 export interface StoreWish extends LedgerWish {
@@ -18,7 +18,7 @@ export function withStore<Result>(
 ): Promise<Result> {
   return atLedgerPlace(wish, async (place) => {
     const store = await openStore(place.where, { onProblem: wish.onProblem });
-    return store === null ? ifMissing(place) : closing(store, () => work(store, place));
+    return store === null ? ifMissing(place) : closing(store.ledger, () => work(store, place));
   });
 }
 
@@ -26,14 +26,6 @@ export function withStore<Result>(
 export function withMadeStore<Result>(wish: StoreWish, work: StoreWork<Result>): Promise<Result> {
   return atLedgerPlace(wish, async (place) => {
     const store = await makeStore(place.where, { onProblem: wish.onProblem });
-    return closing(store, () => work(store, place));
+    return closing(store.ledger, () => work(store, place));
   });
-}
-
-async function closing<Result>(store: OpenStore, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } finally {
-    await store.ledger.close();
-  }
 }

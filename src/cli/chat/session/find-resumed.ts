@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
-import { openStore } from "../../../edge/stores/open-store.ts";
+import { closing, openStore } from "../../../edge/stores/open-store.ts";
 import { findCallSettings } from "../../../engine/session/recorded-setup.ts";
 import { needSession } from "../../need-session.ts";
 import { simulationOf } from "../../../host/ledger/simulated-session.ts";
@@ -44,12 +44,7 @@ async function useStore<Result>(
   work: (ledger: Ledger) => Promise<Result>,
 ): Promise<Result | null> {
   const store = await openStore(where);
-  if (store === null) return null;
-  try {
-    return await work(store.ledger);
-  } finally {
-    await store.ledger.close();
-  }
+  return store === null ? null : closing(store.ledger, () => work(store.ledger));
 }
 
 async function findRecord(
