@@ -17,8 +17,8 @@ export interface ChatSession {
   readonly isBusy: boolean;
   /** Sends a message, and waits for the turn to end. `cut off` if the last reply was incomplete. */
   say(text: string): Promise<TurnEnding>;
-  /** Resumes a turn that was left open. */
-  goOn(): Promise<TurnEnding>;
+  /** Finishes a turn that was left open, then runs what waits in the session's queue. */
+  goOn(isLeftOpen: boolean): Promise<TurnEnding>;
   /** Sends a message to the agent while it works. One that comes too late for the turn starts the next one. */
   steer(text: string): void;
   /** Stops the running turn, and waits until it has ended. */
@@ -77,9 +77,21 @@ export async function openChatSession(
       emit({ type: "said", text });
       return turns.run(() => session.run(text));
     },
-    goOn: () => {
-      emit(noticeOf("info", "The last turn was left open; resuming it."));
-      return turns.run(() => session.resume());
+    goOn: async (isLeftOpen) => {
+      let ending: TurnEnding = "done";
+      if (isLeftOpen) {
+        emit(noticeOf("info", "The last turn was left open; resuming it."));
+        ending = await turns.run(() => session.resume());
+      }
+      let shown = "";
+      for (const waiting of await session.runWaiting()) {
+        // Collected messages share a turn.
+        if (waiting.turnId === shown) continue;
+        emit(noticeOf("info", "A message waited in this session; running it."));
+        ending = await turns.run(() => waiting);
+        shown = waiting.turnId;
+      }
+      return ending;
     },
     steer: turns.steer,
     stop: turns.stop,
