@@ -77,22 +77,7 @@ export async function openChatSession(
       emit({ type: "said", text });
       return turns.run(() => session.run(text));
     },
-    goOn: async (isLeftOpen) => {
-      let ending: TurnEnding = "done";
-      if (isLeftOpen) {
-        emit(noticeOf("info", "The last turn was left open; resuming it."));
-        ending = await turns.run(() => session.resume());
-      }
-      let shown = "";
-      for (const waiting of await session.runWaiting()) {
-        // Collected messages share a turn.
-        if (waiting.turnId === shown) continue;
-        emit(noticeOf("info", "A message waited in this session; running it."));
-        ending = await turns.run(() => waiting);
-        shown = waiting.turnId;
-      }
-      return ending;
-    },
+    goOn: (isLeftOpen) => goOn(session, isLeftOpen, turns.run, emit),
     steer: turns.steer,
     stop: turns.stop,
     change: async (next) => {
@@ -108,6 +93,28 @@ export async function openChatSession(
     },
     recount: async () => emit({ type: "counted", totals: await tally.open(session.session) }),
   };
+}
+
+async function goOn(
+  session: EngineSession,
+  isLeftOpen: boolean,
+  run: (begin: () => TurnHandle) => Promise<TurnEnding>,
+  emit: Emit,
+): Promise<TurnEnding> {
+  let ending: TurnEnding = "done";
+  if (isLeftOpen) {
+    emit(noticeOf("info", "The last turn was left open; resuming it."));
+    ending = await run(() => session.resume());
+  }
+  let shown = "";
+  for (const waiting of await session.runWaiting()) {
+    // Collected messages share a turn.
+    if (waiting.turnId === shown) continue;
+    emit(noticeOf("info", "A message waited in this session; running it."));
+    ending = await run(() => waiting);
+    shown = waiting.turnId;
+  }
+  return ending;
 }
 
 interface TurnDeps {
