@@ -4,6 +4,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { plantedKey } from "../harness/planted-key.ts";
+import { openLedger } from "../src/index.ts";
 import type { ScriptStep } from "../src/simulator/index.ts";
 import {
   eventsIn,
@@ -85,6 +86,21 @@ test("a turn that a process left open is resumed", async () => {
   await leaveOpen(join(folder, "data", "ledger.db"), id);
   const { out } = await chat({ words: ["--resume", id] });
   expect(out).toContain("The last turn was left open; resuming it.\n\nTwo.\n");
+});
+
+test("messages that wait in a session run when it is resumed, before what is typed", async () => {
+  await provide([{ text: "One." }, { text: "Two." }, { text: "Three." }]);
+  const sessionId = resumedBy(await chat({ prompt: "first" }));
+  const ledger = await openLedger(join(folder, "data", "ledger.db"));
+  const eventJson = JSON.stringify({ content: "second", source: "webhook" });
+  const item = { id: "q1", sessionId, mode: "collect", model: null, queuedMs: 0 } as const;
+  await ledger.enqueue({ ...item, eventJson });
+  await ledger.enqueue({ ...item, id: "q2", eventJson });
+  await ledger.close();
+  const { out } = await chat({ words: ["--resume", sessionId], lines: ["third"] });
+  expect(out).toContain("A message waited in this session; running it.\n\nTwo.\n");
+  expect(out.split("Two.")).toHaveLength(2);
+  expect(out).toContain("Three.");
 });
 
 const writes: ScriptStep = {

@@ -148,7 +148,9 @@ describe("what is out of order is refused, and nothing is lost by it", () => {
     const session = await engine.open();
     const call = await session.prepare("Why is CI red?");
     await expect(session.prepare("And?")).rejects.toMatchObject({ code: "conflict" });
-    expect(() => session.run("And?")).toThrow("a turn runs in session");
+    const later = session.run("And?");
+    later.abort();
+    await expect(later.result).rejects.toThrow("was withdrawn before it had its turn");
     await expect(session.prepare([{ toolUseId: "x", content: "" }])).rejects.toMatchObject({
       code: "input-invalid",
     });

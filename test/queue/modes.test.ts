@@ -141,13 +141,20 @@ test("a message that waits can be withdrawn; one without words never waits", asy
   const second = session.run("Two.");
   await isQueued(second);
   second.abort();
-  await expect(second.result).rejects.toThrow("its caller withdrew it");
+  await expect(second.result).rejects.toThrow("was withdrawn before it had its turn");
+  expect(await engine.ledger.findQueued(second.turnId)).toMatchObject({
+    status: "dropped",
+    reason: "its caller withdrew it",
+  });
   await expect(session.run("  ").result).rejects.toThrow("has no content");
   letGo();
   await first.result;
   expect(await saidIn(engine.ledger)).toEqual(["Hold on."]);
   // @ts-expect-error An application without types.
   expect(() => session.run("Two.", { mode: "later" })).toThrow("mode is");
+  await expect(setUp({ queue: { cap: 0 } })).rejects.toThrow(
+    "the option queue is not what it must be",
+  );
 });
 
 test("what waits when the session is closed stays in the ledger, and its caller is told", async () => {

@@ -108,7 +108,7 @@ async function openAndTalk(
     if (opened.resumed !== null && asked.model !== null) {
       emit(noticeOf("info", describeChange(await chat.useModel(asked.model))));
     }
-    const resume = found.isLeftOpen ? () => chat.goOn() : null;
+    const resume = opened.resumed === null ? null : () => chat.goOn(found.isLeftOpen);
     let ending: TurnEnding;
     if (terminal === null || screen === null) {
       ending = await talkInLines(asked.prompt ?? deps.lines, context, resume);

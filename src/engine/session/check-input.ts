@@ -82,7 +82,7 @@ export function checkOptions(options: unknown, texts: readonly string[]): void {
 export function checkMode(given: unknown): void {
   if (given === undefined || queueModes.some((mode) => mode === given)) return;
   throw invalid(
-    `mode is ${describe(given)} of no known mode`,
+    `mode is ${describe(given)}, and must be a known one`,
     `give one of ${queueModes.join(", ")}`,
   );
 }

@@ -120,7 +120,7 @@ export class SessionQueue {
       const settings = await this.#stored.settings();
       const mode = asked ?? settings.mode;
       this.#tellDropped(await this.#stored.makeRoom(settings));
-      if (parts.signal.aborted) throw dropped(withdrawn);
+      if (parts.signal.aborted) throw withdrawn();
       await this.#stored.add({ id, mode, eventJson: JSON.stringify(event), model });
       this.#noteStored(waiting, mode);
       if (mode === "steer") this.#steer(waiting, message);
@@ -151,12 +151,13 @@ export class SessionQueue {
   async #withdraw(waiting: Waiting): Promise<void> {
     const isOurs = this.#waiting.has(waiting.id) && !this.#isClosed;
     if (!isOurs || waiting.unsteer?.() === false) return;
-    const how = { status: "dropped", reason: withdrawn } as const;
-    const gone = this.#stored.drop([waiting.id], how, "withdrawn");
-    await gone.then(
-      (told) => this.#tellDropped(told),
-      (error: unknown) => this.#end(waiting, toStrataError(error, "withdrawing the message")),
-    );
+    const how = { status: "dropped", reason: "its caller withdrew it" } as const;
+    try {
+      const { ids } = await this.#stored.drop([waiting.id], how, "withdrawn");
+      if (ids.length > 0) this.#end(waiting, withdrawn());
+    } catch (error) {
+      this.#end(waiting, toStrataError(error, "withdrawing the message"));
+    }
   }
 
   /** The caller's handle is from now on that of the turn which has the message. */
@@ -301,7 +302,13 @@ function toWaiting(parts: HandleParts): Waiting {
   return { id: parts.handle.turnId, parts, end, isStored: false };
 }
 
-const withdrawn = "its caller withdrew it";
+function withdrawn(): StrataError {
+  return new StrataError(
+    "conflict",
+    "the message was withdrawn before it had its turn",
+    "say it again if it is still wanted",
+  );
+}
 
 function dropped(reason: string): StrataError {
   return new StrataError(

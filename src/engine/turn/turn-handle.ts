@@ -88,59 +88,37 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
   const { promise: result, resolve, reject } = Promise.withResolvers<TurnResult>();
   // A caller that only reads the parts gets the error there.
   result.catch(() => {});
-  let phase: TurnPhase = "preparing";
-  let turnId = id ?? "";
-  let joined: TurnHandle | null = null;
   const steering = createSteering();
-  const phaseNow = (): TurnPhase => joined?.phase ?? phase;
+  const state: HandleState = { turnId: id ?? "", phase: "preparing", joined: null };
   const end = (part: TurnPart): void => {
-    phase = "over";
+    state.phase = "over";
     queue.push(part);
     queue.end();
   };
   return {
-    handle: {
-      get turnId() {
-        return joined?.turnId ?? turnId;
-      },
+    handle: toHandle(state, {
       result,
-      abort: (reason = "aborted") =>
-        joined === null ? controller.abort(new Error(reason)) : joined.abort(reason),
-      steer: (text) => {
-        checkText(text);
-        if (joined !== null) return joined.steer(text);
-        if (phase === "over" || text.trim() === "") return false;
-        steering.say({ role: "user", content: [{ type: "text", text }] });
-        return true;
-      },
-      get phase() {
-        return phaseNow();
-      },
-      get isStreaming() {
-        return phaseNow() === "calling";
-      },
-      get isCompacting() {
-        return phaseNow() === "compacting";
-      },
-      [Symbol.asyncIterator]: () => queue.read(),
-    },
+      abort: (reason) => controller.abort(new Error(reason)),
+      say: (text) => steering.say({ role: "user", content: [{ type: "text", text }] }),
+      read: () => queue.read(),
+    }),
     signal: outer === undefined ? own : AbortSignal.any([own, outer]),
     started: (startedId) => {
-      if (id === null) turnId = startedId;
+      if (id === null) state.turnId = startedId;
       queue.push({ type: "started", turnId: startedId });
     },
     onPart: (part) => {
       if (part.type === "tool") queue.push({ ...part, status: "asked" });
       else if (part.type !== "tool-input") queue.push(part);
     },
-    onPhase: (next) => {
-      phase = next;
+    onPhase: (phase) => {
+      state.phase = phase;
       queue.push({ type: "phase", phase });
     },
     emit: (part) => queue.push(part),
     steering,
     join: async (turn) => {
-      joined = turn;
+      state.joined = turn;
       for await (const part of turn) {
         if (part.type !== "ended" && part.type !== "failed") queue.push(part);
       }
@@ -158,6 +136,49 @@ export function createTurnHandle(id: string | null, outer?: AbortSignal): Handle
         },
       );
     },
+  };
+}
+
+interface HandleState {
+  turnId: string;
+  phase: TurnPhase;
+  /** The turn that took the message. */
+  joined: TurnHandle | null;
+}
+
+interface OwnTurn {
+  readonly result: Promise<TurnResult>;
+  readonly abort: (reason: string) => void;
+  readonly say: (text: string) => void;
+  readonly read: () => AsyncIterator<TurnPart>;
+}
+
+/** The side of the caller. */
+function toHandle(state: HandleState, own: OwnTurn): TurnHandle {
+  const phase = (): TurnPhase => state.joined?.phase ?? state.phase;
+  return {
+    get turnId() {
+      return state.joined?.turnId ?? state.turnId;
+    },
+    result: own.result,
+    abort: (reason = "aborted") => (state.joined ?? own).abort(reason),
+    steer: (text) => {
+      checkText(text);
+      if (state.joined !== null) return state.joined.steer(text);
+      if (state.phase === "over" || text.trim() === "") return false;
+      own.say(text);
+      return true;
+    },
+    get phase() {
+      return phase();
+    },
+    get isStreaming() {
+      return phase() === "calling";
+    },
+    get isCompacting() {
+      return phase() === "compacting";
+    },
+    [Symbol.asyncIterator]: own.read,
   };
 }
 

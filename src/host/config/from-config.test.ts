@@ -104,6 +104,17 @@ agents: { bob: { context_optimization: { compaction: false } } }
   });
 });
 
+test("the queue is as configured, a key that is not written as by default", () => {
+  expect(engineConfig("queue: { mode: collect, debounce_ms: 250, drop: summarize }").queue).toEqual(
+    {
+      mode: "collect",
+      debounceMs: 250,
+      cap: 20,
+      drop: "summarize",
+    },
+  );
+});
+
 test("counting is local for an agent that has it off", () => {
   const yaml = `
 context_optimization: { token_counter: { cache_capacity: 9 } }

@@ -17,8 +17,8 @@ export interface ChatSession {
   readonly isBusy: boolean;
   /** Sends a message, and waits for the turn to end. `cut off` if the last reply was incomplete. */
   say(text: string): Promise<TurnEnding>;
-  /** Resumes a turn that was left open. */
-  goOn(): Promise<TurnEnding>;
+  /** Finishes a turn that was left open, then runs what waits in the session's queue. */
+  goOn(isLeftOpen: boolean): Promise<TurnEnding>;
   /** Sends a message to the agent while it works. One that comes too late for the turn starts the next one. */
   steer(text: string): void;
   /** Stops the running turn, and waits until it has ended. */
@@ -77,10 +77,7 @@ export async function openChatSession(
       emit({ type: "said", text });
       return turns.run(() => session.run(text));
     },
-    goOn: () => {
-      emit(noticeOf("info", "The last turn was left open; resuming it."));
-      return turns.run(() => session.resume());
-    },
+    goOn: (isLeftOpen) => goOn(session, isLeftOpen, turns.run, emit),
     steer: turns.steer,
     stop: turns.stop,
     change: async (next) => {
@@ -96,6 +93,28 @@ export async function openChatSession(
     },
     recount: async () => emit({ type: "counted", totals: await tally.open(session.session) }),
   };
+}
+
+async function goOn(
+  session: EngineSession,
+  isLeftOpen: boolean,
+  run: (begin: () => TurnHandle) => Promise<TurnEnding>,
+  emit: Emit,
+): Promise<TurnEnding> {
+  let ending: TurnEnding = "done";
+  if (isLeftOpen) {
+    emit(noticeOf("info", "The last turn was left open; resuming it."));
+    ending = await run(() => session.resume());
+  }
+  let shown = "";
+  for (const waiting of await session.runWaiting()) {
+    // Collected messages share a turn.
+    if (waiting.turnId === shown) continue;
+    emit(noticeOf("info", "A message waited in this session; running it."));
+    ending = await run(() => waiting);
+    shown = waiting.turnId;
+  }
+  return ending;
 }
 
 interface TurnDeps {

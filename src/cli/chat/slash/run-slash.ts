@@ -161,7 +161,7 @@ async function showSessions(typed: string, context: SlashContext): Promise<void>
     throw new StrataError("conflict", "a turn has started in the meantime", "stop it first");
   }
   await chat.change(await engine.resume(id));
-  if (turn === "left open") await chat.goOn();
+  await chat.goOn(turn === "left open");
 }
 
 /** A session keeps its folder and agent, and so does this chat: both must match. */
