@@ -12,6 +12,9 @@ export interface MissFigures {
   readonly lost_cost_usd: string;
   /** Misses of unknown cost: the real sum is higher. */
   readonly unpriced_miss_count: number;
+  /** Misses for which the provider gave a cause of its own: the same as ours, or another. */
+  readonly provider_agreed_count: number;
+  readonly provider_differed_count: number;
 }
 
 export const misses: Analysis<MissFigures> = {
@@ -32,9 +35,15 @@ export const misses: Analysis<MissFigures> = {
         lost_tokens: sumField(group, "lost_tokens"),
         lost_cost_usd: toUsdText(lost),
         unpriced_miss_count: losses.filter((each) => each === null).length,
+        provider_agreed_count: countOf(group, "agrees"),
+        provider_differed_count: countOf(group, "differs"),
       };
       return { label, figures, exact: { lost_cost_usd: lost } };
     });
     return { rows };
   },
 };
+
+function countOf(events: Parameters<typeof sessionCount>[0], agreement: string): number {
+  return events.filter(({ payload }) => payload["diagnosis_agreement"] === agreement).length;
+}

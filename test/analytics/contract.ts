@@ -385,6 +385,8 @@ export function analyticsContract(store: TestStore): void {
         lost_tokens: 740,
         lost_cost_usd: "0.001890",
         unpriced_miss_count: 1,
+        provider_agreed_count: 1,
+        provider_differed_count: 0,
       },
     ]);
     expect(await dataOf("misses", { groupBy: "model", order: "group" })).toMatchObject([

@@ -8,7 +8,14 @@ import type { CallRecord } from "./call-entry.ts";
 
 export type CallOutcome = Pick<
   CallRecord,
-  "discarded" | "attemptCount" | "servedBy" | "failure" | "verdict" | "refuted" | "notes"
+  | "discarded"
+  | "attemptCount"
+  | "servedBy"
+  | "diagnosis"
+  | "failure"
+  | "verdict"
+  | "refuted"
+  | "notes"
 >;
 
 export function toPlanText({ expected, ...plan }: CachePlan): JsonText {
@@ -25,8 +32,9 @@ export function fromPlanText(text: JsonText): CachePlan {
 }
 
 export function toOutcomeText(call: CallOutcome): JsonText {
-  const { discarded, attemptCount, servedBy, failure, verdict, refuted, notes } = call;
-  return JSON.stringify({ discarded, attemptCount, servedBy, failure, verdict, refuted, notes });
+  const { discarded, attemptCount, servedBy, diagnosis, failure, verdict, refuted, notes } = call;
+  const rest = { failure, verdict, refuted, notes };
+  return JSON.stringify({ discarded, attemptCount, servedBy, diagnosis, ...rest });
 }
 
 export function fromOutcomeText(text: JsonText): CallOutcome {

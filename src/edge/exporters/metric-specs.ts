@@ -121,6 +121,11 @@ const callSpecs = {
     labels: ["agent", "cause"],
     help: "Cost of misses in dollars, where the price is known.",
   },
+  llm_cache_diagnoses_total: {
+    type: "counter",
+    labels: ["agent", "provider", "agreement"],
+    help: "Diagnoses by the provider, by whether our own verdict agrees: agrees, differs, not comparable.",
+  },
   llm_compaction_cost_usd_total: {
     type: "counter",
     labels: ["agent", "outcome"],

@@ -27,6 +27,7 @@ export const anthropicMessages: Protocol<"anthropic-messages", MessagesRequest> 
   findUsage,
   readUsage,
   foreign,
+  diagnosisMember: "diagnostics",
   counting,
   compaction,
 };

@@ -22,7 +22,7 @@ export interface OfferedCache {
 }
 
 export function encodeCachePlan(
-  { assembly, plan, model }: CallToEncode,
+  { assembly, plan, model, diagnose, previousReplyId }: CallToEncode,
   { lifetimes: offered, takesCacheKey }: OfferedCache,
 ): EncodedCache {
   const hasKey = plan.cacheKey !== null && takesCacheKey;
@@ -39,8 +39,9 @@ export function encodeCachePlan(
       notes: [...strippedNotes(plan, retention, model), ...keyNotes],
     };
   }
+  const compared = diagnose === true ? (previousReplyId ?? null) : null;
   const isForeign = model.cache.markers.spelledAs === "cache_control";
-  const options = isForeign ? noOptions : requestOptions(plan, offered);
+  const options = isForeign ? noOptions : requestOptions(plan, offered, compared);
   const placed = plan.markers.map((marker) => ({
     block: carrierOf(assembly.sealed.at(marker.block)),
     json: isForeign
@@ -100,14 +101,18 @@ function markerJson(
 function requestOptions(
   { mode, markers, requestMarker }: CachePlan,
   offered: readonly Lifetime[],
+  compared: string | null,
 ): { readonly members: readonly Member[]; readonly lifetime: Lifetime | undefined } {
   if (mode === null) return { members: [], lifetime: undefined };
   const ofMarkers = mode === "explicit" ? markers.map((marker) => marker.lifetime) : [];
   const asked = [requestMarker, ...ofMarkers];
   const lifetime = offered.slice(1).find((each) => asked.includes(each));
-  if (mode === "implicit" && lifetime === undefined) return { members: [], lifetime };
+  const isUsual = mode === "implicit" && lifetime === undefined;
+  if (isUsual && compared === null) return { members: [], lifetime };
   const ttl = lifetime === undefined ? "" : `,"ttl":"${lifetime}"`;
-  return { members: [setting("prompt_cache_options", `{"mode":"${mode}"${ttl}}`)], lifetime };
+  const question = compared === null ? "" : `,"comparison_response_id":${text(compared)}`;
+  const json = `{"mode":"${mode}"${ttl}${question}}`;
+  return { members: [setting("prompt_cache_options", json)], lifetime };
 }
 
 function keepsDay({ cache }: ModelFacts): boolean {
