@@ -93,17 +93,12 @@ function toTools(tools: readonly LiveTool[], execute: () => Promise<string>): To
   );
 }
 
+const effort = {
+  providerOptions: { anthropic: { effort: "low" }, openai: { reasoningEffort: "low" } },
+};
+
 function settingsOf(broken: LiveBreak | null) {
-  switch (broken?.kind) {
-    case "tool choice":
-      return { toolChoice: "none" } as const;
-    case "effort":
-      return {
-        providerOptions: { anthropic: { effort: "low" }, openai: { reasoningEffort: "low" } },
-      } as const;
-    case "beta header":
-      return { headers: { "anthropic-beta": plantedBeta } };
-    default:
-      return {};
-  }
+  if (broken?.kind === "tool choice") return { toolChoice: "none" } as const;
+  if (broken?.kind === "effort") return effort;
+  return broken?.kind === "beta header" ? { headers: { "anthropic-beta": plantedBeta } } : {};
 }

@@ -268,7 +268,10 @@ function unkept({ calls, planted }: LiveRun): number {
 
 /** Tokens that were not read but paid for. */
 function lostTokens(broken: Usage, clean: Usage): number {
-  const unread = (usage: Usage): number => promptTokens(usage) - usage.cacheReadTokens;
   const lost = clean.cacheReadTokens - broken.cacheReadTokens;
-  return Math.max(0, Math.min(lost, unread(broken) - unread(clean)));
+  return Math.max(0, Math.min(lost, unreadTokens(broken) - unreadTokens(clean)));
+}
+
+function unreadTokens(usage: Usage): number {
+  return promptTokens(usage) - usage.cacheReadTokens;
 }

@@ -35,6 +35,9 @@ export interface MissFigures {
   readonly costliest_byte: number | null;
   readonly costliest_session: string;
   readonly costliest_turn: string | null;
+  /** Misses for which the provider gave a cause of its own: the same as ours, or another. */
+  readonly provider_agreed_count: number;
+  readonly provider_differed_count: number;
 }
 
 export const misses: Analysis<MissFigures> = {
@@ -60,6 +63,8 @@ export const misses: Analysis<MissFigures> = {
         causes: countBy(group, (event) => textField(event, "cause")),
         sections: countBy(group, (event) => textField(event, "block_label")),
         ...toCostliest(group),
+        provider_agreed_count: countOf(group, "agrees"),
+        provider_differed_count: countOf(group, "differs"),
       };
       return { label, figures, exact: { lost_cost_usd: lost } };
     });
@@ -96,4 +101,8 @@ function toBlock(event: StoredEvent): string | null {
   const section = textField(event, "block_label");
   if (index === null || section === null) return null;
   return `${section} (${textField(event, "block_tier") ?? "?"}, block ${index + 1})`;
+}
+
+function countOf(events: Parameters<typeof sessionCount>[0], agreement: string): number {
+  return events.filter(({ payload }) => payload["diagnosis_agreement"] === agreement).length;
 }

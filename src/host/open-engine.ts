@@ -36,6 +36,8 @@ export interface OpenEngineOptions extends EngineConfig, EngineWorldOptions {
   readonly store?: string | Ledger;
   /** Lets the built-in simulator answer: no key, no network, no bill. */
   readonly simulate?: boolean | SimulatorOptions;
+  /** Asks the provider with every call why its cache missed, where its API is known to take the question. */
+  readonly diagnose?: boolean;
   /** What the first run of a session does with a turn that a process left open; `finish` by default. */
   readonly unfinished?: Unfinished;
   /** Called with each notice for a person. Notices hold no keys. */
@@ -59,7 +61,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngi
   checkConfig(options);
   const { model, simulate = false, env = process.env } = options;
   const isAsked = simulate !== false;
-  const config = readProviders(env, isAsked);
+  const config = readProviders(env, isAsked, options.diagnose === true);
   if (!isAsked) requireReachable(config, model);
   const opened = await openAll((keep) => openParts(options, config, keep));
   return { ...opened, [Symbol.asyncDispose]: opened.close };
@@ -109,6 +111,7 @@ const doorChecks: Readonly<Record<string, Check>> = {
       (name): [string, Check] => [name, [isText, "text"]],
     ),
   ),
+  diagnose: [(value) => typeof value === "boolean", "true or false"],
   onNotice: [isCall, "a function"],
   env: [isObject, "an object of variables"],
   catalogue: [
@@ -177,21 +180,29 @@ function openStore(where: string | undefined, onNotice: (notice: string) => void
 }
 
 /** Providers by the variables that name their keys and addresses; everything else has its default. */
-function readProviders(env: Environment, isSimulated: boolean): StrataConfig {
+function readProviders(env: Environment, isSimulated: boolean, isDiagnosed: boolean): StrataConfig {
   const known = providerVariableNames.map((name) => [name, env[name]] as const);
   const { config, problems } = readConfig({
     files: [],
     env: isSimulated ? {} : Object.fromEntries(known),
-    options: isSimulated ? simulated : [],
+    options: [...(isSimulated ? simulated : []), ...(isDiagnosed ? diagnosed : [])],
   });
   if (config === null) throw toConfigError(problems);
   return config;
 }
 
-const simulated: readonly ConfigOption[] = ["anthropic", "openai"].map((provider) => ({
+const builtIn = ["anthropic", "openai"];
+
+const simulated: readonly ConfigOption[] = builtIn.map((provider) => ({
   name: "simulate",
   path: ["providers", provider, "kind"],
   value: "simulator",
+}));
+
+const diagnosed: readonly ConfigOption[] = builtIn.map((provider) => ({
+  name: "diagnose",
+  path: ["providers", provider, "diagnose"],
+  value: true,
 }));
 
 function requireReachable(config: StrataConfig, model: string): void {

@@ -442,6 +442,8 @@ export function analyticsContract(store: TestStore): void {
         costliest_byte: null,
         costliest_session: "a",
         costliest_turn: "a4",
+        provider_agreed_count: 1,
+        provider_differed_count: 0,
       },
     ]);
     expect(await dataOf("misses", { groupBy: "model", order: "group" })).toMatchObject([

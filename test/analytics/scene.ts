@@ -137,6 +137,8 @@ const drafts: readonly EventDraft[] = [
       lost_tokens: 700,
       lost_cost_usd: "0.00189",
       ...noBlock,
+      provider_diagnosis: "no difference",
+      diagnosis_agreement: "agrees",
     },
   },
   {

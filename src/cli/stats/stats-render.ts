@@ -55,7 +55,7 @@ const shown: Readonly<Record<AnalysisName, string>> = {
   routing: "turn_count switched_turn_count decided_by",
   skills: "load_count loaded_tokens session_count search_count last_loaded_at load_reasons",
   misses:
-    "miss_count session_count lost_tokens lost_cost_usd unpriced_miss_count causes sections costliest_block costliest_byte costliest_detail",
+    "miss_count session_count lost_tokens lost_cost_usd unpriced_miss_count provider_agreed_count provider_differed_count causes sections costliest_block costliest_byte costliest_detail",
   compactions:
     "compaction_count turns_summarized tokens_before tokens_after kept_share cost_usd failed_cost_usd duration_ms_mean outcomes",
 };
@@ -73,7 +73,8 @@ function columnsOf(name: AnalysisName, rows: readonly Flat[]): readonly Column<F
 function isShown(column: string, value: unknown): boolean {
   if (value === null || value === undefined) return false;
   // Shown only if not zero: they explain gaps in the other figures.
-  if (column.includes("unpriced") || column === "open_turn_count") return value !== 0;
+  if (column.includes("unpriced") || column.startsWith("provider_")) return value !== 0;
+  if (column === "open_turn_count") return value !== 0;
   if (column === "warm_cost_usd") return Number(value) !== 0;
   return typeof value !== "object" || Object.keys(value).length > 0;
 }

@@ -41,6 +41,8 @@ export const callEvents = {
       produced_tool_calls: "count",
       produced_thinking_blocks: "count",
       usage_refused: "flag?",
+      provider_diagnosis: "name?",
+      diagnosis_agreement: "name?",
       parent_session_id: "name?",
     },
   },
@@ -116,6 +118,8 @@ export const callEvents = {
       block_byte_offset: "count or null",
       block_before_hash: "hash or null",
       block_after_hash: "hash or null",
+      provider_diagnosis: "name?",
+      diagnosis_agreement: "name?",
     },
   },
   "cache.warmed": {

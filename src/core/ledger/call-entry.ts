@@ -4,6 +4,7 @@ import type { CachePromise } from "../cache/evidence.ts";
 import type { Verdict } from "../cache/learn-from-reply.ts";
 import type { PolicyName } from "../cache/policy.ts";
 import type { TierSizes } from "../cache/tier-usage.ts";
+import type { ProviderDiagnosis } from "../diagnosis/provider-diagnosis.ts";
 import type { ContentHash } from "../hash.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
@@ -29,6 +30,8 @@ export interface CallRecord {
   readonly stopReason: ReplyStop | null;
   /** The host that answered, if a router says which one. */
   readonly servedBy?: string;
+  /** What the provider says about its cache beside our own verdict; absent if it was not asked. */
+  readonly diagnosis?: ProviderDiagnosis;
   /** Null if the provider reported none. */
   readonly usage: Usage | null;
   /** The usage of failed attempts that were billed anyway. */

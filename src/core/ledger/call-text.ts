@@ -8,7 +8,15 @@ import type { CallRecord } from "./call-entry.ts";
 
 export type CallOutcome = Pick<
   CallRecord,
-  "discarded" | "attemptCount" | "servedBy" | "tiers" | "failure" | "verdict" | "refuted" | "notes"
+  | "discarded"
+  | "attemptCount"
+  | "servedBy"
+  | "tiers"
+  | "diagnosis"
+  | "failure"
+  | "verdict"
+  | "refuted"
+  | "notes"
 >;
 
 export function toPlanText({ expected, ...plan }: CachePlan): JsonText {
@@ -25,9 +33,10 @@ export function fromPlanText(text: JsonText): CachePlan {
 }
 
 export function toOutcomeText(call: CallOutcome): JsonText {
-  const { discarded, attemptCount, servedBy, tiers, failure, verdict, refuted, notes } = call;
-  const kept = { discarded, attemptCount, servedBy, tiers, failure, verdict, refuted, notes };
-  return JSON.stringify(kept);
+  const { discarded, attemptCount, servedBy, tiers, diagnosis, ...more } = call;
+  const { failure, verdict, refuted, notes } = more;
+  const rest = { failure, verdict, refuted, notes };
+  return JSON.stringify({ discarded, attemptCount, servedBy, tiers, diagnosis, ...rest });
 }
 
 export function fromOutcomeText(text: JsonText): CallOutcome {

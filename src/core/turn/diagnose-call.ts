@@ -24,6 +24,8 @@ export interface SentBesides {
   /** Absent if the call's options say it. */
   readonly settings?: CallTraits["settings"];
   readonly keepsThinking?: boolean;
+  /** The reply that the provider was asked to compare it with; null for none yet. Absent if it was not asked. */
+  readonly comparesWith?: string | null;
 }
 
 type SentParts = Pick<PreparedCall, "assembly" | "plan"> & { readonly besides?: SentBesides };

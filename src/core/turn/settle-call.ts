@@ -12,6 +12,7 @@ import { bookCall, lastCallMs } from "../cache/warm-books.ts";
 import { afterCall, afterTurn, type CompactionState } from "../compaction/plan/compaction-state.ts";
 import type { OwnExplanation } from "../diagnosis/own/explain-own-call.ts";
 import type { LastCall } from "../diagnosis/own/last-call.ts";
+import { compareDiagnosis, type ProviderDiagnosis } from "../diagnosis/provider-diagnosis.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
 import type { EncodedRequest } from "../wire/encoded-request.ts";
@@ -84,7 +85,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     return { session: next, entry: failedEntry(session, call, outcome), more, miss: null };
   }
   const { assembly, startMs } = call;
-  const { lesson, miss, lastCall } = judgeCall(session, call, outcome, learned);
+  const { lesson, miss, lastCall, diagnosis } = judgeCall(session, call, outcome, learned);
   const grown = appendMessages(assembly.thread, [outcome.message]);
   // After an empty reply the thread must not keep the volatile text: it would stand between two user messages.
   const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
@@ -97,6 +98,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     status: outcome.status,
     stopReason: outcome.stopReason,
     ...(outcome.servedBy === undefined ? {} : { servedBy: outcome.servedBy }),
+    ...(diagnosis && { diagnosis }),
     usage: outcome.usage.isReported ? outcome.usage.usage : null,
     costPicoUsd,
     failure: outcome.failure ?? null,
@@ -135,15 +137,18 @@ interface JudgedCall {
   readonly lesson: ReplyLesson;
   readonly miss: Miss | null;
   readonly lastCall: LastCall | null;
+  /** Null if the provider compared nothing. */
+  readonly diagnosis: ProviderDiagnosis | null;
 }
 
 /** Expected against reported: why a prefix was not read, and what that says about the provider. */
 function judgeCall(
   session: Session,
   call: FinishedCall,
-  { usage, servedBy }: Reply,
+  outcome: Reply,
   learned: CacheState,
 ): JudgedCall {
+  const { usage, servedBy, id } = outcome;
   const { assembly, startMs, plan, spent, endMs } = call;
   const { model, options } = session;
   // A summary is another conversation.
@@ -162,13 +167,31 @@ function judgeCall(
   });
   // Our counts may explain a shortfall: then the provider lost nothing.
   const isCounting = found !== null && isUnexplained(found) && lesson.verdict.kind !== "read less";
+  const isAsked = call.besides?.comparesWith !== undefined && id !== "";
+  const hasOwnEnd =
+    assembly.volatile.blocks.length > 0 && assembly.volatilePlace === "message-tail";
+  const reply = isAsked ? { id, route: model.route, hasOwnEnd } : null;
   const compactions = session.compactionState.folds;
   const sent = { prompt, state: lesson.state, options, compactions };
+  const miss = found === null || isCounting ? null : toMiss(found);
   return {
     lesson,
-    miss: found === null || isCounting ? null : toMiss(found),
-    lastCall: isOfTurn ? { sent, traits: prompt.traits, endMs } : session.lastCall,
+    miss,
+    lastCall: isOfTurn ? { sent, traits: prompt.traits, reply, endMs } : session.lastCall,
+    diagnosis: hearProvider(session, call, outcome, miss),
   };
+}
+
+/** What the provider says, where it compared the call with the one before. */
+function hearProvider(
+  { lastCall }: Session,
+  { besides }: FinishedCall,
+  { diagnosis }: Reply,
+  miss: Miss | null,
+): ProviderDiagnosis | null {
+  if ((besides?.comparesWith ?? null) === null) return null;
+  const hasOwnEnd = lastCall?.reply?.hasOwnEnd ?? false;
+  return compareDiagnosis({ says: diagnosis ?? null, cause: miss?.cause ?? null, hasOwnEnd });
 }
 
 /** Every reply comes through here: counts that cannot be true are refused, and writes get the plan's lifetimes. */

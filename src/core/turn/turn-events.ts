@@ -9,6 +9,7 @@ import { callCountOf, type Turn, type TurnEnding } from "./turn.ts";
 import {
   toCancelled,
   toCompleted,
+  toDiagnosis,
   toFailed,
   toRouted,
   toTurnError,
@@ -68,7 +69,9 @@ export function eventsOfCall(
     entry.reply === null
       ? { type: "llm.call_failed", payload: { ...about, ...toFailed(entry) } }
       : { type: "llm.call_completed", payload: { ...about, ...toCompleted(entry, before) } },
-    ...(miss === null ? [] : [{ type: "cache.miss", payload: miss } as const]),
+    ...(miss === null
+      ? []
+      : [{ type: "cache.miss", payload: { ...miss, ...toDiagnosis(entry) } } as const]),
   ];
 }
 

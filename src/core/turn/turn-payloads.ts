@@ -38,8 +38,17 @@ export function toCompleted(
     produced_tool_calls: countBlocks(entry, "tool_use"),
     produced_thinking_blocks: countBlocks(entry, "thinking"),
     ...(entry.notes.some(({ kind }) => kind === "usage-refused") && { usage_refused: true }),
+    ...toDiagnosis(entry),
     ...toParent(origin),
   };
+}
+
+/** What the provider said about its cache, if it was asked. */
+export function toDiagnosis({
+  diagnosis,
+}: CallEntry): Pick<PayloadOf<"cache.miss">, "provider_diagnosis" | "diagnosis_agreement"> {
+  if (diagnosis === undefined) return {};
+  return { provider_diagnosis: diagnosis.says, diagnosis_agreement: diagnosis.agreement };
 }
 
 /** The effect of a model switch on the cache: what the new model still has cached, and what is left behind. */

@@ -12,6 +12,8 @@ export interface EncodedRequest<Body = unknown> {
   readonly headers: Readonly<Record<string, string>>;
   /** Beta features that the headers ask for; absent for none. */
   readonly betas?: readonly string[];
+  /** Asks why the cache missed, against the reply of this id, or null to begin with it. Absent if it does not ask. */
+  readonly comparesWith?: string | null;
   /** Requested options that are not in the body, with the reason. */
   readonly notes: readonly EncodeNote[];
   /** The same body as an object for SDKs. Builds the whole request again on each call. */

@@ -37,6 +37,8 @@ export interface Protocol<Name extends string = string, Body = unknown> {
   readonly effects?: string;
   /** How to ask a provider to count tokens; absent if the protocol cannot. */
   readonly counting?: ProtocolCounting;
+  /** The member of a request that asks why the cache missed; absent if there is none. The model's facts say where it is taken. */
+  readonly diagnosisMember?: string;
   /** How to ask a provider to compact a conversation itself; absent if the protocol cannot. */
   readonly compaction?: ProtocolCompaction;
   /** How to have a prompt cached without a reply; absent if the protocol cannot. */
@@ -111,6 +113,10 @@ export interface CallToEncode {
   readonly plan: CachePlan;
   readonly model: ModelFacts;
   readonly options: CallOptions;
+  /** The provider's id of the reply before, for its diagnosis; null if it is not known. Absent where none is wanted. */
+  readonly previousReplyId?: string | null;
+  /** Asks the provider why its cache missed against that reply. */
+  readonly diagnose?: boolean;
 }
 
 export interface CompactionToEncode extends CallToEncode {

@@ -17,7 +17,7 @@ export interface Reply {
   readonly status: "complete" | "partial";
   /** Set if the provider reported a failure in the middle of the stream. */
   readonly failure?: ProviderFailure;
-  /** Why the cache missed, in the provider's own words, if it says so. */
+  /** What the provider found when it compared the prompt with the one before, in its own words. Absent if it found nothing, or was not asked. */
   readonly diagnosis?: string;
   /** The host that answered, if a router says which one. */
   readonly servedBy?: string;

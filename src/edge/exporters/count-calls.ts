@@ -28,6 +28,9 @@ export function countCallCompleted(event: Completed, context: CountContext): voi
   add("llm_tokens_total", { ...labels, kind: "output" }, payload.output_tokens);
   add("llm_tool_uses_total", labels, payload.produced_tool_calls);
   if (payload.usage_refused === true) add("llm_usage_refused_total", labels);
+  const { diagnosis_agreement: agreement } = payload;
+  if (agreement !== undefined)
+    add("llm_cache_diagnoses_total", { agent: labels.agent, provider, agreement });
   countShares(labels.agent, payload, context);
   countDrift(event, labels, context);
   countCost(event, labels, context);

@@ -66,13 +66,15 @@ const counters = {
     labels: ["agent", "cause"],
     help: "Cost of misses in dollars, where the price is known.",
   },
+  llm_cache_diagnoses_total: {
+    labels: ["agent", "provider", "agreement"],
+    help: "Diagnoses by the provider, by whether our own verdict agrees: agrees, differs, not comparable.",
+  },
   llm_cache_warm_calls_total: {
-    type: "counter",
     labels: ["agent", "purpose", "outcome"],
     help: "Requests that only keep or write a cache; outcome is refreshed, written or failed.",
   },
   llm_cache_warm_cost_usd_total: {
-    type: "counter",
     labels: ["agent", "purpose"],
     help: "Cost of such requests in dollars; not part of llm_cost_usd_total.",
   },

@@ -1,10 +1,11 @@
-// What a configured provider changes in a call before it is encoded: the beta features and the name of the model.
+// What a configured provider changes in a call: beta features, the name of the model, and whether it is asked for its diagnosis.
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { changeWire, findWire, type WireRules } from "../../core/models/wire-rules.ts";
+import type { EncodeNote } from "../../core/wire/encoded-request.ts";
 import { isList } from "./transport.ts";
 import type { CallToEncode, CompactionToEncode, Protocol } from "../../core/wire/protocol.ts";
 
@@ -13,6 +14,25 @@ export interface PlanBetas {
   readonly any: readonly string[];
   /** With a marker that lives longer than the shortest lifetime. */
   readonly long: readonly string[];
+}
+
+export interface SpokenTo {
+  readonly name: string;
+  readonly protocol: Protocol;
+  /** Looked up for each call. */
+  readonly settings: () => ProviderConfig;
+  readonly betas: () => PlanBetas;
+  readonly catalogue: Catalogue;
+}
+
+/** The protocol as a configured provider wants it. */
+export function speakTo({ name, protocol, settings, betas, catalogue }: SpokenTo): Protocol {
+  const onWire = withWire(protocol, (facts) => wireOf(name, settings(), facts));
+  const featured = withHeaderBetas(withPlanBetas(onWire, betas), () => settings().headers);
+  const named = withModelNames(featured, (facts) =>
+    findModelName(settings().modelNames, facts, catalogue),
+  );
+  return withDiagnosis(named, () => settings().diagnose);
 }
 
 /** The same protocol, with the features that a plan needs. They are looked up for each call. */
@@ -26,7 +46,7 @@ export function withPlanBetas(protocol: Protocol, betas: () => PlanBetas): Proto
 }
 
 /** The same protocol, whose requests also name the features that configured headers ask for. They are looked up for each call. */
-export function withHeaderBetas(
+function withHeaderBetas(
   protocol: Protocol,
   findHeaders: () => ReadonlyMap<string, string>,
 ): Protocol {
@@ -57,8 +77,32 @@ export function neededBetas(
   return asked.every((lifetime) => lifetime === shortest) ? any : [...any, ...long];
 }
 
+/** The same protocol, which asks why the cache missed where that is configured and taken. The caller's own question stays. */
+export function withDiagnosis(protocol: Protocol, isAsked: () => boolean): Protocol {
+  const { diagnosisMember: member } = protocol;
+  return {
+    ...protocol,
+    encode: (call) => {
+      const { previousReplyId, model, options } = call;
+      if (previousReplyId === undefined || !isAsked()) return protocol.encode(call);
+      if (member === undefined || !model.cache.diagnostics) {
+        const request = protocol.encode(call);
+        return { ...request, notes: [...request.notes, noDiagnosis] };
+      }
+      if (options.extraJson?.[member] !== undefined) return protocol.encode(call);
+      const request = protocol.encode({ ...call, diagnose: true });
+      return { ...request, comparesWith: previousReplyId };
+    },
+  };
+}
+
+const noDiagnosis: EncodeNote = {
+  kind: "option-ignored",
+  detail: "diagnose: the provider of this model says nothing about its cache",
+};
+
 /** The configured name of a model, looked up by any spelling of it; null for its own. */
-export function findModelName(
+function findModelName(
   names: ReadonlyMap<string, string>,
   { id }: Pick<ModelFacts, "id">,
   catalogue: Catalogue,
@@ -70,7 +114,7 @@ export function findModelName(
 }
 
 /** The same protocol with these model names as defaults. They are looked up for each call. */
-export function withModelNames(
+function withModelNames(
   protocol: Protocol,
   nameOf: (model: ModelFacts) => string | null,
 ): Protocol {
@@ -81,10 +125,7 @@ export function withModelNames(
 }
 
 /** The same protocol for servers with other rules than the model's route. They are looked up for each call. */
-export function withWire(
-  protocol: Protocol,
-  findRules: (model: ModelFacts) => WireRules,
-): Protocol {
+function withWire(protocol: Protocol, findRules: (model: ModelFacts) => WireRules): Protocol {
   const onWire = (model: ModelFacts): ModelFacts => {
     const wire = findRules(model);
     return wire === model.wire ? model : { ...model, wire };
@@ -96,7 +137,7 @@ export function withWire(
 }
 
 /** The rules of a configured server: those of the server it names or is named like, with the user's changes. */
-export function wireOf(
+function wireOf(
   name: string,
   { wire: { like, ...changes } }: Pick<ProviderConfig, "wire">,
   { wire }: Pick<ModelFacts, "wire">,

@@ -6,15 +6,7 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import { vendors } from "../../core/wire/protocols.ts";
 import type { SimulatorOptions } from "../../simulator/index.ts";
 import type { Provider } from "./provider.ts";
-import {
-  findModelName,
-  wireOf,
-  withHeaderBetas,
-  withModelNames,
-  withPlanBetas,
-  withWire,
-  type PlanBetas,
-} from "./reach-calls.ts";
+import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
 import { chooseProvider, noKey, type ProviderChoice } from "./reach-choice.ts";
 import { createProviderPool } from "./reach-pool.ts";
 import { protocolOfKind, simulatedProtocol } from "./reach-settings.ts";
@@ -74,7 +66,10 @@ export function reachProviders(options: ReachOptions): Providers {
       hasKey: true,
       open: (asked) => ({ send: async (call) => (await simulated.open(asked)).send(call) }),
     };
-    return { protocol: withPlanBetas(protocol, betas), provider, isSimulated: true, counting };
+    const isAsked = (): boolean =>
+      [model.route, model.provider].some((name) => providers().get(name)?.diagnose === true);
+    const spoken = withDiagnosis(withPlanBetas(protocol, betas), isAsked);
+    return { protocol: spoken, provider, isSimulated: true, counting };
   };
   return {
     choose,
@@ -87,12 +82,8 @@ export function reachProviders(options: ReachOptions): Providers {
       const protocol = asked ?? protocolOfKind(kind);
       const latest = (): ProviderConfig | null => speaking(providers().get(name), protocol);
       const provider = pool.open({ name, protocol, settings, latest });
-      const nameOf = (facts: ModelFacts): string | null =>
-        findModelName((latest() ?? settings).modelNames, facts, catalogue);
-      const onWire = withWire(protocol, (facts) => wireOf(name, latest() ?? settings, facts));
-      const headersOf = (): ProviderConfig["headers"] => (latest() ?? settings).headers;
-      const named = withHeaderBetas(withPlanBetas(onWire, betas), headersOf);
-      const spoken = withModelNames(named, nameOf);
+      const current = (): ProviderConfig => latest() ?? settings;
+      const spoken = speakTo({ name, protocol, settings: current, betas, catalogue });
       const counting: CountingPlace = {
         name: `${name}\n${protocol.name}`,
         hasKey: settings.apiKey !== null || settings.headers.size > 0,

@@ -242,11 +242,16 @@ export function encodeCall(
   running: RunningTurn,
   deps: StepDeps,
 ): StartedCall {
-  const { protocol, model, options } = running.turn.session;
+  const { protocol, model, options, lastCall } = running.turn.session;
   const { assembly, plan, promptTokens } = prepared;
-  const request = protocol.encode({ assembly, plan, model, options });
+  const before = lastCall?.reply ?? null;
+  // Another route does not know the reply.
+  const previousReplyId = before?.route === model.route ? before.id : null;
+  const request = protocol.encode({ assembly, plan, model, options, previousReplyId });
   const startMs = deps.now();
   emit(running, [callStarted(running.turn, number, promptTokens)]);
   deps.onPhase?.("calling");
-  return { request, notes: request.notes, besides: { betas: request.betas ?? [] }, startMs };
+  const { notes, betas = [], comparesWith } = request;
+  const besides = { betas, ...(comparesWith !== undefined && { comparesWith }) };
+  return { request, notes, besides, startMs };
 }

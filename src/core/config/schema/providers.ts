@@ -1,7 +1,7 @@
 // providers: the APIs that answer calls, with their addresses and keys. The user chooses their names.
 import { protocolKinds, protocols } from "../../wire/protocols.ts";
 import { nodeAt, type Origin } from "../config-node.ts";
-import { leaf, optionalChoice, optionalFlag, text, whole } from "../leaves.ts";
+import { flag, leaf, optionalChoice, optionalFlag, text, whole } from "../leaves.ts";
 import { maskAddress, maskText } from "../mask-secrets.ts";
 import { group, named, section, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
@@ -35,6 +35,8 @@ export interface ProviderConfig {
   readonly modelNames: ReadonlyMap<string, string>;
   /** What its server takes. */
   readonly wire: WireConfig;
+  /** Whether to ask it why its cache missed. */
+  readonly diagnose: boolean;
   readonly timeouts: TimeoutsConfig;
   readonly retries: RetriesConfig;
 }
@@ -127,6 +129,10 @@ const provider: Spec<ProviderConfig> = section(
     headers: headersSpec,
     model_names: named("its names for models, where they are not their ids", modelName()),
     wire: wireSpec,
+    diagnose: flag(
+      false,
+      "whether each call asks why its cache missed; sent only where the API is known to take it",
+    ),
     timeouts,
     retries,
   },
@@ -144,6 +150,7 @@ const provider: Spec<ProviderConfig> = section(
       headers,
       modelNames: get("model_names"),
       wire: get("wire"),
+      diagnose: get("diagnose"),
       timeouts: get("timeouts"),
       retries: get("retries"),
     };

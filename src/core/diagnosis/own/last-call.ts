@@ -8,7 +8,17 @@ export interface LastCall {
   /** Null in a process that did not make the call. */
   readonly sent: SentCall | null;
   readonly traits: CallTraits;
+  /** Its reply, where the provider is asked to compare the next call with it; null elsewhere. */
+  readonly reply: LastReply | null;
   readonly endMs: number;
+}
+
+export interface LastReply {
+  /** By the provider's name for it. */
+  readonly id: string;
+  readonly route: string;
+  /** Whether its prompt ended with text that no later call repeats: the provider sees that as a change. */
+  readonly hasOwnEnd: boolean;
 }
 
 export interface SentCall {
@@ -22,20 +32,21 @@ export interface SentCall {
 }
 
 /** What is stored of a call. Absent fields have their usual value. */
-export type KeptLastCall = Partial<Omit<CallTraits, "keepsThinking">>;
+export type KeptLastCall = Partial<Omit<CallTraits, "keepsThinking"> & Pick<LastCall, "reply">>;
 
 /** Null if the call had nothing unusual. */
-export function keepLastCall({ traits }: LastCall): KeptLastCall | null {
+export function keepLastCall({ traits, reply }: LastCall): KeptLastCall | null {
   const { settings, betas, host, unslotted } = traits;
   const kept: KeptLastCall = {
     ...(Object.keys(settings).length > 0 && { settings }),
     ...(betas.length > 0 && { betas }),
     ...(host !== null && { host }),
     ...(unslotted !== null && { unslotted }),
+    ...(reply !== null && { reply }),
   };
   return Object.keys(kept).length === 0 ? null : kept;
 }
 
-export function restoreLastCall(kept: KeptLastCall): LastCall {
-  return { sent: null, traits: { ...plainTraits, ...kept }, endMs: 0 };
+export function restoreLastCall({ reply = null, ...kept }: KeptLastCall): LastCall {
+  return { sent: null, traits: { ...plainTraits, ...kept }, reply, endMs: 0 };
 }

@@ -39,7 +39,7 @@ export interface ReplyParts {
 
 export function toReply({ fields, content, status, failure, warnings }: ReplyParts): Reply {
   const usage = readUsage(fields["usage"]);
-  const diagnosis = textOf(fieldsOf(fieldsOf(fields["diagnostics"])["cache_miss_reason"])["type"]);
+  const diagnosis = diagnosisOf(fieldsOf(fields["diagnostics"])["cache_miss_reason"]);
   return {
     kind: "reply",
     id: textOf(fields["id"]),
@@ -52,6 +52,11 @@ export function toReply({ fields, content, status, failure, warnings }: ReplyPar
     ...(diagnosis === "" ? {} : { diagnosis }),
     transformations: [...readTransformations(fields), ...readEdits(fields)],
   };
+}
+
+/** Null while the provider still compares. */
+function diagnosisOf(reason: unknown): string {
+  return reason === null ? "pending" : textOf(fieldsOf(reason)["type"]);
 }
 
 function toStop(value: unknown): ReplyStop {

@@ -17,12 +17,8 @@ import { splice, type Insertion } from "../splice.ts";
 import { encodeOptions } from "./options.ts";
 import { markerJson, messagesPath, versionHeader, type MessagesRequest } from "./schema.ts";
 
-export function encodeRequest({
-  assembly,
-  plan,
-  model,
-  options,
-}: CallToEncode): EncodedRequest<MessagesRequest> {
+export function encodeRequest(call: CallToEncode): EncodedRequest<MessagesRequest> {
+  const { assembly, plan, model, options } = call;
   checkOptions(options);
   const { thread } = assembly;
   const taken = takeMarkers(plan, model);
@@ -40,6 +36,10 @@ export function encodeRequest({
   if (regions.system.length > 0) parts.push(',"system":[', ...regions.system, "]");
   parts.push(',"messages":[', ...regions.messages, "]");
   for (const [name, json] of members) parts.push(`,${JSON.stringify(name)}:${json}`);
+  if (call.diagnose === true) {
+    const previous = JSON.stringify(call.previousReplyId ?? null);
+    parts.push(`,"diagnostics":{"previous_message_id":${previous}}`);
+  }
   parts.push("}");
   return toRequest({
     path: messagesPath,

@@ -28,6 +28,7 @@ export const anthropicMessages: Protocol<"anthropic-messages", MessagesRequest> 
   findUsage,
   readUsage,
   foreign,
+  diagnosisMember: "diagnostics",
   counting,
   compaction,
   prewarm,

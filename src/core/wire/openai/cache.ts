@@ -24,7 +24,7 @@ export interface OfferedCache {
 }
 
 export function encodeCachePlan(
-  { assembly, plan, model }: CallToEncode,
+  { assembly, plan, model, diagnose, previousReplyId }: CallToEncode,
   { lifetimes: offered, takesCacheKey, isPrewarm = false }: OfferedCache,
 ): EncodedCache {
   const hasKey = plan.cacheKey !== null && takesCacheKey;
@@ -41,8 +41,10 @@ export function encodeCachePlan(
       notes: [...strippedNotes(plan, retention, model), ...keyNotes],
     };
   }
+  const compared = diagnose === true ? (previousReplyId ?? null) : null;
   const isForeign = model.cache.markers.spelledAs === "cache_control";
-  const options = isForeign ? noOptions : requestOptions(plan, offered, isPrewarm);
+  const asking = { isPrewarm, compared };
+  const options = isForeign ? noOptions : requestOptions(plan, offered, asking);
   const placed = plan.markers.map((marker) => ({
     block: carrierOf(assembly.sealed.at(marker.block)),
     json: isForeign
@@ -102,17 +104,18 @@ function markerJson(
 function requestOptions(
   { mode, markers, requestMarker }: CachePlan,
   offered: readonly Lifetime[],
-  isPrewarm: boolean,
+  { isPrewarm, compared }: { readonly isPrewarm: boolean; readonly compared: string | null },
 ): { readonly members: readonly Member[]; readonly lifetime: Lifetime | undefined } {
   if (mode === null) return { members: [], lifetime: undefined };
   const ofMarkers = mode === "explicit" ? markers.map((marker) => marker.lifetime) : [];
   const asked = [requestMarker, ...ofMarkers];
   const lifetime = offered.slice(1).find((each) => asked.includes(each));
   const isUsual = mode === "implicit" && lifetime === undefined && !isPrewarm;
-  if (isUsual) return { members: [], lifetime };
+  if (isUsual && compared === null) return { members: [], lifetime };
   const ttl = lifetime === undefined ? "" : `,"ttl":"${lifetime}"`;
   const only = isPrewarm ? ',"prewarm":true' : "";
-  const json = `{"mode":"${mode}"${ttl}${only}}`;
+  const question = compared === null ? "" : `,"comparison_response_id":${text(compared)}`;
+  const json = `{"mode":"${mode}"${ttl}${only}${question}}`;
   return { members: [setting("prompt_cache_options", json)], lifetime };
 }
 

@@ -74,5 +74,7 @@ function isCustomCall(item: ReturnType<typeof readItem>): boolean {
 
 function diagnosisOf(response: Fields): string | undefined {
   const diagnostics = fieldsIn(response, "prompt_cache_diagnostics");
-  return textIn(diagnostics, "type") === "cache_miss" ? textIn(diagnostics, "reason") : undefined;
+  const type = textIn(diagnostics, "type");
+  if (type === "cache_hit") return undefined;
+  return type === "cache_miss" ? textIn(diagnostics, "reason") : type;
 }

@@ -27,6 +27,7 @@ export const openaiResponses: Protocol<"openai-responses", ResponsesRequest> = {
   findUsage: findResponsesUsage,
   readUsage: readResponsesUsage,
   foreign,
+  diagnosisMember: "prompt_cache_options",
   counting,
   compaction,
   prewarm,
