@@ -6,7 +6,15 @@ import type { TurnPart } from "../../src/engine/turn/turn-handle.ts";
 import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import { cheapCounter, openEngine, openLedger } from "../../src/index.ts";
 import { createScripted, type FaultSpec, type ScriptStep } from "../../src/simulator/index.ts";
-import { eventsOf, makePlace, plantedKey, serve, start, type Place, type Served } from "./test-kit.ts";
+import {
+  eventsOf,
+  makePlace,
+  plantedKey,
+  serve,
+  start,
+  type Place,
+  type Served,
+} from "./test-kit.ts";
 
 const sonnet = "claude-sonnet-5-5";
 const gpt = "gpt-6.1-sol";
@@ -54,6 +62,18 @@ async function partsOf(session: EngineSession, text: string): Promise<readonly T
   return parts;
 }
 
+const routeIn = (parts: readonly TurnPart[]): TurnPart | undefined =>
+  parts.find(({ type }) => type === "route");
+
+const routeOf = async (session: EngineSession, text: string): Promise<TurnPart | undefined> =>
+  routeIn(await partsOf(session, text));
+
+const ask = async (routing: string): Promise<readonly TurnPart[]> => {
+  const { place } = await setUp({}, { routing });
+  const { engine } = await start(place);
+  return partsOf(await engine.open(), "Which port?");
+};
+
 describe("a provider that fails for good (D-13)", () => {
   const down: readonly FaultSpec[] = [{ kind: "overloaded", count: 2 }];
 
@@ -88,9 +108,14 @@ describe("a provider that fails for good (D-13)", () => {
     expect(await started.ledger.findTurn(turnId)).toMatchObject({
       model: gpt,
       provider: "openai",
-      switches: [{ through: 1, model: sonnet, provider: "anthropic", name: `claude-api/${sonnet}` }],
+      switches: [
+        { through: 1, model: sonnet, provider: "anthropic", name: `claude-api/${sonnet}` },
+      ],
     });
-    expect((await started.ledger.readCalls(turnId)).map(({ model }) => model)).toEqual([sonnet, gpt]);
+    expect((await started.ledger.readCalls(turnId)).map(({ model }) => model)).toEqual([
+      sonnet,
+      gpt,
+    ]);
     for await (const problem of started.ledger.check()) expect.fail(problem);
   });
 
@@ -168,9 +193,6 @@ describe("a provider that fails for good (D-13)", () => {
 });
 
 describe("after a turn that fell back", () => {
-  const routeOf = async (session: EngineSession, text: string): Promise<TurnPart | undefined> =>
-    (await partsOf(session, text)).find(({ type }) => type === "route");
-
   test("the model that failed rests, and the turns stay where the cache is warm", async () => {
     const { place, first } = await setUp();
     const { engine } = await start(place);
@@ -193,7 +215,10 @@ describe("after a turn that fell back", () => {
   });
 
   test("when it has rested, it is asked again and reads what it kept", async () => {
-    const { place, first } = await setUp({}, { routing: "fallback: [other], fallback_rest_seconds: 0" });
+    const { place, first } = await setUp(
+      {},
+      { routing: "fallback: [other], fallback_rest_seconds: 0" },
+    );
     const { engine } = await start(place);
     const session = await engine.open({ id: "s" });
     await session.run("One.").result;
@@ -247,9 +272,9 @@ test("a turn whose process fails after it left its model goes on with the next o
   });
   onTestFinished(() => engine.close());
   first.simulator.fault({ kind: "rate limited", retryAfterSeconds: 3_600 });
-  await expect(
-    (await engine.session("s")).run("Which port?").result,
-  ).rejects.toMatchObject({ message: expect.stringContaining("the disk is full") as string });
+  await expect((await engine.session("s")).run("Which port?").result).rejects.toMatchObject({
+    message: expect.stringContaining("the disk is full") as string,
+  });
   isBroken = false;
   const parts = await partsOf(await engine.session("s"), "And the host?");
   const runs = parts.flatMap((part) => (part.type === "ended" ? [part.run] : []));
@@ -264,13 +289,6 @@ test("a turn whose process fails after it left its model goes on with the next o
 
 describe("routing.prompt_caching", () => {
   const cacheless = "gpt-3.5-turbo";
-  const ask = async (routing: string): Promise<readonly TurnPart[]> => {
-    const { place } = await setUp({}, { routing });
-    const { engine } = await start(place);
-    return partsOf(await engine.open(), "Which port?");
-  };
-  const routeIn = (parts: readonly TurnPart[]): TurnPart | undefined =>
-    parts.find(({ type }) => type === "route");
   const first = `workspace_default: ${cacheless}`;
 
   test("preferred: a model without a cache is taken last", async () => {
@@ -302,7 +320,9 @@ describe("routing.prompt_caching", () => {
   });
 });
 
-async function endOf(parts: readonly TurnPart[]): Promise<Extract<TurnPart, { type: "ended" }>["run"]> {
+async function endOf(
+  parts: readonly TurnPart[],
+): Promise<Extract<TurnPart, { type: "ended" }>["run"]> {
   const last = parts.at(-1);
   if (last?.type !== "ended") throw new Error("the turn did not end");
   return last.run;

@@ -214,7 +214,8 @@ export function openLog(
     },
     switchModel: (turnId, { left, stateJson, model, provider, setupJson }) => {
       const turn = needOpen(turnId);
-      if (left.through !== turn.calls.length) throw new Error("a model is left after its last call");
+      if (left.through !== turn.calls.length)
+        throw new Error("a model is left after its last call");
       turn.switches = [...turn.switches, left];
       state.model = model;
       state.setupPlace = broughtBy(turnId);
@@ -280,7 +281,10 @@ function toRows(
 }
 
 /** No model sees the thinking of another one. Rows of the first model have no name. */
-function withOwnThinking({ messages, compaction }: ShownHistory, model: string | null): ShownHistory {
+function withOwnThinking(
+  { messages, compaction }: ShownHistory,
+  model: string | null,
+): ShownHistory {
   const shown = messages.map((each) =>
     each.model === (model ?? "") ? each : { ...each, message: withoutThinking(each.message) },
   );

@@ -123,12 +123,7 @@ interface JudgedWish extends Wish {
   readonly doubt: RouteRefusal | null;
 }
 
-function judge(
-  wish: Wish,
-  turn: RouteTurn,
-  wishes: RouteWishes,
-  facts: RouteFacts,
-): JudgedWish {
+function judge(wish: Wish, turn: RouteTurn, wishes: RouteWishes, facts: RouteFacts): JudgedWish {
   const model = facts.find(wish.name);
   if (model === null) return { ...wish, model, refusal: "not_configured", doubt: null };
   const refusal = findRefusal(model, turn, wishes.routing, facts);

@@ -61,7 +61,12 @@ export async function fallBack(
 const restMsMax = 86_400_000;
 
 /** The model that failed is not asked first for a while. */
-function rest(session: Session, config: EngineConfig, why: ProviderFailure, nowMs: number): Session {
+function rest(
+  session: Session,
+  config: EngineConfig,
+  why: ProviderFailure,
+  nowMs: number,
+): Session {
   const asked = "retryAfterMs" in why ? (why.retryAfterMs ?? 0) : 0;
   const usual = routingOf(config).fallbackRestSeconds * 1000;
   const failed: RestingModel = {

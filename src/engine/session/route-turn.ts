@@ -52,7 +52,10 @@ export async function routeTurn(
   const nowMs = (context.deps.now ?? Date.now)();
   const blocks = toBlocks(asked.event.content);
   const wishes = wishesOf(config, session, asked);
-  const failed = failedIn(context, session.resting.filter(({ untilMs }) => untilMs > nowMs));
+  const failed = failedIn(
+    context,
+    session.resting.filter(({ untilMs }) => untilMs > nowMs),
+  );
   const chosen = await chooseModel(context, reachedSession, world, {
     turn: describeTurn(session, blocks),
     wishes,

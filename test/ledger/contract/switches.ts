@@ -3,7 +3,17 @@ import { expect, test } from "vitest";
 import type { NextModel } from "../../../src/core/ledger/turn-record.ts";
 import { hashContent } from "../../../src/core/hash.ts";
 import type { OpenLedger } from "../stores.ts";
-import { all, answers, asks, call, counted, newTurn, openSession, refusal, startMs } from "../test-kit.ts";
+import {
+  all,
+  answers,
+  asks,
+  call,
+  counted,
+  newTurn,
+  openSession,
+  refusal,
+  startMs,
+} from "../test-kit.ts";
 
 const next: NextModel = {
   model: "gpt",
@@ -30,7 +40,9 @@ export function switchesContract(open: OpenLedger): void {
     const turn = await ledger.openTurn(newTurn("a", "t1", null, { model: "opus" }));
     await turn.append(call("t1", 1, { model: "opus", reply: asks("u1"), stopReason: "tool_use" }));
     await turn.answer([counted(answers("u1", "42 lines"))]);
-    await turn.append(call("t1", 2, { ...failed, model: "opus", sent: [answers("u1", "42 lines")] }));
+    await turn.append(
+      call("t1", 2, { ...failed, model: "opus", sent: [answers("u1", "42 lines")] }),
+    );
     await turn.switchModel(next);
     await turn.switchModel(next);
     expect(await ledger.findTurn("t1")).toMatchObject({
@@ -51,7 +63,11 @@ export function switchesContract(open: OpenLedger): void {
     const resumed = await other.resumeTurn("a");
     await resumed.append(call("t1", 3, { model: "gpt", sent: [answers("u1", "42 lines")] }));
     await resumed.close({ status: "completed", endMs: startMs + 9 });
-    expect((await other.readCalls("t1")).map(({ model }) => model)).toEqual(["opus", "opus", "gpt"]);
+    expect((await other.readCalls("t1")).map(({ model }) => model)).toEqual([
+      "opus",
+      "opus",
+      "gpt",
+    ]);
     const told = await all(other.readThread({ sessionId: "a" }));
     expect(told.map(({ model, provider }) => `${provider}/${model}`)).toEqual([
       "anthropic/opus",

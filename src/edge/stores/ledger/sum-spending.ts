@@ -20,7 +20,10 @@ function toQuery(by: SpentBy): Statement {
       UNION ALL SELECT ${moneySums("cost_pico_usd", "cost")} FROM compactions_v1 WHERE compacted_at >= ?`;
     return { sql, values: [by.sinceMs, by.sinceMs] };
   }
-  return { sql: `${family} SELECT ${moneySums("s.cost_pico_usd", "cost")} FROM family f JOIN sessions s ON s.id = f.id`, values: [by.sessionId] };
+  return {
+    sql: `${family} SELECT ${moneySums("s.cost_pico_usd", "cost")} FROM family f JOIN sessions s ON s.id = f.id`,
+    values: [by.sessionId],
+  };
 }
 
 /** Up to the session that started all of them, then down to every session that it started. */
