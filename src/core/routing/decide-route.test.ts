@@ -168,16 +168,17 @@ test("no pattern takes exponential time, however it repeats", () => {
   ]);
 });
 
+const isModel =
+  (name: string, reason: "provider_failed" | "recently_failed"): RouteFacts["failed"] =>
+  ({ id }) =>
+    id === name ? reason : null;
+
 describe("models to fall back on", () => {
   const routing = { ...noRouting, fallback: ["deepseek-v4-pro", "claude-haiku-4-5"] };
   const decide = (
     more: Partial<RouteWishes>,
     failed: RouteFacts["failed"] = () => null,
   ): RouteDecision => decideRoute(turn(), wishes({ routing, ...more }), { ...facts, failed });
-  const isModel =
-    (name: string, reason: "provider_failed" | "recently_failed"): RouteFacts["failed"] =>
-    ({ id }) =>
-      id === name ? reason : null;
 
   test("come after every other wish, in their order", () => {
     expect(decide({})).toMatchObject({ name: "claude-sonnet-4-6", by: "global_default" });
@@ -221,20 +222,21 @@ describe("models to fall back on", () => {
   });
 });
 
+const decideFrom = (more: Partial<RouteWishes>): unknown => {
+  const decision = decideRoute(turn(), wishes({ globalDefault: "gpt-5.5", ...more }), facts);
+  return decision.kind === "none" ? decision.passedOver : decision.name;
+};
+
 describe("a prompt cache", () => {
   const routing = { ...noRouting, fallback: ["claude-haiku-4-5"] };
-  const decide = (more: Partial<RouteWishes>): unknown => {
-    const decision = decideRoute(turn(), wishes({ globalDefault: "gpt-5.5", ...more }), facts);
-    return decision.kind === "none" ? decision.passedOver : decision.name;
-  };
 
   test("that is required keeps models out; one that is preferred decides between them", () => {
-    expect(decide({ routing })).toBe("gpt-5.5");
-    expect(decide({ routing: { ...routing, promptCaching: "preferred" } })).toBe(
+    expect(decideFrom({ routing })).toBe("gpt-5.5");
+    expect(decideFrom({ routing: { ...routing, promptCaching: "preferred" } })).toBe(
       "claude-haiku-4-5",
     );
-    expect(decide({ routing: { ...noRouting, promptCaching: "preferred" } })).toBe("gpt-5.5");
-    expect(decide({ routing: { ...noRouting, promptCaching: "required" } })).toEqual([
+    expect(decideFrom({ routing: { ...noRouting, promptCaching: "preferred" } })).toBe("gpt-5.5");
+    expect(decideFrom({ routing: { ...noRouting, promptCaching: "required" } })).toEqual([
       { name: "gpt-5.5", by: "global_default", reason: "no_prompt_caching_support" },
     ]);
   });
@@ -244,7 +246,7 @@ describe("a prompt cache", () => {
       sticky: "gpt-5.5",
       routing: { ...routing, promptCaching: "preferred" as const },
     };
-    expect(decide({ ...chosen, isChosen: true })).toBe("gpt-5.5");
-    expect(decide({ ...chosen, isChosen: false })).toBe("claude-haiku-4-5");
+    expect(decideFrom({ ...chosen, isChosen: true })).toBe("gpt-5.5");
+    expect(decideFrom({ ...chosen, isChosen: false })).toBe("claude-haiku-4-5");
   });
 });
