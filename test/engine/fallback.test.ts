@@ -29,7 +29,7 @@ interface Scene {
 /** `first` answers for Claude, `second` for GPT. */
 async function setUp(
   steps: { readonly first?: readonly ScriptStep[]; readonly second?: readonly ScriptStep[] } = {},
-  more: { readonly routing?: string; readonly rest?: string; readonly attempts?: number } = {},
+  more: { readonly routing?: string; readonly models?: string; readonly attempts?: number } = {},
 ): Promise<Scene> {
   const place = makePlace();
   const bodies = { first: [] as string[], second: [] as string[] };
@@ -43,12 +43,11 @@ async function setUp(
   );
   place.put("AGENTS.md", "Be brief. ".repeat(400));
   place.configure(`
-models: { default: ${sonnet}, aliases: { other: ${gpt} } }
+models: { default: ${sonnet}, aliases: { other: ${gpt} }, ${more.models ?? ""} }
 routing: { ${more.routing ?? "fallback: [other]"} }
 providers:
   anthropic: { base_url: "${first.url}", api_key: ${plantedKey}, retries: { attempts_max: ${more.attempts ?? 1}, backoff_ms_base: 1 } }
   openai: { base_url: "${second.url}/v1", api_key: ${plantedKey}, retries: { attempts_max: 1 } }
-${more.rest ?? ""}
 `);
   return { place, first, second, bodies };
 }
@@ -61,6 +60,18 @@ async function partsOf(session: EngineSession, text: string): Promise<readonly T
   for await (const part of session.run(text)) parts.push(part);
   return parts;
 }
+
+const routeIn = (parts: readonly TurnPart[]): TurnPart | undefined =>
+  parts.find(({ type }) => type === "route");
+
+const routeOf = async (session: EngineSession, text: string): Promise<TurnPart | undefined> =>
+  routeIn(await partsOf(session, text));
+
+const ask = async (routing: string): Promise<readonly TurnPart[]> => {
+  const { place } = await setUp({}, { routing });
+  const { engine } = await start(place);
+  return partsOf(await engine.open(), "Which port?");
+};
 
 describe("a provider that fails for good (D-13)", () => {
   const down: readonly FaultSpec[] = [{ kind: "overloaded", count: 2 }];
@@ -156,6 +167,29 @@ describe("a provider that fails for good (D-13)", () => {
     expect(bodies.second[0]).not.toContain("A list may help.");
   });
 
+  test("is not followed by a model whose window is too small: each has a budget of its own (X-15)", async () => {
+    const { place, first } = await setUp(
+      {},
+      {
+        routing: "fallback: [claude-haiku-4-5, other]",
+        models: "override: { claude-haiku-4-5: { window: 9000, maxOutput: 1000 } }",
+      },
+    );
+    const { engine } = await start(place);
+    const session = await engine.open({ id: "s" });
+    await session.run("word ".repeat(9_000)).result;
+    first.simulator.fault(...down);
+    const parts = await partsOf(session, "And the host?");
+    expect(parts.findLast(({ type }) => type === "route")).toMatchObject({
+      model: gpt,
+      passedOver: [
+        { reason: "provider_failed" },
+        { name: "claude-haiku-4-5", reason: "exceeds_context_window" },
+      ],
+    });
+    expect(session.session.model.windowTokens).toBeGreaterThan(9_000);
+  });
+
   test("ends the turn where no model is left, and says why", async () => {
     const { place, first, second } = await setUp();
     const { engine, ledger } = await start(place);
@@ -181,9 +215,6 @@ describe("a provider that fails for good (D-13)", () => {
 });
 
 describe("after a turn that fell back", () => {
-  const routeOf = async (session: EngineSession, text: string): Promise<TurnPart | undefined> =>
-    (await partsOf(session, text)).find(({ type }) => type === "route");
-
   test("the model that failed rests, and the turns stay where the cache is warm", async () => {
     const { place, first } = await setUp();
     const { engine } = await start(place);
@@ -278,15 +309,20 @@ test("a turn whose process fails after it left its model goes on with the next o
   for await (const problem of ledger.check()) expect.fail(problem);
 });
 
+test("in a loop of one's own nothing is asked of another model: the turn ends", async () => {
+  const { place } = await setUp();
+  const { engine } = await start(place);
+  const session = await engine.open({ id: "s" });
+  const call = await session.prepare("Which port?");
+  const failure = Object.assign(new Error("Overloaded"), { status: 529 });
+  const { run } = await session.record(call, Promise.reject(failure));
+  expect([run?.end, run?.calls.map(({ model }) => model)]).toEqual(["failed", [sonnet]]);
+  expect((await session.prepare("And the host?")).number).toBe(1);
+  expect(session.session.model.id).toBe(sonnet);
+});
+
 describe("routing.prompt_caching", () => {
   const cacheless = "gpt-3.5-turbo";
-  const ask = async (routing: string): Promise<readonly TurnPart[]> => {
-    const { place } = await setUp({}, { routing });
-    const { engine } = await start(place);
-    return partsOf(await engine.open(), "Which port?");
-  };
-  const routeIn = (parts: readonly TurnPart[]): TurnPart | undefined =>
-    parts.find(({ type }) => type === "route");
   const first = `workspace_default: ${cacheless}`;
 
   test("preferred: a model without a cache is taken last", async () => {

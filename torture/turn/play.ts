@@ -257,12 +257,13 @@ function setupWith(stage: Course["stage"], model: string): ModelSetup {
 function playSwitch(
   { tried }: Extract<Step, { readonly do: "switch model" }>,
   turn: Turn,
-  { course, log, now, count }: Process,
+  life: Process,
 ): Result {
+  const { course, log, now } = life;
   const models = course.fallsBack ? fallbackOf(course.stage) : [];
   const model = models.find((name) => ![...tried, ...log.left].includes(nameOfModel(name)));
   if (model === undefined) return { did: "switch model", moved: null };
-  count("fallbacks");
+  life.count("fallbacks");
   const session = toLeave(turn);
   const setup = setupWith(course.stage, model);
   const talk = [...itemsOf(session.thread.messages)].map(withoutThinking);

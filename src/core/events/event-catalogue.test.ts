@@ -30,6 +30,7 @@ describe("the catalogue", () => {
       "llm.call_started",
       "llm.call_completed",
       "llm.call_failed",
+      "spending.cap_reached",
       "cache.miss",
       "cache.warmed",
       "tool.called",

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { RoutingConfig } from "../config/schema/models.ts";
 import { findModel } from "../models/resolve-model.ts";
-import { decideRoute, type RouteFacts, type RouteTurn, type RouteWishes } from "./decide-route.ts";
+import {
+  decideRoute,
+  type RouteDecision,
+  type RouteFacts,
+  type RouteTurn,
+  type RouteWishes,
+} from "./decide-route.ts";
 
 const noRouting: RoutingConfig = {
   isSticky: true,
@@ -160,4 +166,87 @@ test("no pattern takes exponential time, however it repeats", () => {
     "claude-sonnet-4-6",
     "global_default",
   ]);
+});
+
+const isModel =
+  (name: string, reason: "provider_failed" | "recently_failed"): RouteFacts["failed"] =>
+  ({ id }) =>
+    id === name ? reason : null;
+
+describe("models to fall back on", () => {
+  const routing = { ...noRouting, fallback: ["deepseek-v4-pro", "claude-haiku-4-5"] };
+  const decide = (
+    more: Partial<RouteWishes>,
+    failed: RouteFacts["failed"] = () => null,
+  ): RouteDecision => decideRoute(turn(), wishes({ routing, ...more }), { ...facts, failed });
+
+  test("come after every other wish, in their order", () => {
+    expect(decide({})).toMatchObject({ name: "claude-sonnet-4-6", by: "global_default" });
+    expect(decide({ globalDefault: "nobody-knows" })).toMatchObject({
+      name: "claude-haiku-4-5",
+      by: "fallback",
+      passedOver: [
+        { name: "nobody-knows", reason: "not_configured" },
+        { name: "deepseek-v4-pro", by: "fallback", reason: "provider_unavailable" },
+      ],
+    });
+  });
+
+  test("take over while a model rests, unless it is named for the message", () => {
+    const rests = isModel("claude-sonnet-4-6", "recently_failed");
+    expect(decide({}, rests)).toMatchObject({ name: "claude-haiku-4-5", by: "fallback" });
+    expect(decide({ sticky: "claude-sonnet-4-6", isChosen: true }, rests)).toMatchObject({
+      name: "claude-haiku-4-5",
+      passedOver: [
+        { by: "sticky", reason: "recently_failed" },
+        { by: "global_default", reason: "recently_failed" },
+        { reason: "provider_unavailable" },
+      ],
+    });
+    expect(decide({ message: "claude-sonnet-4-6" }, rests)).toMatchObject({ by: "message" });
+  });
+
+  test("if every model rests, the first one is asked", () => {
+    expect(decide({}, () => "recently_failed")).toMatchObject({ by: "global_default" });
+  });
+
+  test("a model that failed in this turn is not asked again, whatever is left", () => {
+    const failed = isModel("claude-haiku-4-5", "provider_failed");
+    expect(decide({ globalDefault: null }, failed)).toEqual({
+      kind: "none",
+      passedOver: [
+        { name: "deepseek-v4-pro", by: "fallback", reason: "provider_unavailable" },
+        { name: "claude-haiku-4-5", by: "fallback", reason: "provider_failed" },
+      ],
+    });
+  });
+});
+
+const decideFrom = (more: Partial<RouteWishes>): unknown => {
+  const decision = decideRoute(turn(), wishes({ globalDefault: "gpt-5.5", ...more }), facts);
+  return decision.kind === "none" ? decision.passedOver : decision.name;
+};
+
+describe("a prompt cache", () => {
+  const routing = { ...noRouting, fallback: ["claude-haiku-4-5"] };
+
+  test("that is required keeps models out; one that is preferred decides between them", () => {
+    expect(decideFrom({ routing })).toBe("gpt-5.5");
+    expect(decideFrom({ routing: { ...routing, promptCaching: "preferred" } })).toBe(
+      "claude-haiku-4-5",
+    );
+    expect(decideFrom({ routing: { ...noRouting, promptCaching: "preferred" } })).toBe("gpt-5.5");
+    expect(decideFrom({ routing: { ...noRouting, promptCaching: "required" } })).toEqual([
+      { name: "gpt-5.5", by: "global_default", reason: "no_prompt_caching_support" },
+    ]);
+  });
+
+  test("that is preferred does not override a person's choice", () => {
+    const chosen = {
+      sticky: "gpt-5.5",
+      routing: { ...routing, promptCaching: "preferred" as const },
+    };
+    expect(decideFrom({ ...chosen, isChosen: true })).toBe("gpt-5.5");
+    expect(decideFrom({ ...chosen, isChosen: false })).toBe("claude-haiku-4-5");
+  });
 });

@@ -86,6 +86,7 @@ export async function sendSideCall(
           ...(signal && { signal }),
           ...(onPart && { onPart }),
         });
+  spending?.settle();
   const made = { turnId: "", number: 1, assembly, plan, request, sent, startMs };
   const { entry, session: after } = settleCall(session, { ...made, endMs: now() });
   const { endMs, status, usage, discarded, costPicoUsd, failure } = entry;

@@ -103,7 +103,7 @@ export function createEngineSession(
     return {
       handle: parts.handle,
       signal: parts.signal,
-      with: (work) => live.turn(parts, asked, work),
+      with: (work) => live.turn(parts, asked, work, { isSentOutside: true }),
       settle: (run) => resolve(live.ended(run)),
       fail: (error) => void live.failed(error).then(reject),
     };

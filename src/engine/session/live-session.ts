@@ -34,6 +34,10 @@ export interface SessionTurn {
   readonly deps: Deps;
 }
 
+interface GivenTurn extends Pick<WorkInSession, "isSentOutside"> {
+  readonly parts: HandleParts;
+}
+
 /** What earlier work left in the ledger. After work that failed it is `unknown`, and the session is read again first. */
 type Leftover = "nothing" | "open turn" | "unknown";
 
@@ -190,10 +194,12 @@ export class LiveSession {
     parts: HandleParts,
     asked: AskedTurn | null,
     work: (turn: SessionTurn) => Promise<Value>,
+    how: Pick<WorkInSession, "isSentOutside"> = {},
   ): Promise<Value> {
     return this.#attempt("the turn", async () => {
       this.#handle = parts;
-      const turn = await (asked === null ? this.#load(parts) : this.#begin(parts, asked));
+      const given = { parts, ...how };
+      const turn = await (asked === null ? this.#load(given) : this.#begin(given, asked));
       this.#turn = turn.running;
       return work(turn);
     });
@@ -223,7 +229,7 @@ export class LiveSession {
     return toStrataError(error, `${what} of session ${id}`);
   }
 
-  deps(more: Pick<WorkInSession, "parts" | "signal"> = {}): Promise<Deps> {
+  deps(more: Pick<WorkInSession, "parts" | "signal" | "isSentOutside"> = {}): Promise<Deps> {
     return toDeps(this.#context, {
       ...this.#now,
       world: this.#world,
@@ -269,24 +275,26 @@ export class LiveSession {
     }
   }
 
-  async #begin(parts: HandleParts, asked: AskedTurn): Promise<SessionTurn> {
+  async #begin(given: GivenTurn, asked: AskedTurn): Promise<SessionTurn> {
+    const { parts } = given;
     parts.started(parts.handle.turnId);
     const { moment, ...settings } = await settingsOfTurn(this.#context, () => this.#volatile());
     const { route, ...routed } = await routeTurn(this.#context, this.#now, this.#world, asked);
     this.#now = routed;
     requireRoom(this.session, this.#context.deps);
     parts.emit(toRoutePart(this.session, route));
-    const deps = await this.deps({ parts });
+    const deps = await this.deps(given);
     const event = { ...moment, ...asked.event };
     const turn = { id: parts.handle.turnId, event, route, ...settings };
     return { running: await beginTurn(this.session, turn, deps), deps };
   }
 
-  async #load(parts: HandleParts): Promise<SessionTurn> {
+  async #load(given: GivenTurn): Promise<SessionTurn> {
+    const { parts } = given;
     const settings = await settingsOfTurn(this.#context, () => this.#volatile());
     const record = await this.#context.deps.ledger.findSession(this.session.id);
     parts.started(record?.openTurnId ?? "");
-    const deps = await this.deps({ parts });
+    const deps = await this.deps(given);
     const running = await loadTurn(this.session, settings, deps);
     this.#leftover = "nothing";
     if (!this.#isSettling) parts.steering.queue.onOpened();

@@ -26,6 +26,8 @@ export interface WorkInSession extends ReachedSession {
   readonly onRecorded: (session: Session) => void;
   /** The session with another model, after the provider of its own failed. */
   readonly onSwitched: (now: ReachedSession) => void;
+  /** Whether the application sends the calls itself: then it chooses who is asked. */
+  readonly isSentOutside?: boolean;
   /** The handle of the turn; absent for work between turns. */
   readonly parts?: HandleParts;
   /** For work between turns. */
@@ -39,6 +41,14 @@ export async function toDeps(context: EngineContext, work: WorkInSession): Promi
   const role = askedRoleOf(session);
   let config = await readConfig();
   const summariser = (await deps.summariser?.()) ?? null;
+  const switchModel: Deps["switchModel"] = async (turn, step) => {
+    const fallen = await fallBack(context, { now, world }, turn, step);
+    if (fallen === null) return null;
+    now = { session: fallen.moved.before, reached: fallen.reached };
+    work.onSwitched(now);
+    parts?.emit(toRoutePart(now.session, fallen.moved.route));
+    return fallen.moved;
+  };
   const { redact } = deps;
   const runTools = withoutSecrets(
     (uses, call) => world.tools?.runAll(uses, call) ?? Promise.resolve([]),
@@ -51,14 +61,7 @@ export async function toDeps(context: EngineContext, work: WorkInSession): Promi
     get counter() {
       return now.reached.counter;
     },
-    switchModel: async (turn, step) => {
-      const fallen = await fallBack(context, { now, world }, turn, step);
-      if (fallen === null) return null;
-      now = { session: fallen.moved.before, reached: fallen.reached };
-      work.onSwitched(now);
-      parts?.emit(toRoutePart(now.session, fallen.moved.route));
-      return fallen.moved;
-    },
+    switchModel: work.isSentOutside === true ? undefined : switchModel,
     ledger: deps.ledger,
     now: deps.now ?? Date.now,
     permissionsOf: (tool) => needsOf(world, session.role, tool),

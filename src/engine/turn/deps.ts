@@ -64,7 +64,7 @@ export interface StepDeps {
   /** Counts a prompt exactly if the estimate is near a limit; none by default. */
   readonly counter?: PromptCounter | undefined;
   /** Finds a model that goes on with a turn whose provider failed; null for none. From then on `provider` is that model's. */
-  readonly switchModel?: (turn: Turn, step: StepOf<"switch model">) => Promise<MovedTurn | null>;
+  readonly switchModel?: SwitchModel | undefined;
   /** Whether a call may be sent within the spending caps; none by default. */
   readonly spending?: SpendingGuard;
   readonly signal?: AbortSignal;
@@ -79,6 +79,8 @@ export interface StepDeps {
   readonly takeSteered?: () => readonly Message[];
   readonly queue?: TurnQueue;
 }
+
+type SwitchModel = (turn: Turn, step: StepOf<"switch model">) => Promise<MovedTurn | null>;
 
 export interface Deps extends StepDeps {
   readonly ledger: Ledger;

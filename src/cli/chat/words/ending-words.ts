@@ -47,6 +47,7 @@ const stopWords: Readonly<Partial<Record<ReplyStop, string>>> = {
 };
 
 function describeFailure({ kind, detail }: ProviderFailure, hasBegun: boolean): string {
+  if (kind === "spending-cap") return `Not sent: ${detail}`;
   const hint = hints[kind];
   const what = hasBegun ? "The reply broke off" : "The provider did not answer";
   return `${what} (${kind}): ${detail}${hint === undefined ? "" : `\n  ${hint}`}`;

@@ -15,8 +15,12 @@ export interface SpendingConfig extends AgentSpending {
 }
 
 function dollars(meaning: string): Spec<number | null> {
-  const isFit = (value: number): boolean => value >= 0 && value <= 9_000_000;
-  return optionalNumber("dollars, a number from 0", isFit, meaning);
+  return optionalNumber("dollars, a number from 0", isAmount, meaning);
+}
+
+/** The ledger holds sums up to 9.2 million dollars. */
+function isAmount(usd: number): boolean {
+  return usd >= 0 && usd <= 9_000_000;
 }
 
 export const spending: Spec<SpendingConfig> = group(

@@ -8,7 +8,7 @@ import { commitSharing, conflict, landedRow, type Store } from "../store.ts";
 import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
 import { closeStep, interrupt } from "./close-turn.ts";
-import { landedSwitch, switchStep } from "./switch-model.ts";
+import { repeatedSwitch, switchStep } from "./switch-model.ts";
 import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";
 
 export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
@@ -50,12 +50,9 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       await take(await compactionInTurn(store, held, compaction, lock, events));
     },
     switchModel: async (next) => {
-      if (held.switches.some(({ through }) => through === next.left.through)) {
-        const landed = landedSwitch(held, next, held.switches);
-        if (await isRecorded(landed)) return;
-        throw recordedOtherwise(held, "turns");
-      }
-      await take(switchStep(store, held, next));
+      const repeated = repeatedSwitch(held, next);
+      if (repeated === null) return take(switchStep(store, held, next));
+      if (!(await isRecorded(repeated))) throw recordedOtherwise(held, "turns");
     },
     close: async (how, events = []) => {
       if (closed === JSON.stringify(how)) return;

@@ -42,8 +42,13 @@ export function switchStep(store: Store, held: HeldTurn, next: NextModel): Step 
   };
 }
 
-/** Asks whether exactly this change is recorded. */
-export function landedSwitch(
+/** Asks whether exactly this change is recorded already. Null if none is after that call. */
+export function repeatedSwitch(held: HeldTurn, next: NextModel): Statement | null {
+  const isMade = held.switches.some(({ through }) => through === next.left.through);
+  return isMade ? landedSwitch(held, next, held.switches) : null;
+}
+
+function landedSwitch(
   { id }: HeldTurn,
   { model, provider }: NextModel,
   switches: readonly LeftInTurn[],
