@@ -10,6 +10,10 @@ export const writtenSql: string = `(${Object.values(writeColumns)
   .map((column) => `COALESCE(c.${column}, 0)`)
   .join(" + ")})`;
 
+/** 1 for a row of `calls c` that was billed at an unknown price. */
+export const unpricedSql =
+  "CASE WHEN c.cost_pico_usd IS NULL AND c.uncached_tokens IS NOT NULL THEN 1 END";
+
 export function sumSql(expression: string, name: string): string {
   return `COALESCE(${countSum(expression)}, 0) AS ${name}`;
 }

@@ -22,6 +22,8 @@ export interface SessionFigures extends TokenFigures {
   readonly cost_usd: string;
   readonly summary_cost_usd: string;
   readonly warm_cost_usd: string;
+  /** Calls with tokens of unknown price: the real cost is higher. */
+  readonly unpriced_call_count: number;
   readonly first_call_at: string | null;
   readonly last_call_at: string | null;
 }
@@ -59,6 +61,7 @@ function toRow([label, spent]: readonly [Label, Spending]): FoundRow<SessionFigu
     cost_usd: toUsdText(total),
     summary_cost_usd: toUsdText(spent.summaries.picoUsd),
     warm_cost_usd: toUsdText(spent.warm.picoUsd),
+    unpriced_call_count: spent.unpricedCount,
     first_call_at: spent.firstMs === null ? null : toIso(spent.firstMs),
     last_call_at: spent.lastMs === null ? null : toIso(spent.lastMs),
   };

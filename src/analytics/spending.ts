@@ -2,7 +2,7 @@
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, text } from "../edge/stores/sql/read-row.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
-import { countOf, sumSql, tokensOf, tokenSums, type TokenSums } from "./figures.ts";
+import { countOf, sumSql, tokensOf, tokenSums, unpricedSql, type TokenSums } from "./figures.ts";
 import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
 import { fromCalls, fromCompactions, readByGroup, type GroupKey } from "./group-keys.ts";
 
@@ -49,7 +49,7 @@ function callsSql(key: GroupKey): string {
   return `SELECT ${key.calls} AS grp, c.kind AS kind, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 THEN 1 END", "turn_count")}, ${tokenSums},
       ${moneySums("c.cost_pico_usd", "cost")},
       ${moneySums("CASE WHEN c.status <> 'complete' THEN c.cost_pico_usd END", "failed")},
-      ${sumSql("CASE WHEN c.cost_pico_usd IS NULL AND c.uncached_tokens IS NOT NULL THEN 1 END", "unpriced")},
+      ${sumSql(unpricedSql, "unpriced")},
       MIN(c.started_ms) AS first_ms, MAX(c.started_ms) AS last_ms
       ${fromCalls(key)} GROUP BY 1, 2`;
 }

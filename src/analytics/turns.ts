@@ -6,10 +6,12 @@ import { refuse } from "./analytics-error.ts";
 import {
   countOf,
   hitRateOf,
+  sumSql,
   tokenFigures,
   tokensOf,
   tokenSums,
   toUsdText,
+  unpricedSql,
   type TokenFigures,
 } from "./figures.ts";
 import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
@@ -35,6 +37,8 @@ export interface TurnFigures extends TokenFigures {
   readonly hit_rate: number | null;
   /** The cost so far if in flight; for a compaction, the cost of its summary. */
   readonly cost_usd: string;
+  /** Calls with tokens of unknown price: the real cost is higher. */
+  readonly unpriced_call_count: number;
   /** Only if the question named the turn. */
   readonly calls?: readonly TurnCall[];
 }
@@ -150,12 +154,13 @@ async function readTurns(
     `SELECT t.id, t.turn_type, t.status, t.end_reason, t.model, t.provider, t.started_ms, t.completed_ms,
       COALESCE(NULLIF(k.session_id, ''), NULLIF(f.session_id, ''), o.id) AS session_id,
       CASE WHEN t.status = 'pending' AND o.lease_holder IS NOT NULL AND o.lease_expires_ms >= ${clockSql} THEN 1 ELSE 0 END AS in_flight,
-      k.call_count, k.uncached, k.read_tokens, k.written, k.output, k.cost_0, k.cost_1,
+      k.call_count, k.uncached, k.read_tokens, k.written, k.output, k.cost_0, k.cost_1, k.unpriced,
       CAST(COALESCE(f.cost_pico_usd, 0) AS TEXT) AS compaction_cost,
       (SELECT COUNT(*) FROM tool_calls u WHERE u.turn_id = t.id) AS tool_use_count
     FROM turns t
     LEFT JOIN (
-      SELECT c.turn_id, MAX(c.session_id) AS session_id, COUNT(*) AS call_count, ${tokenSums}, ${moneySums("c.cost_pico_usd", "cost")}
+      SELECT c.turn_id, MAX(c.session_id) AS session_id, COUNT(*) AS call_count, ${tokenSums}, ${moneySums("c.cost_pico_usd", "cost")},
+        ${sumSql(unpricedSql, "unpriced")}
       FROM calls c WHERE c.turn_id IN (${places}) GROUP BY c.turn_id
     ) k ON k.turn_id = t.id
     LEFT JOIN compactions_v1 f ON f.turn_id = t.id
@@ -187,6 +192,7 @@ function toRow(row: ResultRow): FoundRow<TurnFigures> {
     ...tokenFigures(tokens),
     hit_rate: hitRateOf(tokens),
     cost_usd: toUsdText(total),
+    unpriced_call_count: countOf(row, "unpriced"),
   };
   return { label: figures.turn, figures, exact: { cost_usd: total } };
 }

@@ -516,6 +516,11 @@ export function analyticsContract(store: TestStore): void {
     ]);
   });
 
+  test("a session and a turn count their calls without a price", async () => {
+    expect(unpricedIn(await dataOf("sessions"))).toEqual(["x"]);
+    expect(unpricedIn(await dataOf("turns"))).toEqual(["x1"]);
+  });
+
   test("a session of the engine is read as a recording, with its prompts to the byte", async () => {
     const { ledger, database } = await store.open();
     await runSimulated({
@@ -547,6 +552,13 @@ export function analyticsContract(store: TestStore): void {
   });
 
   everyQuestion(open);
+}
+
+/** The names of rows with one call without a price. */
+function unpricedIn(rows: readonly object[]): readonly unknown[] {
+  return rows.flatMap((row) =>
+    "unpriced_call_count" in row && row.unpriced_call_count === 1 ? [Object.values(row)[0]] : [],
+  );
 }
 
 function iso(offsetMs: number): string {

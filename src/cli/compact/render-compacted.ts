@@ -2,9 +2,9 @@
 import { styleText } from "node:util";
 import { decodeIndex } from "../../core/compaction/index/compaction-index.ts";
 import type { CompactionDetails } from "../../core/ledger/compaction-record.ts";
-import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { formatDuration, formatTokens } from "../../replay/page/in-page.ts";
+import { formatShortCost } from "../format-cost.ts";
 import { formatTime, toPrintable } from "../ledger/render-ledger.ts";
 import { renderFacts } from "../table.ts";
 
@@ -120,17 +120,26 @@ function describeKind(compaction: ShownCompaction): string {
   }
 }
 
+/** In short: a summary without a price is not free. */
+export function shortCostOf(
+  compaction: WithMetadata & Pick<CompactionDetails, "costPicoUsd">,
+): string {
+  return formatShortCost(compaction.costPicoUsd, hasUnpriced(compaction) ? 1 : 0);
+}
+
 function describeCost(compaction: ShownCompaction): string {
   const { costPicoUsd, inputTokens, outputTokens } = compaction;
   const isKnown = costPicoUsd > 0n || !hasUnpriced(compaction);
-  const cost = isKnown ? formatUsdRounded(costPicoUsd) : "not known: the model has no price";
+  const cost = isKnown ? shortCostOf(compaction) : "not known: the model has no price";
   if (inputTokens === 0 && outputTokens === 0) return cost;
   return `${cost}, ${formatTokens(inputTokens)} tokens in and ${formatTokens(outputTokens)} out`;
 }
 
+type WithMetadata = Partial<Pick<CompactionDetails, "metadataJson">>;
+
 /** Whether a summary call had no price, from the metadata of the compaction. */
-function hasUnpriced({ metadataJson }: ShownCompaction): boolean {
-  const metadata: unknown = metadataJson === null ? null : JSON.parse(metadataJson);
+function hasUnpriced({ metadataJson }: WithMetadata): boolean {
+  const metadata: unknown = metadataJson == null ? null : JSON.parse(metadataJson);
   if (typeof metadata !== "object" || metadata === null) return false;
   return "callsWithoutCost" in metadata && Number(metadata.callsWithoutCost) > 0;
 }

@@ -1,6 +1,6 @@
 // strata ledger stats: how much there is, what it cost, and since when.
 import type { LedgerStats } from "../../core/ledger/ledger.ts";
-import { formatUsdRounded } from "../../core/models/pico-usd.ts";
+import { formatCost } from "../format-cost.ts";
 import { formatNumber } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { formatBytes, formatTime, toJsonLine } from "./render-ledger.ts";
@@ -28,7 +28,7 @@ function render(stats: LedgerStats, { name, origin }: LedgerPlace): string {
   const rows = Object.entries(stats.rows);
   return [
     `${name} (${stats.store}, schema ${stats.schema}, from ${origin})\n`,
-    `${formatBytes(stats.bytes)}, ${span}, ${formatUsdRounded(stats.costPicoUsd)}\n\n`,
+    `${formatBytes(stats.bytes)}, ${span}, ${formatCost(stats.costPicoUsd, stats.unpricedCallCount)}\n\n`,
     renderTable(columns, rows),
   ].join("");
 }

@@ -4,11 +4,11 @@ import type { TurnRecord } from "../../core/ledger/turn-record.ts";
 import type { Runner } from "../../edge/stores/session-inside.ts";
 import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import { generatedTokens, hitRate, promptTokens } from "../../core/message/usage.ts";
-import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import { formatTime, toPrintable, toShort } from "../ledger/render-ledger.ts";
-import { nameOfKind, writerOf } from "../compact/render-compacted.ts";
+import { formatCost, formatShortCost } from "../format-cost.ts";
+import { nameOfKind, shortCostOf, writerOf } from "../compact/render-compacted.ts";
 import { renderFacts, renderTable, type Column } from "../table.ts";
 
 export interface ShownSession {
@@ -17,6 +17,8 @@ export interface ShownSession {
   readonly workers: readonly string[];
   readonly open: { readonly turn: TurnRecord; readonly runner: Runner } | null;
   readonly turns: readonly ShownTurn[];
+  /** Calls without a price. */
+  readonly unpriced: number;
   /** Latest first. */
   readonly compactions: readonly CompactionRecord[];
 }
@@ -24,6 +26,8 @@ export interface ShownSession {
 export interface ShownTurn extends TurnRecord {
   /** False for failed, running and left-behind turns. */
   readonly isInThread: boolean;
+  /** How many of its calls have no price. */
+  readonly unpriced: number;
 }
 
 const turnsShown = 20;
@@ -41,7 +45,7 @@ export function renderSession(shown: ShownSession, isEveryTurn: boolean): string
   return parts.filter((part) => part !== "").join("\n");
 }
 
-function renderAbout({ session, workers, open }: ShownSession): string {
+function renderAbout({ session, workers, open, unpriced }: ShownSession): string {
   const { parent } = session;
   const facts: readonly (readonly [string, string | null])[] = [
     ["session", `${session.id}${session.status === "archived" ? ", archived" : ""}`],
@@ -49,7 +53,7 @@ function renderAbout({ session, workers, open }: ShownSession): string {
     ["model", `${session.model} of ${session.provider}`],
     [
       "cost",
-      `${formatUsdRounded(session.costPicoUsd)} for ${formatCount(session.turnCount, "completed turn")} of this session, failed calls included`,
+      `${formatCost(session.costPicoUsd, unpriced)} for ${formatCount(session.turnCount, "completed turn")} of this session, failed calls included`,
     ],
     [
       "time",
@@ -91,7 +95,11 @@ const turnColumns: readonly Column<ShownTurn>[] = [
   { title: "prompt", align: "right", cell: ({ usage }) => formatTokens(promptTokens(usage)) },
   { title: "hit rate", align: "right", cell: hitRateOf },
   { title: "made", align: "right", cell: ({ usage }) => formatTokens(generatedTokens(usage)) },
-  { title: "cost", align: "right", cell: ({ costPicoUsd }) => formatUsdRounded(costPicoUsd) },
+  {
+    title: "cost",
+    align: "right",
+    cell: ({ costPicoUsd, unpriced }) => formatShortCost(costPicoUsd, unpriced),
+  },
 ];
 
 function statusOf({ type, status, endReason, isInThread }: ShownTurn): string {
@@ -114,5 +122,5 @@ const compactionColumns: readonly Column<CompactionRecord>[] = [
   { title: "turns", align: "right", cell: ({ turnsSummarized }) => String(turnsSummarized) },
   { title: "before", align: "right", cell: ({ tokensBefore }) => formatTokens(tokensBefore) },
   { title: "after", align: "right", cell: ({ tokensAfter }) => formatTokens(tokensAfter) },
-  { title: "cost", align: "right", cell: ({ costPicoUsd }) => formatUsdRounded(costPicoUsd) },
+  { title: "cost", align: "right", cell: shortCostOf },
 ];

@@ -1,10 +1,10 @@
 // strata sessions list: one line per session, the latest changed first.
-import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { SessionFilter, SessionRecord } from "../../core/ledger/session-record.ts";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { readRunner } from "../../edge/stores/session-inside.ts";
+import { countUnpriced, formatShortCost } from "../format-cost.ts";
 import type { CommandBody, CommandInput } from "../command.ts";
 import { formatTime, toJsonLine, toPrintable, toShort } from "../ledger/render-ledger.ts";
 import { renderTable, type Column } from "../table.ts";
@@ -14,6 +14,8 @@ import { useLedger } from "../use-ledger.ts";
 interface Listed extends SessionRecord {
   /** The state of the turn that is not closed; null if there is none. */
   readonly openTurn: "running" | "unfinished" | null;
+  /** How many calls have no price. */
+  readonly unpriced: number;
 }
 
 export const run: CommandBody = (input, io) => {
@@ -79,14 +81,15 @@ function usage(message: string, hint: string): StrataError {
 }
 
 async function withOpenTurns(
-  { database }: OpenStore,
+  { database, ledger }: OpenStore,
   sessions: readonly SessionRecord[],
 ): Promise<readonly Listed[]> {
   const listed: Listed[] = [];
+  const unpriced = await countUnpriced(ledger, sessions);
   for (const session of sessions) {
     const runner = session.openTurnId === null ? null : await readRunner(database, session.id);
     const openTurn = runner === null ? null : runner.isLive ? "running" : "unfinished";
-    listed.push({ ...session, openTurn });
+    listed.push({ ...session, openTurn, unpriced: unpriced.get(session.id) ?? 0 });
   }
   return listed;
 }
@@ -96,7 +99,11 @@ const columns: readonly Column<Listed>[] = [
   { title: "agent", cell: ({ agent }) => toShort(agent, 30) },
   { title: "model", cell: ({ model }) => toShort(model, 40) },
   { title: "turns", align: "right", cell: ({ turnCount }) => String(turnCount) },
-  { title: "cost", align: "right", cell: ({ costPicoUsd }) => formatUsdRounded(costPicoUsd) },
+  {
+    title: "cost",
+    align: "right",
+    cell: ({ costPicoUsd, unpriced }) => formatShortCost(costPicoUsd, unpriced),
+  },
   { title: "updated (UTC)", cell: ({ updatedMs }) => formatTime(updatedMs) },
   { title: "state", cell: stateOf },
 ];

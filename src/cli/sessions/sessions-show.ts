@@ -119,19 +119,27 @@ async function readShown(store: OpenStore, session: SessionRecord): Promise<Show
   });
   const runner = openTurnId === null ? null : await readRunner(database, id);
   const turn = openTurnId === null ? null : await ledger.findTurn(openTurnId);
+  const unpriced = await ledger.readUnpriced([id]);
+  const turns = await readAllTurns(store, id);
   return {
     session,
     workers: workers.map((worker) => worker.id),
     open: runner === null || turn === null ? null : { turn, runner },
-    turns: await readAllTurns(store, id),
+    unpriced: unpriced.reduce((sum, { calls }) => sum + calls, 0),
+    turns: turns.map((each) => ({
+      ...each,
+      unpriced: unpriced.find(({ turnId }) => turnId === each.id)?.calls ?? 0,
+    })),
     compactions: await ledger.readCompactions(id, listedMax),
   };
 }
 
 const listedMax = 10_000;
 
+type ThreadTurn = Omit<ShownTurn, "unpriced">;
+
 /** The thread in order; turns outside of it are inserted by start time. */
-async function readAllTurns({ ledger, database }: OpenStore, id: string): Promise<ShownTurn[]> {
+async function readAllTurns({ ledger, database }: OpenStore, id: string): Promise<ThreadTurn[]> {
   const thread = await collect(ledger.readTurns({ sessionId: id }));
   const inThread = new Set(thread.map((turn) => turn.id));
   const beside: TurnRecord[] = [];
@@ -139,7 +147,7 @@ async function readAllTurns({ ledger, database }: OpenStore, id: string): Promis
     const turn = inThread.has(turnId) ? null : await ledger.findTurn(turnId);
     if (turn !== null) beside.push(turn);
   }
-  const merged: ShownTurn[] = [];
+  const merged: ThreadTurn[] = [];
   for (const turn of thread) {
     while (beside[0] !== undefined && beside[0].startMs < turn.startMs) {
       const earlier = beside.shift();

@@ -34,6 +34,15 @@ test.each(["haiku", "sonnet", "opus"])(
     expect(out).toMatch(/ok {6}turn 1 writes to the cache: 4,\d{3} tokens/);
     expect(out).toMatch(/ok {6}turn 2 reads from the cache: 4,\d{3} of 4,\d{3} tokens/);
     expect(out).toMatch(/ok {6}cost is at most \$0\.05: \$0\.\d+/);
+    const isCompared = model !== "opus";
+    expect(out.includes("ok      without markers nothing is read from the cache: 0 tokens")).toBe(
+      isCompared,
+    );
+    expect(out.includes("ok      two turns cost less with the cache than without: $0.0")).toBe(
+      isCompared,
+    );
+    expect(out.includes("2, no cache")).toBe(isCompared);
+    expect(out.includes("not compared with turns without markers")).toBe(!isCompared);
   },
 );
 
@@ -91,8 +100,12 @@ const turn: SmokeTurn = {
   failure: null,
 };
 
-function failedChecks(turns: readonly SmokeTurn[], model = "claude-sonnet-5-5"): readonly string[] {
-  return checkSmoke(turns, resolveModel(model).facts)
+function failedChecks(
+  turns: readonly SmokeTurn[],
+  model = "claude-sonnet-5-5",
+  control: readonly SmokeTurn[] | null = null,
+): readonly string[] {
+  return checkSmoke(turns, control, resolveModel(model).facts)
     .filter(({ isOk }) => !isOk)
     .map(({ name }) => name);
 }
@@ -110,6 +123,28 @@ test("each thing that is wrong fails its own check", () => {
   expect(failedChecks([{ ...turn, failure: "overloaded: try later" }])).toEqual([
     "both turns are answered",
     "turn 2 reads from the cache",
+  ]);
+});
+
+test("a cost that is not known fails the check", () => {
+  const read = { ...turn, writtenTokens: 0, readTokens: 4900 };
+  expect(failedChecks([turn, { ...read, costPicoUsd: null }])).toEqual(["cost is at most $0.05"]);
+});
+
+test("a control that reads without markers, or costs no more, fails", () => {
+  const read = { ...turn, writtenTokens: 0, readTokens: 4900, costPicoUsd: 1_000_000_000n };
+  const plain = { ...turn, writtenTokens: 0, uncachedTokens: 5000 };
+  expect(failedChecks([turn, read], "claude-sonnet-5-5", [plain, plain])).toEqual([]);
+  const same = { ...plain, readTokens: 10, costPicoUsd: 1_000_000_000n };
+  expect(failedChecks([turn, read], "claude-sonnet-5-5", [same, same])).toEqual([
+    "without markers nothing is read from the cache",
+    "two turns cost less with the cache than without",
+  ]);
+  expect(
+    failedChecks([turn, read], "claude-sonnet-5-5", [{ ...plain, failure: "overloaded: later" }]),
+  ).toEqual([
+    "without markers nothing is read from the cache",
+    "two turns cost less with the cache than without",
   ]);
 });
 

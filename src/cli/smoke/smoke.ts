@@ -2,7 +2,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ConfigOption } from "../../core/config/read-config.ts";
 import { builtInCatalogue } from "../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
@@ -12,7 +14,9 @@ import { openHost, type Host } from "../../host/open-host.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 import {
   checkSmoke,
+  controlIsAffordable,
   costPicoUsdMax,
+  costText,
   expectedCost,
   outputTokensMax,
   toSmokeTurn,
@@ -22,37 +26,38 @@ import {
 import { renderTable } from "../table.ts";
 
 export const run: CommandBody = async (input, io) => {
-  const isJson = input.switches.has("json");
   const ledger = await openLedger(":memory:");
   const workspace = await mkdtemp(join(tmpdir(), "strata-smoke-"));
-  try {
-    const opened = await openHost({
+  const open = (more: readonly ConfigOption[], onNotice: (text: string) => void): Promise<Host> =>
+    openHost({
       env: io.env,
       workspace,
       ledger,
       model: modelOf(input),
       callOptions: { outputTokensMax },
-      typed: typedOptions(input),
-      onNotice: (text) => io.error(`${text}\n`),
+      typed: [...typedOptions(input), ...more],
+      onNotice,
       ...configOf(input),
     });
-    try {
-      return await smoke(opened, modelOf(input), isJson, io);
-    } finally {
-      await opened.close();
-    }
+  try {
+    const cached = await pass(await open([], (text) => io.error(`${text}\n`)), modelOf(input));
+    const { model, turns, prefixTokens } = cached;
+    const mayControl = controlIsAffordable(turns, prefixTokens, model);
+    // The same turns once more without markers, to compare with.
+    const control = mayControl
+      ? await pass(await open([unmarked], () => {}), modelOf(input))
+      : null;
+    return report(cached, control?.turns ?? null, input.switches.has("json"), io);
   } finally {
     await ledger.close();
     await rm(workspace, { recursive: true, force: true });
   }
 };
 
+const unmarked: ConfigOption = { name: "smoke", path: ["policies", "default"], value: "none" };
+
 /** Without tools, because only the cache is checked. Always padded, because providers do not cache a short prefix. */
-function typedOptions(input: CommandInput): readonly {
-  readonly name: string;
-  readonly path: readonly string[];
-  readonly value: string;
-}[] {
+function typedOptions(input: CommandInput): readonly ConfigOption[] {
   return [
     { name: "--model", path: ["models", "default"], value: modelOf(input) },
     { name: "smoke", path: ["policies", "layout", "padding"], value: "always" },
@@ -93,21 +98,45 @@ const questions = [
   "And in one sentence: what makes it miss?",
 ];
 
-async function smoke(opened: Host, name: string, isJson: boolean, io: Io): Promise<number> {
-  const session = await opened.engine.open({ model: name });
-  const { model } = session.session;
-  const { isSimulated } = opened;
-  refuseDear(session);
-  const turns: SmokeTurn[] = [];
-  for (const question of questions) {
-    const { calls } = await session.run(question).result;
-    const turn = toSmokeTurn(calls);
-    turns.push(turn);
-    if (turn.failure !== null || turn.costPicoUsd > costPicoUsdMax) break;
+interface Pass {
+  readonly model: ModelFacts;
+  readonly isSimulated: boolean;
+  /** What every call sends first. */
+  readonly prefixTokens: number;
+  readonly turns: readonly SmokeTurn[];
+}
+
+/** Two turns in a session of their own. Closes the host. */
+async function pass(opened: Host, name: string): Promise<Pass> {
+  try {
+    const session = await opened.engine.open({ model: name });
+    const { model, thread } = session.session;
+    const { isSimulated } = opened;
+    const prefixTokens = thread.end.tokens;
+    refuseDear(session);
+    const turns: SmokeTurn[] = [];
+    for (const question of questions) {
+      const { calls } = await session.run(question).result;
+      const turn = toSmokeTurn(calls);
+      turns.push(turn);
+      if (turn.failure !== null || (turn.costPicoUsd ?? 0n) > costPicoUsdMax) break;
+    }
+    return { model, isSimulated, prefixTokens, turns };
+  } finally {
+    await opened.close();
   }
-  const checks = checkSmoke(turns, model);
+}
+
+function report(
+  { model, isSimulated, turns }: Pass,
+  control: readonly SmokeTurn[] | null,
+  isJson: boolean,
+  io: Io,
+): number {
+  const checks = checkSmoke(turns, control, model);
   const isOk = checks.every((check) => check.isOk);
-  const result = { model: model.id, provider: model.provider, isSimulated, isOk, turns, checks };
+  const about = { model: model.id, provider: model.provider, isSimulated, isOk };
+  const result = { ...about, turns, control, checks };
   io.out(isJson ? toJsonLine(result) : render(result));
   return isOk ? 0 : 1;
 }
@@ -130,25 +159,32 @@ interface Result {
   readonly model: string;
   readonly isSimulated: boolean;
   readonly turns: readonly SmokeTurn[];
+  readonly control: readonly SmokeTurn[] | null;
   readonly checks: readonly SmokeCheck[];
 }
 
-function render({ model, isSimulated, turns, checks }: Result): string {
+const noControl = `        not compared with turns without markers: the provider caches by itself, the two turns failed, or all four would cost more than ${formatUsdRounded(costPicoUsdMax, 2)}\n`;
+
+function render({ model, isSimulated, turns, control, checks }: Result): string {
+  const rows = [turns, control ?? []].flatMap((each, at) =>
+    each.map((turn, index) => ({ ...turn, name: `${index + 1}${at === 0 ? "" : ", no cache"}` })),
+  );
   const table = renderTable(
     [
-      { title: "turn", align: "right", cell: ({ number }) => String(number) },
+      { title: "turn", cell: ({ name }) => name },
       { title: "prompt", align: "right", cell: (turn) => String(turn.promptTokens) },
       { title: "written", align: "right", cell: (turn) => String(turn.writtenTokens) },
       { title: "read", align: "right", cell: (turn) => String(turn.readTokens) },
       { title: "uncached", align: "right", cell: (turn) => String(turn.uncachedTokens) },
       { title: "made", align: "right", cell: (turn) => String(turn.outputTokens) },
-      { title: "cost", align: "right", cell: (turn) => formatUsdRounded(turn.costPicoUsd, 6) },
+      { title: "cost", align: "right", cell: ({ costPicoUsd }) => costText(costPicoUsd) },
     ],
-    turns.map((turn, index) => ({ ...turn, number: index + 1 })),
+    rows,
   );
   const lines = checks.map(
     ({ name, isOk, detail }) => `${isOk ? "ok    " : "failed"}  ${name}: ${toPrintable(detail)}\n`,
   );
   const simulated = isSimulated ? ", simulated: the dollars are made up, the rules are not" : "";
-  return `${model}${simulated}\n${table}${lines.join("")}`;
+  const left = control === null ? noControl : "";
+  return `${model}${simulated}\n${table}${lines.join("")}${left}`;
 }

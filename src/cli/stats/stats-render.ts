@@ -47,9 +47,10 @@ const shown: Readonly<Record<AnalysisName, string>> = {
   cost: `call_count ${tokens} output_tokens hit_rate summary_cost_usd warm_cost_usd failed_cost_usd cost_usd unpriced_call_count`,
   savings:
     "call_count no_cache.actual_cost_usd no_cache.cost_usd no_cache.saved_usd no_cache.saved_share no_cache.unpriced_call_count baseline.model baseline.cost_usd baseline.saved_usd baseline.saved_share baseline.unpriced_call_count",
-  sessions: "agent model status turn_count call_count hit_rate cost_usd last_call_at",
+  sessions:
+    "agent model status turn_count call_count hit_rate cost_usd unpriced_call_count last_call_at",
   turns:
-    "session status in_flight model started_at duration_ms call_count tool_use_count hit_rate cost_usd",
+    "session status in_flight model started_at duration_ms call_count tool_use_count hit_rate cost_usd unpriced_call_count",
   reliability:
     "call_count failed_call_count partial_call_count failure_rate latency_ms_p50 latency_ms_p95 turn_count failed_turn_count open_turn_count tool_use_count failed_tool_use_count failures",
   routing: "turn_count switched_turn_count decided_by",
@@ -82,10 +83,24 @@ function isShown(column: string, value: unknown): boolean {
 function toColumns(names: string): readonly Column<Flat>[] {
   return names.split(" ").map((name) => ({
     title: titleOf(name),
-    cell: (row) => toCell(name, row[name]),
+    cell: (row) => toCellOf(name, row),
     ...(isNumber(name) ? { align: "right" as const } : {}),
   }));
 }
+
+/** A sum that leaves out calls of unknown price is at least so much, and nothing known is not $0. */
+function toCellOf(name: string, row: Flat): string {
+  const cell = toCell(name, row[name]);
+  const unpriced = row[unpricedOf[name] ?? ""];
+  if (typeof unpriced !== "number" || unpriced === 0) return cell;
+  return Number(row[name]) === 0 ? "unknown" : `≥ ${cell}`;
+}
+
+/** By a sum of money: the count of what it leaves out. */
+const unpricedOf: Readonly<Record<string, string>> = {
+  cost_usd: "unpriced_call_count",
+  lost_cost_usd: "unpriced_miss_count",
+};
 
 /** Without the unit, which is in the cells. */
 function titleOf(name: string): string {

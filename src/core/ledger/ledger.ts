@@ -74,6 +74,9 @@ export interface Ledger {
   readCalls(turnId: string): Promise<readonly CallRecord[]>;
   readToolCalls(turnId: string): Promise<readonly ToolCallRecord[]>;
 
+  /** Billed calls of unknown price. They are in no sum of costs. */
+  readUnpriced(sessionIds: readonly string[]): Promise<readonly UnpricedCalls[]>;
+
   /** Records a call without a turn, and adds its cost to the session. */
   recordCall(call: LoneCall, more?: WithLoneCall): Promise<void>;
   /** The calls of a session that belong to no turn, oldest first. */
@@ -240,12 +243,22 @@ export interface EventQuery {
   readonly afterId?: string;
 }
 
+/** How many calls of a turn have no price. */
+export interface UnpricedCalls {
+  readonly sessionId: string;
+  /** Null for calls without a turn. */
+  readonly turnId: string | null;
+  readonly calls: number;
+}
+
 export interface LedgerStats {
   readonly store: "sqlite" | "postgres";
   readonly schema: number;
   readonly rows: Readonly<Record<string, number>>;
   readonly bytes: number;
   readonly costPicoUsd: bigint;
+  /** Billed calls that are not in the cost. */
+  readonly unpricedCallCount: number;
   readonly oldestMs: number | null;
   readonly newestMs: number | null;
 }

@@ -52,7 +52,7 @@ export function emitDropped(
 /** Emits nothing for an unrecorded session. A failing ledger does not stop the close. */
 export async function emitEnded(
   { ledger, events, now = Date.now }: Pick<EngineDeps, "ledger" | "events" | "now">,
-  { id: sessionId, isRecorded }: Pick<Session, "id" | "isRecorded">,
+  { id: sessionId, isRecorded, model }: Pick<Session, "id" | "isRecorded" | "model">,
   disposition: PayloadOf<"session.ended">["disposition"],
 ): Promise<void> {
   if (events === undefined || !isRecorded) return;
@@ -62,7 +62,9 @@ export async function emitEnded(
   const payload = {
     disposition,
     turn_count: turnCount,
-    total_cost_usd: toUsd(costPicoUsd),
+    // Without a price nothing is known, and 0 would be wrong.
+    total_cost_usd:
+      costPicoUsd === 0n && model.prices.kind === "unpriced" ? null : toUsd(costPicoUsd),
     duration_seconds: Math.max(0, now() - createdMs) / 1000,
   };
   unlessRefused(() => events.emit({ type: "session.ended", sessionId, payload }));

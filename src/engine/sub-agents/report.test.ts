@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { NewSession } from "../../core/ledger/session-record.ts";
+import { noUsage } from "../../core/message/usage.ts";
+import { entryWith } from "../../core/turn/test-kit.ts";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
 import { readReport, toReport } from "./report.ts";
 import { say } from "../test-kit.ts";
@@ -33,6 +35,12 @@ function read(sessionId: string, offset = 0): Promise<string> {
 }
 
 describe("a report", () => {
+  test("of calls without a price names no cost", () => {
+    const run = { end: "done" as const, calls: [entryWith({ costPicoUsd: null, usage: noUsage })] };
+    const { metadata } = toReport({ sessionId: "s", kind: "worker", run }, page);
+    expect(metadata).toMatchObject({ callCount: 1, costPicoUsd: null, unpricedCallCount: 1 });
+  });
+
   test("is read page by page, and each page but the last says how to go on", async () => {
     expect(await read("long")).toBe(
       '0123456789\n\n[Characters 0 to 10 of 16. Read on: delegate {"session":"long","offset":10}]',

@@ -4,6 +4,7 @@ import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
 import { ToolError, type ToolCallContext, type ToolOutput } from "../../core/tools/tool.ts";
 import type { SubAgentKind } from "../../edge/tools/delegate-tool.ts";
+import { totalCost } from "../../core/turn/turn-payloads.ts";
 import type { TurnEnding } from "../../core/turn/turn.ts";
 import type { TurnResult } from "../../core/turn/turn-result.ts";
 
@@ -22,7 +23,7 @@ export function toReport(agent: FinishedAgent, page: ReportPage): ToolOutput {
   return {
     text: showPage({ sessionId, text, offset: 0 }, page),
     spawnedSessionId: sessionId,
-    metadata: { sessionId, kind, callCount: calls.length, costPicoUsd: costOf(calls) },
+    metadata: { sessionId, kind, callCount: calls.length, ...costOf(calls) },
   };
 }
 
@@ -86,8 +87,15 @@ function textOf(message: Message | null): string {
   return texts?.join("\n\n") ?? "";
 }
 
-function costOf(calls: readonly CallEntry[]): string {
-  return String(calls.reduce((sum, { costPicoUsd }) => sum + (costPicoUsd ?? 0n), 0n));
+/** Null if calls were billed and no cost is known. */
+function costOf(calls: readonly CallEntry[]): {
+  readonly costPicoUsd: string | null;
+  readonly unpricedCallCount: number;
+} {
+  const cost = totalCost(calls);
+  const unpriced = calls.filter((call) => call.usage !== null && call.costPicoUsd === null);
+  const costPicoUsd = cost === null ? null : String(cost);
+  return { costPicoUsd, unpricedCallCount: unpriced.length };
 }
 
 /** Its files and other effects stay: the model must know that. */

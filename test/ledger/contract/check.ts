@@ -207,6 +207,11 @@ export function checkContract(open: OpenLedger): void {
       events: 0,
       queue_items: 0,
     });
-    expect(more).toEqual({ costPicoUsd: 2000n, oldestMs: startMs + 10, newestMs: startMs + 10 });
+    expect(more).toEqual({
+      costPicoUsd: 2000n,
+      unpricedCallCount: 0,
+      oldestMs: startMs + 10,
+      newestMs: startMs + 10,
+    });
   });
 }

@@ -5,8 +5,10 @@ import { sessions } from "../../../src/analytics/sessions.ts";
 import { builtInCatalogue } from "../../../src/core/models/catalogue.ts";
 import { createLedger } from "../../../src/edge/stores/ledger/create-ledger.ts";
 import type { TestStore } from "../stores.ts";
+import { noUsage } from "../../../src/core/message/usage.ts";
 import {
   all,
+  call,
   each,
   lines,
   loneCall,
@@ -79,6 +81,24 @@ export function loneCallsContract({ open, blank, connect }: TestStore): void {
     expect(await ledger.sumLoneCalls("warm", startMs)).toBe(507n);
     expect(await ledger.sumLoneCalls("warm", startMs - 1)).toBe(1007n);
     expect(await ledger.sumLoneCalls("warm", startMs + 9000)).toBe(0n);
+  });
+
+  test("billed calls of unknown price are counted by session and turn", async () => {
+    const { ledger } = await open();
+    await openSession(ledger, "a");
+    const turn = await openTurn(ledger, "a", "t1");
+    await turn.append(call("t1", 1, { costPicoUsd: null, usage: noUsage }));
+    await turn.append(call("t1", 2, { costPicoUsd: null, usage: null }));
+    await turn.release();
+    await ledger.recordCall(loneCall("a", "w1", { costPicoUsd: null }));
+    expect(await ledger.readUnpriced(["a", "nowhere"])).toEqual(
+      expect.arrayContaining([
+        { sessionId: "a", turnId: "t1", calls: 1 },
+        { sessionId: "a", turnId: null, calls: 1 },
+      ]),
+    );
+    expect(await ledger.readUnpriced([])).toEqual([]);
+    expect((await ledger.stats()).unpricedCallCount).toBe(2);
   });
 
   test("analytics count its cost and its call, but no turn", async () => {

@@ -2,6 +2,7 @@
 import { hitRate } from "../../../core/message/usage.ts";
 import { formatUsdRounded } from "../../../core/models/pico-usd.ts";
 import { formatTokens } from "../../../replay/page/in-page.ts";
+import { formatCost } from "../../format-cost.ts";
 import { createPaint, type RenderOptions } from "./paint.ts";
 import { toPlainLine } from "../words/plain-text.ts";
 import type { ChatState, RunningTurn } from "../state/state.ts";
@@ -12,7 +13,7 @@ export function renderStatus(
   { about, totals, turn, lastMiss, isQuitting }: ChatState,
   options: RenderOptions,
 ): string {
-  const { usage, callCount, costPicoUsd, savedPicoUsd, contextTokens } = totals;
+  const { usage, callCount, costPicoUsd, unpricedCount, savedPicoUsd, contextTokens } = totals;
   const share = Math.round((contextTokens / about.windowTokens) * 100);
   const cached = hitRate(usage);
   const parts = [
@@ -21,7 +22,7 @@ export function renderStatus(
     `${formatTokens(contextTokens)} of ${formatTokens(about.windowTokens)} (${share} %)`,
     ...(callCount === 0 || cached === null ? [] : [`${Math.round(cached * 100)} % cached`]),
     ...(lastMiss === null ? [] : [lastMiss]),
-    formatUsdRounded(costPicoUsd),
+    formatCost(costPicoUsd, unpricedCount),
     ...(callCount === 0 || savedPicoUsd === null ? [] : [saved(savedPicoUsd)]),
     `${toPlainLine(about.model)}${about.isSimulated ? ", simulated" : ""}`,
   ];

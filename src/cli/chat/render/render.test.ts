@@ -1,5 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { renderCost } from "../slash/render-cost.ts";
+import { renderFarewell } from "../words/greeting.ts";
 import type { TurnPart } from "../../../engine/turn/turn-handle.ts";
 import type { ContextView } from "../state/context-view.ts";
 import { draw, nothingPrinted } from "./render.ts";
@@ -27,6 +29,7 @@ const totals: Totals = {
   },
   callCount: 3,
   costPicoUsd: 12_300_000_000n,
+  unpricedCount: 0,
   savedPicoUsd: 45_600_000_000n,
   contextTokens: 12_300,
 };
@@ -154,6 +157,19 @@ test("the status line says in a few words what the turn lost of the cache, until
   expect(render(lost, wide).at(-2)).toContain(" · 87 % cached · lost 3.3k: lifetime expired · $");
   const next = update(lost, { type: "part", part: { type: "started", turnId: "t" } });
   expect(render(next, wide).at(-2)).not.toContain("lost");
+});
+
+test("calls without a price are not shown as free", () => {
+  const wide = { ...options, width: 120 };
+  const known = { ...totals, unpricedCount: 2 };
+  expect(render(after({ type: "counted", totals: known }), wide).at(-2)).toContain(
+    " · ≥ $0.0123, 2 calls without a price · ",
+  );
+  const none = { ...totals, costPicoUsd: 0n, unpricedCount: 3, savedPicoUsd: null };
+  const state = after({ type: "counted", totals: none });
+  expect(render(state, wide).at(-2)).toContain(" · unknown: 3 calls without a price · ");
+  expect(renderCost(state)).toContain("unknown: 3 calls without a price for ");
+  expect(renderFarewell(state, [])).toMatch(/^unknown: 3 calls without a price, /);
 });
 
 test("a cache that has not paid yet is not shown as a saving", () => {

@@ -12,6 +12,7 @@ import { findCost, savingsOverNoCache } from "../../../core/models/cost.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import type { TurnResult } from "../../../engine.ts";
 import type { Session } from "../../../core/session/session.ts";
+import { isUnpriced } from "../../format-cost.ts";
 import { noTotals, type Totals } from "../state/state.ts";
 
 /** Keeps the figures of the current session. */
@@ -78,6 +79,7 @@ function addCall(totals: Totals, call: CallRecord, model: ModelFacts | null): To
     usage: addUsage(totals.usage, usage),
     callCount: totals.callCount + 1,
     costPicoUsd,
+    unpricedCount: totals.unpricedCount + (isUnpriced(call) ? 1 : 0),
     savedPicoUsd:
       saved === null || totals.savedPicoUsd === null ? null : totals.savedPicoUsd + saved,
     contextTokens: promptTokens(usage) + generatedTokens(usage),

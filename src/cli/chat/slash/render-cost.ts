@@ -3,11 +3,12 @@ import { generatedTokens, promptTokens, writtenTokens } from "../../../core/mess
 import { formatUsdRounded } from "../../../core/models/pico-usd.ts";
 import { formatCount, formatPercent } from "../../../replay/page/format-figures.ts";
 import { formatTokens } from "../../../replay/page/in-page.ts";
+import { formatCost } from "../../format-cost.ts";
 import { renderFacts } from "../../table.ts";
 import type { ChatState } from "../state/state.ts";
 
 export function renderCost({ totals, about }: ChatState): string {
-  const { usage, callCount, costPicoUsd, savedPicoUsd } = totals;
+  const { usage, callCount, costPicoUsd, unpricedCount, savedPicoUsd } = totals;
   if (callCount === 0) return "No calls yet.";
   const prompt = promptTokens(usage);
   const share = (tokens: number): string =>
@@ -15,7 +16,10 @@ export function renderCost({ totals, about }: ChatState): string {
   const simulated = about.isSimulated ? ", in simulated dollars: nothing is paid" : "";
   const without = savedPicoUsd === null ? null : costPicoUsd + savedPicoUsd;
   return renderFacts([
-    ["cost", `${formatUsdRounded(costPicoUsd)} for ${formatCount(callCount, "call")}${simulated}`],
+    [
+      "cost",
+      `${formatCost(costPicoUsd, unpricedCount)} for ${formatCount(callCount, "call")}${simulated}`,
+    ],
     ["without a cache", without === null ? null : formatUsdRounded(without)],
     ["saved", savedPicoUsd === null ? null : savedText(savedPicoUsd, without ?? 0n)],
     ["read from cache", share(usage.cacheReadTokens)],

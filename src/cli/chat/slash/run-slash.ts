@@ -1,7 +1,7 @@
 // Runs the slash commands of a chat; their output is events.
 import { stripVTControlCharacters } from "node:util";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
-import { formatUsdRounded } from "../../../core/models/pico-usd.ts";
+import { shortCostOf } from "../../compact/render-compacted.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import { formatCount } from "../../../replay/page/format-figures.ts";
 import { formatTokens } from "../../../replay/page/in-page.ts";
@@ -129,10 +129,10 @@ async function compact(focus: string, { chat, emit }: SlashContext): Promise<voi
     const why = reasons[run.why] ?? run.why;
     return emit(noticeOf("warning", `Nothing was compacted: ${why}.`));
   }
-  const { tokensBefore, tokensAfter, turnsSummarized, costPicoUsd } = run.compaction.details;
+  const { tokensBefore, tokensAfter, turnsSummarized } = run.compaction.details;
   const text =
     `Compacted ${formatCount(turnsSummarized, "turn")}: ${formatTokens(tokensBefore)} → ` +
-    `${formatTokens(tokensAfter)} tokens, for ${formatUsdRounded(costPicoUsd)}. ` +
+    `${formatTokens(tokensAfter)} tokens, for ${shortCostOf(run.compaction.details)}. ` +
     `The agent can still search what was compacted.`;
   await chat.recount();
   emit(noticeOf("info", text));

@@ -91,7 +91,10 @@ export interface Question {
 export interface Totals {
   readonly usage: Usage;
   readonly callCount: number;
+  /** The sum of all known costs. */
   readonly costPicoUsd: bigint;
+  /** Calls that are not in it, because their price is not known. */
+  readonly unpricedCount: number;
   /** Compared with the same calls without a cache; null if prices are not known. */
   readonly savedPicoUsd: bigint | null;
   /** The prompt size of the next call, without the new message. */
@@ -102,6 +105,7 @@ export const noTotals: Totals = {
   usage: noUsage,
   callCount: 0,
   costPicoUsd: 0n,
+  unpricedCount: 0,
   savedPicoUsd: 0n,
   contextTokens: 0,
 };

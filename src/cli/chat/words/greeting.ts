@@ -6,6 +6,7 @@ import { formatUsdRounded } from "../../../core/models/pico-usd.ts";
 import { formatPercent } from "../../../replay/page/format-figures.ts";
 import type { Session } from "../../../core/session/session.ts";
 import { toShort } from "../../ledger/render-ledger.ts";
+import { formatCost } from "../../format-cost.ts";
 import { toPlainLine } from "./plain-text.ts";
 import type { ChatState } from "../state/state.ts";
 
@@ -53,10 +54,10 @@ export function textOf({ content }: Message): string {
 /** What it cost, what caching saved, and how to resume. `typed`: options that must be typed again to find the session. */
 export function renderFarewell({ about, totals }: ChatState, typed: readonly string[]): string {
   if (totals.callCount === 0) return "";
-  const { costPicoUsd, savedPicoUsd, usage } = totals;
+  const { costPicoUsd, unpricedCount, savedPicoUsd, usage } = totals;
   const cached = hitRate(usage);
   const parts = [
-    `${formatUsdRounded(costPicoUsd)}${about.isSimulated ? " in simulated dollars" : ""}`,
+    `${formatCost(costPicoUsd, unpricedCount)}${about.isSimulated ? " in simulated dollars" : ""}`,
     ...(cached === null ? [] : [`${formatPercent(cached)} read from cache`]),
     ...(savedPicoUsd === null || savedPicoUsd <= 0n
       ? []

@@ -9,6 +9,7 @@ import { moneyOf, moneySums } from "../sql/sums.ts";
 import { selected, tableNames } from "../sql/tables.ts";
 import { findUnreadableStates, findWrongCosts, hasAbsurdCounts } from "./repair-ledger.ts";
 import type { Store } from "./store.ts";
+import { isUnpricedSql } from "./turns/read-turn.ts";
 import { readers } from "./transfer/kept-lines.ts";
 
 /** A call's name in a sentence. */
@@ -150,7 +151,7 @@ export async function readStats({ database }: Store): Promise<LedgerStats> {
   }
   const [schema] = await database.query("SELECT MAX(number) AS number FROM strata_schema");
   const [sums] = await database.query(
-    `SELECT ${moneySums("cost_pico_usd", "cost")}, MIN(started_ms) AS oldest, MAX(started_ms) AS newest FROM calls`,
+    `SELECT ${moneySums("cost_pico_usd", "cost")}, MIN(started_ms) AS oldest, MAX(started_ms) AS newest, COUNT(CASE WHEN ${isUnpricedSql} THEN 1 END) AS unpriced FROM calls`,
   );
   const [compactions] = await database.query(
     `SELECT ${moneySums("cost_pico_usd", "cost")} FROM compactions_v1`,
@@ -161,6 +162,7 @@ export async function readStats({ database }: Store): Promise<LedgerStats> {
     rows,
     bytes: await database.size(),
     costPicoUsd: moneyOf(sums, "cost") + moneyOf(compactions, "cost"),
+    unpricedCallCount: sums === undefined ? 0 : integer(sums, "unpriced"),
     oldestMs: sums === undefined ? null : integerOrNull(sums, "oldest"),
     newestMs: sums === undefined ? null : integerOrNull(sums, "newest"),
   };

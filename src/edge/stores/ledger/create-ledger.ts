@@ -35,7 +35,7 @@ import { readThread, readTurns } from "./threads/threads.ts";
 import { exportSession } from "./transfer/export-session.ts";
 import { importSession } from "./transfer/import-session.ts";
 import { openTurn } from "./turns/open-turn.ts";
-import { readCalls, readMessages, readToolCalls } from "./turns/read-turn.ts";
+import { readCalls, readMessages, readToolCalls, readUnpriced } from "./turns/read-turn.ts";
 import { abandonTurn, findTurn, findUnfinished, resumeTurn } from "./turns/turns.ts";
 
 export interface LedgerOptions {
@@ -85,6 +85,7 @@ export async function createLedger(
     readCalls: on(readCalls),
     readToolCalls: on(readToolCalls),
     recordCall: on(recordCall),
+    readUnpriced: on(readUnpriced),
     readLoneCalls: on(readLoneCalls),
     sumLoneCalls: on(sumLoneCalls),
     sumSpending: on(sumSpending),

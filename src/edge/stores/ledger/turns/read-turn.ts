@@ -1,9 +1,10 @@
 // Reads everything in one turn.
 import type { CallRecord } from "../../../../core/ledger/call-entry.ts";
+import type { UnpricedCalls } from "../../../../core/ledger/ledger.ts";
 import type { ThreadMessage, ToolCallRecord } from "../../../../core/ledger/turn-record.ts";
 import { fromMessageText } from "../../../../core/ledger/message-text.ts";
 import type { ResultRow } from "../../sql/database.ts";
-import { integerOrNull, readAs, text, textOrNull } from "../../sql/read-row.ts";
+import { integer, integerOrNull, readAs, text, textOrNull } from "../../sql/read-row.ts";
 import { selected } from "../../sql/tables.ts";
 import { toCallRecord } from "./call-rows.ts";
 import { messageColumns, toThreadMessage } from "../message-rows.ts";
@@ -19,6 +20,25 @@ export async function readCalls(
     [turnId],
   );
   return rows.map(toCallRecord);
+}
+
+/** Billed, and at an unknown price. */
+export const isUnpricedSql = "cost_pico_usd IS NULL AND uncached_tokens IS NOT NULL";
+
+export async function readUnpriced(
+  { database }: Store,
+  sessionIds: readonly string[],
+): Promise<readonly UnpricedCalls[]> {
+  if (sessionIds.length === 0) return [];
+  const rows = await database.query(
+    `SELECT session_id, turn_id, COUNT(*) AS calls FROM calls WHERE ${isUnpricedSql} AND session_id IN (${sessionIds.map(() => "?").join(", ")}) GROUP BY session_id, turn_id ORDER BY session_id, turn_id`,
+    sessionIds,
+  );
+  return rows.map((row) => ({
+    sessionId: text(row, "session_id"),
+    turnId: textOrNull(row, "turn_id"),
+    calls: integer(row, "calls"),
+  }));
 }
 
 export async function readMessages(
