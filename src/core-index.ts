@@ -170,6 +170,8 @@ export { missCauses } from "./core/diagnosis/explanation.ts";
 export type * from "./core/diagnosis/explanation.ts";
 export type * from "./core/diagnosis/lint-finding.ts";
 export { lintRequest } from "./core/diagnosis/lint-request.ts";
+export { markRequest } from "./core/wire/foreign/mark-request.ts";
+export type * from "./core/wire/foreign/mark-request.ts";
 export { readRequest } from "./core/wire/foreign/read-request.ts";
 export type * from "./core/wire/foreign/foreign-request.ts";
 export { createTracker } from "./core/diagnosis/tracker.ts";

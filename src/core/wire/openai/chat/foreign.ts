@@ -8,6 +8,7 @@ import {
   type JsonObject,
 } from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
+import { markWords } from "../cache.ts";
 import { readChatShape } from "./read-foreign.ts";
 
 export const foreign: ForeignReader = {
@@ -21,6 +22,11 @@ export const foreign: ForeignReader = {
   read: readChatShape,
   cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
+  marking: {
+    toPart: (text) => ({ type: "text", text }),
+    words: (plan, model) =>
+      markWords(plan, model, { lifetimes: ["30m"], takesCacheKey: model.wire.cacheKey }),
+  },
 };
 
 function hasSigns(body: JsonObject): boolean {
