@@ -39,7 +39,7 @@ export {
 export type * from "./core/models/catalogue.ts";
 export type * from "./core/models/cache-rules.ts";
 export type * from "./core/models/capabilities.ts";
-export { costOf, findCost, savingsOverNoCache } from "./core/models/cost.ts";
+export { costOf, findCost, savedTokens, savingsOverNoCache } from "./core/models/cost.ts";
 export type * from "./core/models/cost.ts";
 export { describeModel } from "./core/models/describe-model.ts";
 export type * from "./core/models/describe-model.ts";

@@ -27,6 +27,7 @@ const totals: Totals = {
   callCount: 3,
   costPicoUsd: 12_300_000_000n,
   savedPicoUsd: 45_600_000_000n,
+  savedTokens: 7_530,
   contextTokens: 12_300,
 };
 

@@ -92,6 +92,8 @@ export interface Totals {
   readonly costPicoUsd: bigint;
   /** Compared with the same calls without a cache; null if prices are not known. */
   readonly savedPicoUsd: bigint | null;
+  /** The same in tokens at the plain input rate; null if a model is not known. */
+  readonly savedTokens: number | null;
   /** The prompt size of the next call, without the new message. */
   readonly contextTokens: number;
 }
@@ -101,6 +103,7 @@ export const noTotals: Totals = {
   callCount: 0,
   costPicoUsd: 0n,
   savedPicoUsd: 0n,
+  savedTokens: 0,
   contextTokens: 0,
 };
 
