@@ -58,7 +58,7 @@ export { calibrate, learn, uncalibrated } from "./core/tokens/calibration.ts";
 export type * from "./core/tokens/calibration.ts";
 export { cheapCounter } from "./core/tokens/cheap-counter.ts";
 export { estimateTokens } from "./core/tokens/estimate.ts";
-export { loadO200k } from "./core/tokens/o200k/counter.ts";
+export { loadCl100k, loadO200k } from "./core/tokens/o200k/counter.ts";
 export type * from "./core/tokens/o200k/counter.ts";
 export { addRawCounts, countMessage, countText, noRawCount } from "./core/tokens/raw-count.ts";
 export type * from "./core/tokens/raw-count.ts";

@@ -315,8 +315,8 @@ test("within one tier the cost of a call is the sum of its buckets alone", () =>
 
 test("saved tokens are nine tenths of what was read, less what writes cost more (H-01)", () => {
   const { cache } = resolveModel("claude-sonnet-4-6").facts;
-  const usage = { ...noUsage, cacheReadTokens: 1000, cacheWriteTokens: { "5m": 400 } };
-  expect(savedTokens(usage, cache)).toBe(800);
+  const read = { ...noUsage, cacheReadTokens: 1000, cacheWriteTokens: { "5m": 400 } };
+  expect(savedTokens(read, cache)).toBe(800);
   expect(savedTokens({ ...noUsage, cacheWriteTokens: { "5m": 400, "1h": 100 } }, cache)).toBe(-200);
   expect(savedTokens(noUsage, cache)).toBe(0);
 });
