@@ -1,4 +1,5 @@
 // The door: an engine from a few options. No file is read; keys come from the environment.
+import { lifetimes } from "../core/message/usage.ts";
 import type { Environment } from "../core/config/environment.ts";
 import { readConfig, type ConfigOption } from "../core/config/read-config.ts";
 import { toConfigError } from "../core/config/config-problem.ts";
@@ -71,6 +72,13 @@ const isText = (value: unknown): boolean => typeof value === "string";
 const isCall = (value: unknown): boolean => typeof value === "function";
 
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+function isBlock(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { label, text, lifetime = null } = value;
+  const isKnown = lifetime === null || lifetimes.some((each) => each === lifetime);
+  return typeof label === "string" && (text === null || typeof text === "string") && isKnown;
+}
+
 const isTextMap = (value: unknown): boolean =>
   isObject(value) && Object.values(value).every(isText);
 
@@ -100,6 +108,10 @@ const doorChecks: Readonly<Record<string, Check>> = {
   permissions: [isTexts, "a list of names"],
   peers: [isTextMap, "an object with a text for each name"],
   guidance: [isTextMap, "an object with a text for each model"],
+  blocks: [
+    (value) => Array.isArray(value) && value.every(isBlock),
+    `a list of { label, text, lifetime }, with lifetime one of ${lifetimes.join(", ")}`,
+  ],
   persona: [isObject, "{ identity, soul }"],
   environment: [
     (value) => isCall(value) || (isObject(value) && Array.isArray(value["capabilities"])),

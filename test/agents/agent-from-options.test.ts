@@ -162,3 +162,39 @@ interface Noted {
   readonly name: string;
   readonly note?: { readonly snapshotAt: string };
 }
+
+interface MarkedText {
+  readonly text: string;
+  readonly cache_control?: object;
+}
+
+test("H-01: a block is kept as long as it asks, before what asks for less; a provider that offers less keeps it so long", async () => {
+  const rules = "Every answer names the file and the line it speaks of. ".repeat(200);
+  const blocks = [
+    { label: "week", text: `Of this week. ${rules}` },
+    { label: "day", text: `Of today. ${rules}`, lifetime: "5m" as const },
+    { label: "rules", text: rules, lifetime: "1h" as const },
+    { label: "nothing", text: null, lifetime: "1h" as const },
+  ];
+  const body = await ask({ blocks, system: "You are a reviewer." });
+  const system = (body.system ?? []) as readonly MarkedText[];
+  expect(system.map(({ text, cache_control: marker }) => [text.slice(0, 9), marker])).toEqual([
+    [rules.slice(0, 9), { type: "ephemeral", ttl: "1h" }],
+    ["Of today.", { type: "ephemeral" }],
+    ["You are a", expect.anything()],
+  ]);
+  const worker = await ask({ blocks, pace: "worker" });
+  expect(JSON.stringify(worker.system)).not.toContain('"ttl":"1h"');
+  const bare = await ask({ blocks, policy: "none" });
+  expect(JSON.stringify(bare)).not.toContain("cache_control");
+});
+
+test("H-01: a block with another lifetime than there is, or without a label, is refused", async () => {
+  const odd = { label: "x", text: "y", lifetime: "2h" } as unknown as {
+    label: string;
+    text: string;
+  };
+  await expect(openEngine({ ...usual, blocks: [odd] })).rejects.toThrow(
+    "the option blocks is not what it must be",
+  );
+});

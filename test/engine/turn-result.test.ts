@@ -1,6 +1,7 @@
 // Goal: a turn's result says everything it came to. Method: a scripted model on the simulator uses real tools; a second
 // process goes on with a turn that the first one left after a call.
 import { expect, test } from "vitest";
+import { noUsage, type Usage } from "../../src/core/message/usage.ts";
 import type { TurnResult } from "../../src/engine.ts";
 import { createScripted, type ScriptStep } from "../../src/simulator/index.ts";
 import { openWorld } from "../own-loop/test-kit.ts";
@@ -60,6 +61,9 @@ test("X-08: what was said, which tools ran when and with what, usage and cost in
   const sum = calls.reduce((total, { costPicoUsd }) => total + (costPicoUsd ?? 0n), 0n);
   expect(result.costPicoUsd).toBe(sum);
   expect(sum).toBeGreaterThan(0n);
+  const saved = calls.reduce((tokens, { usage }) => tokens + savedIn(usage), 0);
+  expect(result.saved.tokens).toBe(Math.round(saved));
+  expect(result.saved.picoUsd).toBeTypeOf("bigint");
   const text: unknown = JSON.parse(JSON.stringify(result));
   expect(text).toMatchObject({ costPicoUsd: String(sum), toolCalls: [{ name: "read" }, {}] });
 });
@@ -84,6 +88,12 @@ providers: { anthropic: { base_url: "${url}", api_key: ${plantedKey} } }`,
   expect(calls[0]?.miss?.lost_tokens).toBeGreaterThan(1024);
   expect(told).toEqual([{ type: "miss", callNumber: 1, miss: calls[0]?.miss }]);
 });
+
+/** By the multipliers of claude-haiku-4-5: 0.1 for reads, 1.25 for five minutes. */
+function savedIn(usage: Usage | null): number {
+  const { cacheReadTokens: read, cacheWriteTokens: written } = usage ?? noUsage;
+  return 0.9 * read - 0.25 * (written["5m"] ?? 0) - (written["1h"] ?? 0);
+}
 
 async function inTwo(isReleased: boolean): Promise<TurnResult> {
   const { engine, post } = await openWorld();

@@ -65,6 +65,7 @@ export function sealFoundation(pieces: FoundationPieces): Foundation {
     tierOf: (index) => system[index]?.tier ?? "T1",
     tokensOf: (_, index) => counts[systemFrom + index] ?? 0,
     labelOf: (index) => system[index]?.label ?? "",
+    lifetimeOf: (index) => system[index]?.lifetime,
   });
   const blocks = [...sealedTools.blocks, ...sealedSystem.blocks];
   return {

@@ -1,6 +1,7 @@
 // A prompt as a list of blocks: the common form of assemblies, foreign requests and recorded traces.
 import type { ListView } from "../growing/growing-list.ts";
 import type { ContentHash } from "../hash.ts";
+import type { Lifetime } from "../message/usage.ts";
 import type { Carrier } from "../models/marker-rules.ts";
 import type { Tier } from "../tokens/budget.ts";
 
@@ -20,6 +21,8 @@ export interface PromptBlock {
   readonly mayCarryMarker: boolean;
   /** Only for system blocks. */
   readonly label?: string;
+  /** How long its text asks to be kept; absent if the policy decides. */
+  readonly lifetime?: Lifetime;
 }
 
 /** The names in providers' marker rules, and one for everything else. */

@@ -2,6 +2,7 @@
 import { extendPrefixKey, hashContent, type ContentHash } from "../hash.ts";
 import { growingBytes, type GrowingBytes } from "../growing/growing-bytes.ts";
 import { escapeLoneSurrogates } from "../message/json-text.ts";
+import type { Lifetime } from "../message/usage.ts";
 import type { Tier } from "../tokens/budget.ts";
 import type { PromptBlock } from "./prompt-block.ts";
 import type { SpelledBlock } from "./spelling.ts";
@@ -34,13 +35,14 @@ export interface SealingOptions {
   readonly tierOf: (index: number) => Tier;
   readonly tokensOf: (spelled: SpelledBlock, index: number) => number;
   readonly labelOf?: (index: number) => string;
+  readonly lifetimeOf?: (index: number) => Lifetime | undefined;
 }
 
 /** Appends blocks to the existing bytes and chains their keys to the existing key. */
 export function sealBlocks(
   spelled: readonly SpelledBlock[],
   start: SealedEnd,
-  { region, tierOf, tokensOf, labelOf }: SealingOptions,
+  { region, tierOf, tokensOf, labelOf, lifetimeOf }: SealingOptions,
   before: GrowingBytes = growingBytes(),
 ): SealedRegion {
   let { key, tokens: endTokens } = start;
@@ -52,6 +54,7 @@ export function sealBlocks(
     const tokens = tokensOf(each, index);
     endTokens += tokens;
     const { kind, role, endsMessage, markerFromEnd } = each;
+    const lifetime = lifetimeOf?.(index);
     return {
       key,
       tokens,
@@ -62,6 +65,7 @@ export function sealBlocks(
       endsMessage,
       mayCarryMarker: markerFromEnd !== null,
       ...(labelOf === undefined ? {} : { label: labelOf(index) }),
+      ...(lifetime === undefined ? {} : { lifetime }),
       region,
       markerAt: markerFromEnd === null ? null : bytes.length - markerFromEnd,
       endByte: bytes.length,

@@ -1,5 +1,6 @@
 // Sections → system prompt blocks, slowest-changing first.
 import { hasText, type Section } from "../layers/section.ts";
+import { lifetimes, type Lifetime } from "../message/usage.ts";
 import type { Tier } from "../tokens/budget.ts";
 import type { Layout } from "./layout.ts";
 
@@ -8,14 +9,16 @@ export interface SystemBlock {
   readonly label: string;
   readonly tier: Extract<Tier, "T1" | "T2" | "T5">;
   readonly text: string;
+  /** What its sections ask for; absent if they leave it to the policy. */
+  readonly lifetime?: Lifetime;
 }
 
 /** The blocks of a session, without volatile text. Drops empty sections; equal stability keeps the caller's order. */
 export function toSystemBlocks(sections: readonly Section[], layout: Layout): SystemBlock[] {
-  return groupsOf(sections, layout).flatMap(({ label, tier, sections: inside }) =>
+  return groupsOf(sections, layout).flatMap(({ sections: inside, ...block }) =>
     inside.length === 0
       ? []
-      : [{ label, tier, text: inside.map(({ text }) => text.trim()).join("\n\n") }],
+      : [{ ...block, text: inside.map(({ text }) => text.trim()).join("\n\n") }],
   );
 }
 
@@ -24,11 +27,28 @@ export function inBlockOrder(sections: readonly Section[], layout: Layout): read
   return groupsOf(sections, layout).flatMap((group) => group.sections);
 }
 
-interface SectionGroup extends Pick<SystemBlock, "label" | "tier"> {
+interface SectionGroup extends Omit<SystemBlock, "text"> {
   readonly sections: readonly Section[];
 }
 
 function groupsOf(sections: readonly Section[], layout: Layout): readonly SectionGroup[] {
+  return groupsByLayout(sections, layout).flatMap(byLifetime);
+}
+
+/** Sections that ask for a lifetime are a block of their own, the longest first: providers refuse a longer one after a shorter. */
+function byLifetime(group: SectionGroup): readonly SectionGroup[] {
+  const { label, sections } = group;
+  const asked = lifetimes.toReversed().flatMap((lifetime): readonly SectionGroup[] => {
+    const own = sections.filter((section) => section.lifetime === lifetime);
+    return own.length === 0
+      ? []
+      : [{ ...group, label: `${label} ${lifetime}`, sections: own, lifetime }];
+  });
+  const rest = sections.filter((section) => section.lifetime === undefined);
+  return [...asked, { ...group, sections: rest }];
+}
+
+function groupsByLayout(sections: readonly Section[], layout: Layout): readonly SectionGroup[] {
   const stable = sections.filter((section) => hasText(section) && section.stability !== "turn");
   const [fixed, session] = [withStability(stable, "static"), withStability(stable, "session")];
   switch (layout.systemBlocks) {

@@ -21,7 +21,7 @@ import type { Pace } from "./pace.ts";
 import { limitByPace, onlyCall, sendsOnce } from "./limit-by-pace.ts";
 import type { MarkerPart } from "./policy.ts";
 import { findReadable } from "./prompt-contents.ts";
-import { ruleCandidates } from "./rule-candidates.ts";
+import { askedCandidates, ruleCandidates } from "./rule-candidates.ts";
 
 export interface PlanQuestion {
   readonly blocks: BlockList;
@@ -48,10 +48,18 @@ export function planCache(question: PlanQuestion): CachePlan {
     markers.kind === "least-cost"
       ? cheapestMarkers({ blocks, rules: cache, state, known, pace, ruler, nowMs: now })
       : { candidates: ruleCandidates(markers.rules, blocks, state), mode: ownMode(markers) };
+  const asked = hasMarkers(markers) ? askedCandidates(blocks) : [];
   // The least expected cost knows the pace already.
   const { candidates } = chosen;
+  const limited = limitByPace(
+    markers.kind === "rules" ? [...asked, ...candidates] : asked,
+    pace,
+    blocks,
+  );
   const paced =
-    markers.kind === "rules" ? limitByPace(candidates, pace, blocks) : { candidates, dropped: [] };
+    markers.kind === "rules"
+      ? limited
+      : { ...limited, candidates: [...limited.candidates, ...candidates] };
   const request = requestMarkerOf(markers, question);
   const isOwn = cache.automatic?.takesMarkerSlot === true && chosen.mode === "implicit";
   const fitted = fitMarkers(paced.candidates, {
@@ -86,6 +94,10 @@ export function planCache(question: PlanQuestion): CachePlan {
       longTokens: longKeptTokens(bill, known, question, ruler),
     }),
   };
+}
+
+function hasMarkers(markers: MarkerPart): boolean {
+  return markers.kind === "least-cost" || markers.rules.length > 0;
 }
 
 /** A policy without markers means no caching, even if the provider would cache by itself. */

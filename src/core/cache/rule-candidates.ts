@@ -21,6 +21,19 @@ export function ruleCandidates(
   );
 }
 
+/** Blocks of the system prompt that ask for a lifetime of their own. */
+export function askedCandidates(blocks: BlockList): readonly Candidate[] {
+  const asked: Candidate[] = [];
+  for (let block = 0; block < blocks.length; block += 1) {
+    const at = blocks.at(block);
+    if (at === undefined || !isBeforeMessages(at)) break;
+    const { lifetime } = at;
+    if (lifetime === undefined) continue;
+    asked.push({ block, lifetime, slot: "rule", reason: `its text asks for ${lifetime}` });
+  }
+  return asked;
+}
+
 function placesOf(place: MarkerPlace, blocks: BlockList, state: CacheState): readonly number[] {
   switch (place.at) {
     case "last tool":

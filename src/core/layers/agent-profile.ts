@@ -1,4 +1,5 @@
 // What one agent is told about itself, its work and its people, besides the documents of its workspace.
+import type { Lifetime } from "../message/usage.ts";
 import type { AgentEnvironment } from "./environment.ts";
 import { readIdentity } from "./workspace-bundle.ts";
 
@@ -6,6 +7,8 @@ import { readIdentity } from "./workspace-bundle.ts";
 export interface AgentProfile {
   /** The system prompt, before everything else. */
   readonly system?: string;
+  /** Texts that stand first in the system prompt after `system`, each kept by the provider as long as it asks. */
+  readonly blocks?: readonly ProfileBlock[];
   /** A file with the system prompt, as an absolute path. */
   readonly systemFile?: string;
   /** In place of the workspace's IDENTITY.md and SOUL.md. */
@@ -33,6 +36,15 @@ export interface AgentProfile {
   readonly guidance?: Readonly<Record<string, string>>;
 }
 
+export interface ProfileBlock {
+  /** For people and records; the model does not see it. */
+  readonly label: string;
+  /** Null or blank for nothing. */
+  readonly text: string | null;
+  /** The policy decides by default, and for null. */
+  readonly lifetime?: Lifetime | null;
+}
+
 /** The parts of a prompt that are in the profile as they are sent. */
 export function toPlainParts(
   profile: AgentProfile,
@@ -42,6 +54,7 @@ export function toPlainParts(
 }
 
 const plainParts = [
+  "blocks",
   "roleRules",
   "userIdentity",
   "permissions",

@@ -9,7 +9,7 @@ import { hasText, type Section } from "./section.ts";
 /** A missing or blank part has no section. */
 export interface ContextParts extends Pick<
   AgentProfile,
-  "roleRules" | "peers" | "bindingPrompt" | "language" | "guidance"
+  "roleRules" | "peers" | "bindingPrompt" | "language" | "guidance" | "blocks"
 > {
   /** The role whose rules are part of the prompt, unless `roleRules` is false. None by default. */
   readonly role?: AgentRole;
@@ -56,6 +56,10 @@ function staticSections(parts: ContextParts): Section[] {
   const environment = role === "worker" ? null : parts.environment;
   return [
     toStatic("system prompt", "persona", parts.system),
+    ...(parts.blocks ?? []).map(({ label, text, lifetime = null }) => ({
+      ...toStatic(label, "persona", text),
+      ...(lifetime === null ? {} : { lifetime }),
+    })),
     toStatic("workspace rules", "workspace", parts.workspaceRules),
     toStatic("user identity", "persona", underHeading("User identity", parts.userIdentity)),
     toStatic("identity", "persona", persona.identity),

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { lifetimes, noUsage, promptTokens, type Usage } from "../message/usage.ts";
 import { StrataError } from "../strata-error.ts";
 import { listModels } from "./catalogue.ts";
-import { costOf, findCost, savingsOverNoCache } from "./cost.ts";
+import { costOf, findCost, savedTokens, savingsOverNoCache } from "./cost.ts";
 import { formatUsd } from "./pico-usd.ts";
 import { parsePrices } from "./prices.ts";
 import { resolveModel } from "./resolve-model.ts";
@@ -311,4 +311,12 @@ test("within one tier the cost of a call is the sum of its buckets alone", () =>
       expect(costOf(used, model, { at }).totalPicoUsd).toBe(sum);
     }),
   );
+});
+
+test("saved tokens are nine tenths of what was read, less what writes cost more (H-01)", () => {
+  const { cache } = resolveModel("claude-sonnet-4-6").facts;
+  const read = { ...noUsage, cacheReadTokens: 1000, cacheWriteTokens: { "5m": 400 } };
+  expect(savedTokens(read, cache)).toBe(800);
+  expect(savedTokens({ ...noUsage, cacheWriteTokens: { "5m": 400, "1h": 100 } }, cache)).toBe(-200);
+  expect(savedTokens(noUsage, cache)).toBe(0);
 });

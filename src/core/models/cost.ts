@@ -10,6 +10,7 @@ import {
   type Usage,
 } from "../message/usage.ts";
 import { StrataError } from "../strata-error.ts";
+import type { CacheRules } from "./cache-rules.ts";
 import type { ModelFacts } from "./model-facts.ts";
 import type { Moment } from "./moment.ts";
 import { ratesAt, type AppliedRates } from "./prices.ts";
@@ -96,6 +97,19 @@ export function savingsOverNoCache(usage: Usage, model: PricedModel, options: Co
     reasoningTokens: 0,
   };
   return costOf(plain, model, options).totalPicoUsd - costOf(usage, model, options).totalPicoUsd;
+}
+
+/** What caching saved, in tokens at the plain input rate: cheap reads, minus what writes cost more. Below 0 if writes were wasted. */
+export function savedTokens(
+  { cacheReadTokens, cacheWriteTokens }: Usage,
+  { readMultiplier, lifetimes: offered }: Pick<CacheRules, "readMultiplier" | "lifetimes">,
+): number {
+  const surcharge = offered.reduce(
+    (sum, { lifetime, writeMultiplier }) =>
+      sum + (cacheWriteTokens[lifetime] ?? 0) * ((writeMultiplier ?? 1) - 1),
+    0,
+  );
+  return Math.round(cacheReadTokens * (1 - (readMultiplier ?? 1)) - surcharge);
 }
 
 /** The first non-empty bucket without a price. */

@@ -3,6 +3,7 @@ import type { CallEntry } from "../ledger/call-entry.ts";
 import type { ToolCallRecord } from "../ledger/turn-record.ts";
 import type { JsonText, Message, ToolResultBlock } from "../message/message.ts";
 import { noUsage, totalUsage, type Usage } from "../message/usage.ts";
+import { findCost, savedTokens, savingsOverNoCache } from "../models/cost.ts";
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { Session } from "../session/session.ts";
 import { isRetryable } from "../wire/failure.ts";
@@ -28,6 +29,8 @@ export interface TurnResult {
   readonly usage: Usage;
   /** The sum of all known costs; null if calls were billed and no cost is known. */
   readonly costPicoUsd: bigint | null;
+  /** What caching saved against the same calls without a cache. */
+  readonly saved: TurnSavings;
   readonly startMs: number;
   readonly durationMs: number;
   /** Compactions that the turn made, oldest first. */
@@ -38,6 +41,14 @@ export interface TurnResult {
   readonly session: Session;
   /** Messages to the agent that came too late for a call; absent if nobody could send some. */
   readonly unsaid?: readonly Message[];
+}
+
+/** Below 0 where the cache was written and not yet read. */
+export interface TurnSavings {
+  /** In tokens at the plain input rate. */
+  readonly tokens: number;
+  /** Null if the model has no price. */
+  readonly picoUsd: bigint | null;
 }
 
 export type TurnStop = ReplyStop | "timeout" | "aborted" | "error";
@@ -87,6 +98,7 @@ export function toTurnResult(turn: Turn, { how, endMs, session, unsaid }: TurnOu
     toolCalls: toolCallsIn(turn, calls, how),
     usage: totalUsage(calls.map((call) => call.usage ?? noUsage)),
     costPicoUsd: totalCost(calls),
+    saved: savedBy(calls, session.model),
     startMs: turn.startMs,
     durationMs: Math.max(0, endMs - turn.startMs),
     compactions: turn.compactions,
@@ -95,6 +107,19 @@ export function toTurnResult(turn: Turn, { how, endMs, session, unsaid }: TurnOu
     ...(unsaid && { unsaid }),
   };
   return withMoneyAsText(result, ["session"]);
+}
+
+/** Calls on another model have other prices, and are left out. */
+function savedBy(calls: readonly CallEntry[], model: Session["model"]): TurnSavings {
+  const own = calls.flatMap(({ usage, startMs: at, model: name }) =>
+    usage === null || name !== model.id ? [] : [{ usage, at }],
+  );
+  const tokens = own.reduce((sum, { usage }) => sum + savedTokens(usage, model.cache), 0);
+  const isPriced = own.every(({ usage, at }) => findCost(usage, model, { at }).cost !== null);
+  const picoUsd = isPriced
+    ? own.reduce((sum, { usage, at }) => sum + savingsOverNoCache(usage, model, { at }), 0n)
+    : null;
+  return withMoneyAsText({ tokens, picoUsd });
 }
 
 function toStop({ aborted }: Turn, how: TurnEnding, last: CallEntry | undefined): TurnStop {

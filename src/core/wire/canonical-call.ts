@@ -44,7 +44,7 @@ export interface CanonicalCall {
   readonly assembly: Assembly;
   readonly plan: CachePlan;
   /** A reply to the call, with our ids of tool uses in place of the provider's. */
-  toOurIds(reply: Reply): Reply;
+  readonly toOurIds: (reply: Reply) => Reply;
 }
 
 /** Encodes a canonical request for its provider: limits, temperature, stop words, schema, tool ids and all. */

@@ -12,10 +12,11 @@ import { findPolicy } from "../../core/cache/policies.ts";
 import { toToolDefinition } from "../../core/message/tool-definition.ts";
 import { promptTokens } from "../../core/message/usage.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
-import { loadO200k } from "../../core/tokens/o200k/counter.ts";
+import { loadCl100k, loadO200k } from "../../core/tokens/o200k/counter.ts";
 import { lengthCounter } from "../../core/tokens/token-counter.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import { bodyText, toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../../core/wire/openai/responses/index.ts";
 import type { CallOptions, Protocol } from "../../core/wire/protocol.ts";
 import { createSimulator, type Simulator } from "../../simulator/index.ts";
@@ -180,6 +181,25 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
       failure: null,
     });
     expect([asked(), warnings]).toEqual([1, []]);
+  });
+
+  test("a text and blocks are counted alone: what they add to a message (N-30)", async () => {
+    const { counter, asked } = await open(wire);
+    const { facts: model } = resolveModel(wire.model);
+    const words = "Read the README. ".repeat(50);
+    const text = await counter.countBlocks({ blocks: words, model });
+    const twice = await counter.countBlocks({
+      blocks: [
+        { type: "text", text: words },
+        { type: "text", text: words },
+      ],
+      model,
+    });
+    expect(text).toMatchObject({ exact: true, source: "provider", failure: null });
+    expect(text.tokens).toBeGreaterThan(150);
+    expect(twice.tokens).toBe(2 * text.tokens);
+    // The placeholder is counted once.
+    expect(asked()).toBe(3);
   });
 
   test("a request of our own with every option there is can be counted", async () => {
@@ -365,4 +385,29 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     await counter.close();
     expect(await counting).toMatchObject({ tokens: 5, failure: { kind: "cancelled" } });
   });
+});
+
+test("by a vocabulary, a model of cl100k is counted with cl100k, and other models with o200k (N-30)", async () => {
+  const counter = closeLater(
+    createCounter({
+      backend: "tiktoken",
+      protocol: openaiChat,
+      hasKey: false,
+      textCounter,
+      openSender: () => {
+        throw new Error("nothing is sent");
+      },
+    }),
+  );
+  const blocks = "naïve 日本語: don't panic";
+  const older = resolveModel("gpt-4-turbo").facts;
+  expect(older.tokenizer).toBe("cl100k");
+  const { tokens, source } = await counter.countBlocks({ blocks, model: older });
+  expect({ tokens, source }).toEqual({
+    tokens: (await loadCl100k()).count(blocks),
+    source: "estimate",
+  });
+  const newer = await counter.countBlocks({ blocks, model: resolveModel("gpt-5.5").facts });
+  expect(newer.tokens).toBe(textCounter.count(blocks));
+  expect(newer.tokens).not.toBe(tokens);
 });

@@ -1,14 +1,15 @@
 // Exact token counting, LRU, circuit breaker. A failed count never fails the turn.
 import { promptTokens, type Usage } from "../../core/message/usage.ts";
 import type { Drift, DriftLabels } from "../../core/tokens/drift.ts";
-import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
-import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import { loadCl100k, type TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { monotonicClock, type CounterClock } from "./ask-within.ts";
-import { createBodyCounter } from "./body-counter.ts";
+import { createBodyCounter, type BodyCounter } from "./body-counter.ts";
 import { chooseBackend } from "./choose-backend.ts";
+import { countAlone, type CountBody } from "./count-blocks.ts";
 import { toCountingProtocol } from "./counting-protocol.ts";
+import type { BlockQuestion, Count, CountQuestion } from "./count.ts";
 import { createDriftBook, type DriftFigures } from "./drift-book.ts";
 import {
   createExactCounter,
@@ -45,29 +46,13 @@ export interface CounterOptions extends CounterListeners {
 export interface Counter {
   /** Never rejects: if the provider does not count, returns an estimate marked as such. */
   count(question: CountQuestion): Promise<Count>;
+  /** What a text or blocks add to a user message of a model. Never rejects either. */
+  countBlocks(question: BlockQuestion): Promise<Count>;
   /** Compares what was counted before a call with what the call was billed for. */
   noteBill(bill: CountedBill): void;
   stats(): CounterStats;
   /** Cancels running requests and ends every connection. */
   close(): Promise<void>;
-}
-
-export interface CountQuestion {
-  /** As it will be sent. */
-  readonly request: EncodedRequest;
-  /** The caller's own estimate: anchored on the last reply, corrected by earlier ones. */
-  readonly estimatedTokens?: number;
-  /** If given, the drift between estimate and count is recorded under these labels. */
-  readonly labels?: DriftLabels;
-  readonly signal?: AbortSignal;
-}
-
-export interface Count extends CounterLabel {
-  readonly tokens: number;
-  /** The source of this count. */
-  readonly source: "provider" | "remembered" | "estimate";
-  /** Why there is no provider count; null if there is one, or none was wanted. */
-  readonly failure: ProviderFailure | null;
 }
 
 export interface CountedBill {
@@ -99,16 +84,16 @@ export function createCounter(options: CounterOptions): Counter {
   const { backend, exact } = openBackend(options, warn);
   const latch = createLatch(backend, exact !== null, warn);
   const drift = createDriftBook((each) => notify(() => options.onDrift?.(each)));
-  const countBody = createBodyCounter(options.textCounter, options.protocol);
+  const countBody = createBodyCounters(options);
   const counts = { provider: 0, remembered: 0, estimate: 0 };
 
-  const count = async ({ request, signal, ...known }: CountQuestion): Promise<Count> => {
+  const count = async ({ request, signal, tokenizer, ...known }: CountQuestion): Promise<Count> => {
     const { labels, estimatedTokens } = known;
     const outcome = (await exact?.count(request, signal)) ?? notWanted;
     if (outcome.kind === "failed") latch.degrade(outcome.failure);
     if (outcome.kind !== "counted") {
       const isPlain = backend === "tiktoken" || estimatedTokens === undefined;
-      const tokens = isPlain ? countBody(request) : estimatedTokens;
+      const tokens = isPlain ? await countBody(request, tokenizer) : estimatedTokens;
       const label = latch.label();
       // A cancel is not a failure of the provider, but gives no exact count either.
       const isExact = label.exact && outcome.kind !== "cancelled";
@@ -124,6 +109,11 @@ export function createCounter(options: CounterOptions): Counter {
   };
 
   return {
+    countBlocks: async (question) => {
+      const given = await countAlone(question, { protocol: options.protocol, count, countBody });
+      counts[given.source] += 1;
+      return given;
+    },
     count: async (question) => {
       const given = await count(question);
       counts[given.source] += 1;
@@ -143,6 +133,17 @@ export function createCounter(options: CounterOptions): Counter {
     close: async () => {
       await exact?.close();
     },
+  };
+}
+
+/** Models of an older vocabulary are counted with it; it is loaded when the first is counted. */
+function createBodyCounters({ textCounter, protocol }: CounterOptions): CountBody {
+  const usual = createBodyCounter(textCounter, protocol);
+  let older: BodyCounter | undefined;
+  return async (request, tokenizer) => {
+    if (tokenizer !== "cl100k") return usual(request);
+    older ??= createBodyCounter(await loadCl100k(), protocol);
+    return older(request);
   };
 }
 

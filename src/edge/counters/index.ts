@@ -1,12 +1,11 @@
 // `strata-context/counters`: exact token counts, or estimates that say so.
+export type { BlockQuestion, Count, CountQuestion } from "./count.ts";
 export {
   createCounter,
-  type Count,
   type CountedBill,
   type Counter,
   type CounterListeners,
   type CounterOptions,
   type CounterStats,
-  type CountQuestion,
 } from "./counter.ts";
 export type { CountSender } from "./exact-counter.ts";

@@ -131,6 +131,7 @@ export async function countPrompt(
   const { protocol, model, options } = session;
   const { tokens } = await counter.count({
     request: protocol.encode({ assembly, plan, model, options }),
+    tokenizer: model.tokenizer,
     estimatedTokens: promptTokens,
     labels: labelsOf(session),
     ...(signal && { signal }),

@@ -31,6 +31,7 @@ const totals: Totals = {
   costPicoUsd: 12_300_000_000n,
   unpricedCount: 0,
   savedPicoUsd: 45_600_000_000n,
+  savedTokens: 7_530,
   contextTokens: 12_300,
 };
 

@@ -8,7 +8,7 @@ import {
   promptTokens,
   type Usage,
 } from "../../../core/message/usage.ts";
-import { findCost, savingsOverNoCache } from "../../../core/models/cost.ts";
+import { findCost, savedTokens, savingsOverNoCache } from "../../../core/models/cost.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import type { TurnResult } from "../../../engine.ts";
 import type { Session } from "../../../core/session/session.ts";
@@ -82,6 +82,10 @@ function addCall(totals: Totals, call: CallRecord, model: ModelFacts | null): To
     unpricedCount: totals.unpricedCount + (isUnpriced(call) ? 1 : 0),
     savedPicoUsd:
       saved === null || totals.savedPicoUsd === null ? null : totals.savedPicoUsd + saved,
+    savedTokens:
+      model === null || totals.savedTokens === null
+        ? null
+        : totals.savedTokens + savedTokens(usage, model.cache),
     contextTokens: promptTokens(usage) + generatedTokens(usage),
   };
 }

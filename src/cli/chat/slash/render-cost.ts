@@ -8,7 +8,7 @@ import { renderFacts } from "../../table.ts";
 import type { ChatState } from "../state/state.ts";
 
 export function renderCost({ totals, about }: ChatState): string {
-  const { usage, callCount, costPicoUsd, unpricedCount, savedPicoUsd } = totals;
+  const { usage, callCount, costPicoUsd, unpricedCount, savedPicoUsd, savedTokens } = totals;
   if (callCount === 0) return "No calls yet.";
   const prompt = promptTokens(usage);
   const share = (tokens: number): string =>
@@ -22,11 +22,17 @@ export function renderCost({ totals, about }: ChatState): string {
     ],
     ["without a cache", without === null ? null : formatUsdRounded(without)],
     ["saved", savedPicoUsd === null ? null : savedText(savedPicoUsd, without ?? 0n)],
+    ["saved tokens", savedTokens === null ? null : inputTokens(savedTokens)],
     ["read from cache", share(usage.cacheReadTokens)],
     ["written to cache", share(writtenTokens(usage))],
     ["not cached", share(usage.uncachedTokens)],
     ["made by the model", `${formatTokens(generatedTokens(usage))} tokens`],
   ]);
+}
+
+function inputTokens(saved: number): string {
+  const sign = saved < 0 ? "-" : "";
+  return `${sign}${formatTokens(Math.abs(saved))} at the price of input`;
 }
 
 function savedText(saved: bigint, without: bigint): string {

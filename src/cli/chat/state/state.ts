@@ -97,6 +97,8 @@ export interface Totals {
   readonly unpricedCount: number;
   /** Compared with the same calls without a cache; null if prices are not known. */
   readonly savedPicoUsd: bigint | null;
+  /** The same in tokens at the plain input rate; null if a model is not known. */
+  readonly savedTokens: number | null;
   /** The prompt size of the next call, without the new message. */
   readonly contextTokens: number;
 }
@@ -107,6 +109,7 @@ export const noTotals: Totals = {
   costPicoUsd: 0n,
   unpricedCount: 0,
   savedPicoUsd: 0n,
+  savedTokens: 0,
   contextTokens: 0,
 };
 

@@ -1,8 +1,9 @@
 import * as fc from "fast-check";
 import ranks from "gpt-tokenizer/bpeRanks/o200k_base";
+import { countTokens as countCl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test } from "vitest";
-import { loadO200k, runCharactersMax } from "./counter.ts";
+import { loadCl100k, loadO200k, runCharactersMax } from "./counter.ts";
 import { endOfPiece } from "./split.ts";
 
 const counter = await loadO200k();
@@ -49,6 +50,19 @@ test("counts are the library's wherever both read white space the same way", () 
       expect(counter.count(common)).toBe(unguarded);
     }),
     { numRuns: 2000 },
+  );
+});
+
+test("counts of cl100k are the library's, too (N-30)", async () => {
+  const older = await loadCl100k();
+  expect(older.count("Hello world, don't panic: 12345 naïve 日本語\n\n  done")).toBe(19);
+  fc.assert(
+    fc.property(text, (sample) => {
+      const common = sample.replace(/[\uFEFF\u0085]/g, "");
+      fc.pre(isUncut(common));
+      expect(older.count(common)).toBe(countCl100k(common, { disallowedSpecial: new Set() }));
+    }),
+    { numRuns: 1000 },
   );
 });
 

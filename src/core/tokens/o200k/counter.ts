@@ -1,7 +1,8 @@
-// Exact o200k counts of any text in linear time and fixed memory. Special tokens count as text.
+// Exact o200k and cl100k counts of any text in linear time and fixed memory. Special tokens count as text.
 import { Merger } from "./merge.ts";
 import type { PieceBuffer } from "./merge-ranks.ts";
 import { endOfPiece } from "./split.ts";
+import { endOfCl100kPiece } from "./split-cl100k.ts";
 import { createVocabulary, hashBase, noRank, type RawRanks } from "./vocabulary.ts";
 
 export interface TextCounter {
@@ -21,7 +22,20 @@ export function loadO200k(): Promise<TextCounter> {
   return loading;
 }
 
-export function createTextCounter(ranks: RawRanks): TextCounter {
+let loadingCl100k: Promise<TextCounter> | undefined;
+
+/** The same for models of the vocabulary before o200k, such as gpt-4-turbo. */
+export function loadCl100k(): Promise<TextCounter> {
+  loadingCl100k ??= import("gpt-tokenizer/bpeRanks/cl100k_base").then((ranks) =>
+    createTextCounter(ranks.default, endOfCl100kPiece),
+  );
+  return loadingCl100k;
+}
+
+export function createTextCounter(
+  ranks: RawRanks,
+  endOf: (text: string, start: number) => number = endOfPiece,
+): TextCounter {
   const vocabulary = createVocabulary(ranks);
   const merger = new Merger(vocabulary);
   const { buffer } = merger;
@@ -43,7 +57,7 @@ export function createTextCounter(ranks: RawRanks): TextCounter {
       let tokens = 0;
       let start = 0;
       while (start < text.length) {
-        const end = endOfPiece(text, start);
+        const end = endOf(text, start);
         while (end - start > runCharactersMax) {
           const cut = cutBefore(text, start + runCharactersMax);
           tokens += countPiece(text, start, cut);

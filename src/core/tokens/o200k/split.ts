@@ -83,7 +83,7 @@ function endOfUpperRun(text: string, start: number): number {
   return at;
 }
 
-function endOfContraction(text: string, start: number): number {
+export function endOfContraction(text: string, start: number): number {
   if (text.charCodeAt(start) !== 0x27) return start;
   const first = text.charCodeAt(start + 1) | 0x20;
   if (first === 0x73 || first === 0x64 || first === 0x6d || first === 0x74) return start + 2;
@@ -94,7 +94,7 @@ function endOfContraction(text: string, start: number): number {
 }
 
 /** At most three digits. The first one ends at `start`. */
-function endOfNumber(text: string, start: number): number {
+export function endOfNumber(text: string, start: number): number {
   let at = start;
   for (let digits = 1; digits < 3 && at < text.length; digits += 1) {
     const codePoint = codePointAt(text, at);
@@ -121,7 +121,7 @@ function endOfPunctuation(text: string, start: number): number {
 }
 
 /** Up to the last newline. Without a newline: all but the last space before a word. */
-function endOfSpace(text: string, start: number): number {
+export function endOfSpace(text: string, start: number): number {
   let at = start;
   let afterNewline = -1;
   // Every white space character is one unit wide.
@@ -140,13 +140,13 @@ function isWordPart(kind: number): boolean {
 }
 
 /** Like String.codePointAt, without `undefined`. The index must be inside the text. */
-function codePointAt(text: string, index: number): number {
+export function codePointAt(text: string, index: number): number {
   const code = text.charCodeAt(index);
   if (code < 0xd800 || code > 0xdbff) return code;
   const low = text.charCodeAt(index + 1);
   return low >= 0xdc00 && low <= 0xdfff ? (code - 0xd800) * 0x400 + (low - 0xdc00) + 0x10000 : code;
 }
 
-function widthOf(codePoint: number): number {
+export function widthOf(codePoint: number): number {
   return codePoint > 0xffff ? 2 : 1;
 }

@@ -3,6 +3,7 @@ import * as json from "../../message/json-tree.ts";
 import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 import type { ForeignReader } from "../foreign/foreign-reader.ts";
 import { readMessagesShape } from "./read-foreign.ts";
+import { markerJson } from "./schema.ts";
 
 export const foreign: ForeignReader = {
   needs: "messages",
@@ -16,6 +17,16 @@ export const foreign: ForeignReader = {
   read: readMessagesShape,
   cacheDefaults: { mode: "explicit", lifetime: "5m" },
   showsThinking: true,
+  marking: {
+    toPart: (text) => ({ type: "text", text }),
+    words: ({ requestMarker }, { cache }) => ({
+      toMarker: (lifetime) => ["cache_control", markerJson(lifetime)],
+      members:
+        requestMarker === null || cache.markers?.requestLevel !== true
+          ? []
+          : [["cache_control", markerJson(requestMarker)]],
+    }),
+  },
 };
 
 function hasSigns(body: JsonObject): boolean {

@@ -1,5 +1,8 @@
 // How a protocol reads other clients' requests, for diagnosis, replay and the gateway.
+import type { CachePlan } from "../../cache/cache-plan.ts";
+import type { Fields } from "../../message/fields.ts";
 import type { JsonObject } from "../../message/json-tree.ts";
+import type { JsonText } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
 import type { ReadShape } from "./foreign-request.ts";
@@ -25,6 +28,23 @@ export interface ForeignReader {
   readonly cacheDefaults: CacheDefaults;
   /** Whether the length of a thinking block gives its tokens. Sealed reasoning does not. */
   readonly showsThinking: boolean;
+  /** How a plan is written into another client's body; absent if the protocol takes no markers. */
+  readonly marking?: ForeignMarking;
+}
+
+export interface ForeignMarking {
+  /** The body with a list in place of a plain text that no part of a list can stand for; absent if there is none. */
+  open?(body: Fields): Fields;
+  /** A plain text as a part that can carry a marker. */
+  toPart(text: string): Fields;
+  words(plan: CachePlan, model: ModelFacts): MarkWords;
+}
+
+/** Members by name, with their JSON. */
+export interface MarkWords {
+  readonly toMarker: (lifetime: Lifetime) => readonly [name: string, json: JsonText];
+  /** Of the whole request. */
+  readonly members: readonly (readonly [name: string, json: JsonText])[];
 }
 
 export type ModelAbilities = Pick<ModelFacts, "capabilities">;

@@ -5,6 +5,7 @@ import type { CachePlan } from "../../cache/cache-plan.ts";
 import type { Lifetime } from "../../message/usage.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
 import type { EncodeNote } from "../encoded-request.ts";
+import type { MarkWords } from "../foreign/foreign-reader.ts";
 import { ignored, setting, type Member, type PlacedMarkers } from "./body.ts";
 import type { CallToEncode } from "../protocol.ts";
 import type { Insertion } from "../splice.ts";
@@ -45,12 +46,12 @@ export function encodeCachePlan(
   const isForeign = model.cache.markers.spelledAs === "cache_control";
   const asking = { isPrewarm, compared };
   const options = isForeign ? noOptions : requestOptions(plan, offered, asking);
-  const placed = plan.markers.map((marker) => ({
-    block: carrierOf(assembly.sealed.at(marker.block)),
-    json: isForeign
-      ? cacheControlJson(marker.lifetime)
-      : markerJson(marker.lifetime, offered, options.lifetime),
-  }));
+  const toMarker = markerWriter(isForeign, offered, options.lifetime);
+  const placed = plan.markers.map((marker) => {
+    const [name, json] = toMarker(marker.lifetime);
+    const block = carrierOf(assembly.sealed.at(marker.block));
+    return { block, json: `,"${name}":${json}` };
+  });
   const within = (region: SealedBlock["region"]): readonly Insertion[] =>
     placed
       .filter(({ block }) => block.region === region)
@@ -66,12 +67,42 @@ export function encodeCachePlan(
   };
 }
 
+/** The same plan for a body that another client built. */
+export function markWords(
+  plan: CachePlan,
+  model: ModelFacts,
+  { lifetimes: offered, takesCacheKey }: OfferedCache,
+): MarkWords {
+  const key: MarkWords["members"] =
+    plan.cacheKey === null || !takesCacheKey ? [] : [["prompt_cache_key", text(plan.cacheKey)]];
+  const isForeign = model.cache.markers?.spelledAs === "cache_control";
+  const isOwn = model.cache.markers !== null && !isForeign;
+  const options = isOwn ? requestOptions(plan, offered) : noOptions;
+  const isKept = model.cache.markers === null && keepsDay(model) && plan.requestMarker === "24h";
+  const members = isKept ? [setting("prompt_cache_retention", '"24h"')] : options.members;
+  return {
+    toMarker: markerWriter(isForeign, offered, options.lifetime),
+    members: [...key, ...members.map(({ name, value }) => [name, value.join("")] as const)],
+  };
+}
+
+function markerWriter(
+  isForeign: boolean,
+  offered: readonly Lifetime[],
+  ofRequest: Lifetime | undefined,
+): MarkWords["toMarker"] {
+  return (lifetime) =>
+    isForeign
+      ? ["cache_control", cacheControlJson(lifetime)]
+      : ["prompt_cache_breakpoint", markerJson(lifetime, offered, ofRequest)];
+}
+
 const noOptions: ReturnType<typeof requestOptions> = { members: [], lifetime: undefined };
 
 /** Markers for another vendor's models behind this protocol; five minutes is the default. */
 function cacheControlJson(lifetime: Lifetime): string {
   const ttl = lifetime === "5m" ? "" : `,"ttl":"${lifetime}"`;
-  return `,"cache_control":{"type":"ephemeral"${ttl}}`;
+  return `{"type":"ephemeral"${ttl}}`;
 }
 
 /** Checks again: a marker in the wrong place would make the body unreadable. */
@@ -94,7 +125,7 @@ function markerJson(
   const own = offered.includes(lifetime) ? lifetime : offered[0];
   const isSaid = own !== offered[0] || ofRequest !== undefined;
   const ttl = isSaid ? `,"ttl":"${own}"` : "";
-  return `,"prompt_cache_breakpoint":{"mode":"explicit"${ttl}}`;
+  return `{"mode":"explicit"${ttl}}`;
 }
 
 /**

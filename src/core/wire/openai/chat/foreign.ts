@@ -2,6 +2,7 @@
 import * as json from "../../../message/json-tree.ts";
 import type { JsonNode, JsonObject } from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
+import { markWords } from "../cache.ts";
 import { readChatShape } from "./read-foreign.ts";
 
 export const foreign: ForeignReader = {
@@ -15,6 +16,11 @@ export const foreign: ForeignReader = {
   read: readChatShape,
   cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
+  marking: {
+    toPart: (text) => ({ type: "text", text }),
+    words: (plan, model) =>
+      markWords(plan, model, { lifetimes: ["30m"], takesCacheKey: model.wire.cacheKey }),
+  },
 };
 
 function hasSigns(body: JsonObject): boolean {

@@ -1,6 +1,7 @@
 // Recognises and reads requests of the Responses API from any client.
 import { hasMember, memberOf, textOf, type JsonObject } from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
+import { markWords } from "../cache.ts";
 import { readResponsesShape } from "./read-foreign.ts";
 
 export const foreign: ForeignReader = {
@@ -14,6 +15,16 @@ export const foreign: ForeignReader = {
   read: readResponsesShape,
   cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
+  marking: {
+    // A text is one message of the user.
+    open: (body) =>
+      typeof body["input"] === "string"
+        ? { ...body, input: [{ role: "user", content: body["input"] }] }
+        : body,
+    toPart: (text) => ({ type: "input_text", text }),
+    words: (plan, model) =>
+      markWords(plan, model, { lifetimes: ["30m", "12h"], takesCacheKey: true }),
+  },
 };
 
 /** A conversation that the provider stores may replace the input. A response has instructions, too, but also an output. */
