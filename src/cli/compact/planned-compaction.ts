@@ -27,6 +27,8 @@ export interface PlannedCompaction {
   readonly isTurnCut: boolean;
   readonly compactedTokens: number;
   readonly keptTokens: number;
+  /** Why less is kept than the settings ask for; null otherwise. */
+  readonly tailNotice: string | null;
   readonly foundationTokens: number;
   /** Expected size of the notes that replace the compacted part. */
   readonly notesTokens: number;
@@ -92,6 +94,7 @@ export function describePlan(plan: CompactionPlan, context: PlanContext): Planne
     isTurnCut: boundary.kind === "call edge",
     compactedTokens: boundary.compactedTokens,
     keptTokens: boundary.keptTokens,
+    tailNotice: limits.tailNotice,
     foundationTokens,
     notesTokens: Math.max(0, tokensAfter - foundationTokens - boundary.keptTokens),
     tokensBefore,

@@ -18,6 +18,7 @@ const planned: PlannedCompaction = {
   isTurnCut: false,
   compactedTokens: 81_000,
   keptTokens: 19_500,
+  tailNotice: null,
   foundationTokens: 9_000,
   notesTokens: 3_500,
   tokensBefore: 109_500,

@@ -29,6 +29,7 @@ function renderCompaction(planned: PlannedCompaction): string {
     ["compacts", describeCompacted(planned)],
     ["into", describeNotes(planned)],
     ["keeps", describeKept(planned)],
+    ["tail", planned.tailNotice],
     [
       "prompt",
       `${formatTokens(tokensBefore)} → about ${formatTokens(tokensAfter)} tokens per call`,

@@ -1,7 +1,8 @@
 // Carries out the steps of one compaction. What comes next is decided in core/turn/compaction.
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import type { CompactionLock, OpenTurn, Ledger } from "../../core/ledger/ledger.ts";
+import type { CompactionLock, LockLifetime, OpenTurn, Ledger } from "../../core/ledger/ledger.ts";
+import { settingsOf } from "../../core/session/compaction-rules.ts";
 import { makeFoundation } from "../../core/session/session-foundation.ts";
 import type { Session } from "../../core/session/session.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -83,7 +84,7 @@ async function carryOut(
       return { did: step.do, input, skillsLoaded: compaction?.skills?.state().loaded ?? [] };
     }
     case "lock":
-      held.lock = await ledger.lockCompaction(session.id);
+      held.lock = await ledger.lockCompaction(session.id, lifetimeOf(compaction));
       if (held.lock !== null) deps.onPhase?.("compacting");
       return { did: step.do, isLocked: held.lock !== null };
     case "ask provider": {
@@ -103,6 +104,11 @@ async function carryOut(
       await unlessLost(async () => held.lock?.giveUp(step.stateJson));
       return { did: step.do };
   }
+}
+
+function lifetimeOf(compaction: Deps["compaction"]): LockLifetime {
+  const { lockSeconds } = settingsOf(compaction);
+  return lockSeconds === null ? {} : { lockMs: lockSeconds * 1000 };
 }
 
 /** If the application fails here, the old foundation stays: the compaction matters more. */
