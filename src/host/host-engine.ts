@@ -106,6 +106,7 @@ function toDeps(
     ledger,
     events,
     redact: parts.redact,
+    onNotice,
     catalogue,
     counter,
     reach: async (model) => {

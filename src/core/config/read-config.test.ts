@@ -28,6 +28,7 @@ describe("the defaults", () => {
       userWordsTokensMax: 2000,
       lockSeconds: null,
       mayUseProvider: false,
+      flushesMemory: false,
       clearing: { thresholdBytes: 16_384, model: null, summaryCharsMax: null },
       auto: {
         tokenShare: null,

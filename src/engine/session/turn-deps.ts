@@ -51,6 +51,9 @@ export async function toDeps(
         ...compactionOf(config),
         refresh: async () => ({ ...(await foundationOf(world, role)), model, protocol, policy }),
         ...(summariser === null ? {} : { summariser }),
+        ...(deps.compactionHooks === undefined
+          ? {}
+          : { hooks: { all: deps.compactionHooks, onNotice: deps.onNotice ?? (() => {}) } }),
         ...(world.skills === undefined ? {} : { skills: world.skills }),
       };
     },

@@ -18,7 +18,7 @@ export const callsMaxUsual = 50;
 /** The event becomes the first message, and the session is recorded. */
 export async function beginTurn(
   session: Session,
-  { id, event, route, volatile, callsMax = callsMaxUsual }: TurnToRun,
+  { id, event, route, volatile, callsMax = callsMaxUsual, mayCompact = true }: TurnToRun,
   deps: Deps,
 ): Promise<RunningTurn> {
   const startMs = deps.now();
@@ -31,7 +31,7 @@ export async function beginTurn(
     id: id ?? randomUUID(),
     startMs,
     event: { message: current, moment: event, context: sent, startIso, timeSentMs: null },
-    limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
+    limits: { callsMax, mayCompact, repeatsFailedCalls: false },
     before,
     current: [current],
   };

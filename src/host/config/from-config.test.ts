@@ -75,6 +75,7 @@ context_optimization:
     user_words_max_tokens: 0
     lock_ttl_seconds: 60
     use_provider: true
+    memory_flush: true
     micro: { threshold_bytes: 9 }
     auto: { token_pct: 0.6, max_age_minutes: 3, buffer_tokens: 4, min_turns_between: 5, max_consecutive_failures: 6 }
 models: { aliases: { fast: claude-haiku-4-5 } }
@@ -95,6 +96,7 @@ agents: { bob: { context_optimization: { compaction: false } } }
       userWordsTokensMax: 0,
       lockSeconds: 60,
       mayUseProvider: true,
+      flushesMemory: true,
       clearing: { ...defaultCompactionSettings.clearing, thresholdBytes: 9 },
       auto: {
         ...defaultCompactionSettings.auto,

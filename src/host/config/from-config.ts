@@ -93,6 +93,7 @@ export function toCompactionSettings(
     userWordsTokensMax: config.userWordsTokensMax,
     lockSeconds: config.lockSeconds,
     mayUseProvider: config.mayUseProvider,
+    flushesMemory: config.flushesMemory,
     clearing: { ...usual.clearing, thresholdBytes: clearing.thresholdBytes },
     auto: { ...usual.auto, ...auto },
   };

@@ -30,6 +30,8 @@ export interface CompactionSettings {
   readonly indexTokensMax: number;
   /** Whether to use the provider's own compaction if it has one. */
   readonly mayUseProvider: boolean;
+  /** Whether the agent gets a silent turn to save memory before a compaction. */
+  readonly flushesMemory: boolean;
   /** How long the lock of a compaction lasts if its process dies. Null for as long as a lease of the ledger. */
   readonly lockSeconds: number | null;
   readonly clearing: ClearingSettings;
@@ -94,6 +96,7 @@ export const defaultCompactionSettings: CompactionSettings = {
   summaryShape: "message",
   indexTokensMax: 2_000,
   mayUseProvider: false,
+  flushesMemory: false,
   lockSeconds: null,
   clearing: {
     thresholdBytes: 16_384,

@@ -1,5 +1,6 @@
 // The user's latest messages of the compacted part, word for word within a budget.
 import type { HistoryMessage } from "../history.ts";
+import { memoryFlushText } from "./memory-flush-text.ts";
 import { readNotesMessage } from "./read-notes-message.ts";
 
 /** Stands before each message. */
@@ -42,5 +43,5 @@ function wordsOf({ message, compactionPart }: HistoryMessage): readonly (string 
   }
   const texts = message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
   const text = texts.join("\n").trim();
-  return text === "" ? [] : [text.replaceAll(marker, `> ${marker}`)];
+  return text === "" || text === memoryFlushText ? [] : [text.replaceAll(marker, `> ${marker}`)];
 }

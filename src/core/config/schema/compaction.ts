@@ -20,6 +20,7 @@ export interface CompactionConfig {
   /** Null for as long as a lease of the ledger. */
   readonly lockSeconds: number | null;
   readonly mayUseProvider: boolean;
+  readonly flushesMemory: boolean;
   readonly clearing: ClearingConfig;
   readonly auto: AutoConfig;
 }
@@ -171,6 +172,10 @@ export const compaction: Spec<CompactionConfig> = group("shortening histories", 
   mayUseProvider: written(
     "use_provider",
     flag(false, "whether a provider's own compaction may be used where there is one"),
+  ),
+  flushesMemory: written(
+    "memory_flush",
+    flag(false, "whether the agent gets a silent turn to save memory before a compaction"),
   ),
   clearing: written("micro", micro),
   auto,
