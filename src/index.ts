@@ -82,6 +82,11 @@ export {
   type OpenOptions,
   type SessionOptions,
 } from "./engine/session/create-engine.ts";
+export type {
+  CompactionAbout,
+  CompactionEnd,
+  CompactionHook,
+} from "./engine/compaction/compaction-hooks.ts";
 export type { EngineDeps, Reached } from "./engine/session/engine-deps.ts";
 export { openEngine, type OpenedEngine, type OpenEngineOptions } from "./host/open-engine.ts";
 export type { EngineConfig } from "./engine/session/engine-config.ts";

@@ -39,7 +39,12 @@ export function atPlace(
 }
 
 function wishOf({ values }: CommandInput, io: Io): StoreWish {
-  return { env: io.env, store: values.get("store"), onProblem: createOnProblem(io) };
+  return {
+    env: io.env,
+    store: values.get("store"),
+    configFile: values.get("config"),
+    onProblem: createOnProblem(io),
+  };
 }
 
 /** Prints problems that do not end the command as warnings. */

@@ -107,6 +107,7 @@ function toDeps(
     ledger,
     events,
     redact: parts.redact,
+    onNotice,
     catalogue,
     counter,
     reach: async (model) => {

@@ -13,6 +13,7 @@ import type { EventBus } from "../edge/events/event-bus.ts";
 import { createWorkspaceCache } from "../edge/files/workspace/workspace-cache.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import { createEngine, type Engine } from "../engine/session/create-engine.ts";
+import type { CompactionHook } from "../engine/compaction/compaction-hooks.ts";
 import type { EngineDeps } from "../engine/session/engine-deps.ts";
 import { checkConfig, checkFields, type Check } from "../engine/session/check-input.ts";
 import type { EngineConfig } from "../engine/session/engine-config.ts";
@@ -41,6 +42,8 @@ export interface OpenEngineOptions extends EngineConfig, EngineWorldOptions {
   readonly diagnose?: boolean;
   /** What the first run of a session does with a turn that a process left open; `finish` by default. */
   readonly unfinished?: Unfinished;
+  /** Run before and after every compaction, all together. Their errors are notices. */
+  readonly compactionHooks?: readonly CompactionHook[];
   /** Called with each notice for a person. Notices hold no keys. */
   readonly onNotice?: (notice: string) => void;
   /** Where keys and addresses of providers are; the process's variables by default. */
@@ -124,6 +127,10 @@ const doorChecks: Readonly<Record<string, Check>> = {
     ),
   ),
   diagnose: [(value) => typeof value === "boolean", "true or false"],
+  compactionHooks: [
+    (value) => Array.isArray(value) && value.every(isObject),
+    "a list of { before, after }",
+  ],
   onNotice: [isCall, "a function"],
   env: [isObject, "an object of variables"],
   catalogue: [
@@ -162,6 +169,8 @@ async function openParts(
     redact,
     catalogue,
     counter,
+    onNotice,
+    ...(options.compactionHooks === undefined ? {} : { compactionHooks: options.compactionHooks }),
     reach: async (facts) => {
       const reached = await providers.reach(facts);
       return { ...reached, counter: counters.of(reached) };

@@ -253,6 +253,26 @@ describe("strata compact follows strata.yaml", () => {
     expect((await readKept()).compactions).toMatchObject([{ kind: "summary" }]);
   });
 
+  test("and reads the file that --config names: its ledger, its agent's reserves, its longest tail", async () => {
+    await makeSession(file, provider, claude);
+    configured(`
+ledger: { store: "${file}" }
+llm: { context_optimization: { compaction: { tail_keep_tokens: 900000 } } }
+agents: { agent: { reserves: { response_tokens: 1000, tool_tokens: 0 } } }
+`);
+    const given = ["--config", join(folder, "strata.yaml")] as const;
+    const { out, error, status } = await strata(
+      provider.env,
+      "compact",
+      "build",
+      "--dry-run",
+      ...given,
+    );
+    expect({ error, status }).toEqual({ error: "", status: 0 });
+    expect(out).toContain("Nothing to compact in build: it has 8 turns");
+    expect(out).toContain("tail_keep_tokens is 900000, but at most");
+  });
+
   test("and lets the configured model write the summary, and keeps as many tokens as it says", async () => {
     await makeSession(file, provider, claude);
     configured(

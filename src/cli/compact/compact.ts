@@ -38,7 +38,8 @@ export const run: CommandBody = (input, io) => {
   return useLedger(input, io, async (store, place) => {
     const record = await needSession(store.ledger, id, place);
     await refuseBusy(store, record);
-    const { config } = await readConfigOnce({ files: findConfigPlaces(io), env: io.env });
+    const files = findConfigPlaces({ env: io.env, configFile: input.values.get("config") });
+    const { config } = await readConfigOnce({ files, env: io.env });
     const models = input.values.get("models");
     const catalogue = models === undefined ? toCatalogue(config) : readCatalogue(models);
     const { session, callsPerTurn } = await resumeRecorded(store.ledger, record, catalogue);

@@ -27,6 +27,8 @@ export interface PlannedCompaction {
   readonly isTurnCut: boolean;
   readonly compactedTokens: number;
   readonly keptTokens: number;
+  /** Why less is kept than the settings ask for; null otherwise. */
+  readonly tailNotice: string | null;
   readonly foundationTokens: number;
   /** Expected size of the notes that replace the compacted part. */
   readonly notesTokens: number;
@@ -59,6 +61,8 @@ export interface NothingToCompact {
   readonly turns: number;
   readonly historyTokens: number;
   readonly keepTokens: number;
+  /** Why less is kept than the settings ask for; null otherwise. */
+  readonly tailNotice: string | null;
   readonly tokensBefore: number | null;
   readonly tokensAfter: number | null;
 }
@@ -68,10 +72,11 @@ export function describePlan(plan: CompactionPlan, context: PlanContext): Planne
   const { input, turns, limits } = plan;
   const { session, history } = input;
   const { id: sessionId, model, thread } = session;
-  const { keepTokens } = limits;
+  const { keepTokens, tailNotice } = limits;
   const foundationTokens = thread.foundation.end.tokens;
   const historyTokens = history.reduce((sum, { tokens }) => sum + tokens, 0);
-  const nothing = { kind: "nothing", sessionId, turns, historyTokens, keepTokens } as const;
+  const known = { sessionId, turns, historyTokens, keepTokens, tailNotice };
+  const nothing = { kind: "nothing", ...known } as const;
   if (plan.kind === "nothing") {
     const why = historyTokens <= keepTokens ? "too short" : "no place";
     return { ...nothing, why, tokensBefore: null, tokensAfter: null };
@@ -92,6 +97,7 @@ export function describePlan(plan: CompactionPlan, context: PlanContext): Planne
     isTurnCut: boundary.kind === "call edge",
     compactedTokens: boundary.compactedTokens,
     keptTokens: boundary.keptTokens,
+    tailNotice,
     foundationTokens,
     notesTokens: Math.max(0, tokensAfter - foundationTokens - boundary.keptTokens),
     tokensBefore,

@@ -18,6 +18,7 @@ const planned: PlannedCompaction = {
   isTurnCut: false,
   compactedTokens: 81_000,
   keptTokens: 19_500,
+  tailNotice: null,
   foundationTokens: 9_000,
   notesTokens: 3_500,
   tokensBefore: 109_500,
@@ -118,7 +119,7 @@ test.each([
     "25.0k tokens per call would become about 26.0k. It has 4 turns with 12.0k tokens, and the latest 20.0k are always kept.",
   ],
 ] as const)("nothing to compact because of %s names the numbers", (why, text) => {
-  const sizes = { turns: 4, historyTokens: 12_000, keepTokens: 20_000 };
+  const sizes = { turns: 4, historyTokens: 12_000, keepTokens: 20_000, tailNotice: null };
   const tokens = { tokensBefore: 25_000, tokensAfter: 26_000 };
   expect(renderPlan({ kind: "nothing", sessionId: "build", why, ...sizes, ...tokens })).toBe(
     `Nothing to compact in build: ${text}\n`,

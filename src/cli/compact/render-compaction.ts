@@ -12,7 +12,8 @@ import { toPrintable } from "../ledger/render-ledger.ts";
 import { renderFacts } from "../table.ts";
 
 export function renderPlan(planned: Planned): string {
-  return planned.kind === "compaction" ? renderCompaction(planned) : renderNothing(planned);
+  if (planned.kind === "compaction") return renderCompaction(planned);
+  return renderNothing(planned) + (planned.tailNotice === null ? "" : `${planned.tailNotice}.\n`);
 }
 
 /** The question before anything is changed. */
@@ -29,6 +30,7 @@ function renderCompaction(planned: PlannedCompaction): string {
     ["compacts", describeCompacted(planned)],
     ["into", describeNotes(planned)],
     ["keeps", describeKept(planned)],
+    ["tail", planned.tailNotice],
     [
       "prompt",
       `${formatTokens(tokensBefore)} → about ${formatTokens(tokensAfter)} tokens per call`,

@@ -167,11 +167,15 @@ const compact: Command = {
     focus: { value: "TEXT", meaning: "what the summary should focus on" },
     summarizer: {
       value: "MODEL",
-      meaning: "the model that writes the summary; default: the session's model",
+      meaning: "the model that writes the summary; default: the configured one, then the session's",
     },
     "no-model": { meaning: "call no model: an outline replaces the compacted turns" },
     yes: { meaning: "do not ask" },
     models: { value: "FILE", meaning: "models to add or override, as JSON" },
+    config: {
+      value: "FILE",
+      meaning: "use this file instead of the strata.yaml files Strata finds",
+    },
     store,
     json,
   },

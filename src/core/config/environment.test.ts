@@ -60,7 +60,7 @@ describe("a variable for every setting", () => {
     };
     expect(problemsOf("", { env })).toEqual([
       "STRATA_LLM__CONTEXT_OPTIMISATION__COMPACTION__ENABLED: is not a setting; did you mean STRATA_LLM__CONTEXT_OPTIMIZATION?",
-      "STRATA_LLM__CONTEXT_OPTIMIZATION__COMPACTION: is not a setting; name one of enabled, compact_at_pct, timing, early, tail_keep_tokens, tool_result_max_pct, summarizer_model, summary_shape, lock_ttl_seconds, use_provider, micro, auto after it",
+      "STRATA_LLM__CONTEXT_OPTIMIZATION__COMPACTION: is not a setting; name one of enabled, compact_at_pct, timing, early, tail_keep_tokens, tool_result_max_pct, summarizer_model, summary_shape, summary_pct, summary_max_tokens, user_words_max_tokens, lock_ttl_seconds, use_provider, memory_flush, micro, auto after it",
       "STRATA_MODELS__ADD: is not a setting; models.add can only be set in a file",
       "STRATA_MODELS__DEFAULT__X: is not a setting; STRATA_MODELS__DEFAULT is as far as it goes",
       "STRATA_LEDGER_STORE: is not a setting; did you mean STRATA_LEDGER__STORE?",

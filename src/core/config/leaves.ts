@@ -143,6 +143,19 @@ export function text(meaning: string, limits: TextLimits = {}): Spec<string | nu
   });
 }
 
+/** A setting of others that this product does not have. Set to a value, it is an error that says why. */
+export function refused(why: string, hint: string): Spec<null> {
+  return {
+    meaning: `refused: ${why}`,
+    shape: { kind: "leaf", allowed: "nothing", usual: null },
+    read: (node, context) => {
+      const isUnset = isNothing(node) || (node.kind === "scalar" && node.value === "");
+      if (!isUnset) reportError(context, node.origin, `${context.path} is refused: ${why}`, hint);
+      return null;
+    },
+  };
+}
+
 export interface TextLimits extends Pick<LeafShape, "show"> {
   readonly allowed?: string;
   readonly isFit?: (text: string) => boolean;

@@ -23,9 +23,13 @@ describe("the defaults", () => {
       toolResultShareMax: 0.3,
       summarizerModel: null,
       summaryShape: "message",
-      lockSeconds: 300,
+      summaryShareMax: 0.2,
+      summaryTokensMax: 12_000,
+      userWordsTokensMax: 2000,
+      lockSeconds: null,
       mayUseProvider: false,
-      clearing: { thresholdBytes: 16_384, model: null, summaryCharsMax: 2048 },
+      flushesMemory: false,
+      clearing: { thresholdBytes: 16_384, model: null, summaryCharsMax: null },
       auto: {
         tokenShare: null,
         ageMinutesMax: null,
@@ -86,6 +90,20 @@ describe("spellings of one thing", () => {
       '5:3: the agent "ana" is written twice; write its settings together',
       "6:3: an item of agents is not a group of settings; begin the item with - id: NAME",
     ]);
+  });
+
+  test("a small model for cleared results is refused with the reason, and an empty one is none (N-28)", () => {
+    const refused =
+      "context_optimization: { compaction: { micro: { provider: haiku, summary_max_chars: 9 } } }";
+    const why =
+      "no model writes a text for a cleared result: a fixed line replaces it, and history_read returns all of it";
+    expect(problemsOf(refused)).toEqual([
+      `1:58: llm.context_optimization.compaction.micro.provider is refused: ${why}; name no model here`,
+      `1:84: llm.context_optimization.compaction.micro.summary_max_chars is refused: ${why}; give no length here`,
+    ]);
+    expect(problemsOf('context_optimization: { compaction: { micro: { provider: "" } } }')).toEqual(
+      [],
+    );
   });
 
   test("auto is on as soon as it is written, with its own defaults (N-02)", () => {

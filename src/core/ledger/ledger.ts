@@ -96,8 +96,8 @@ export interface Ledger {
   /** Returns those that still waited. */
   dropQueued(ids: readonly string[], how: QueueDrop): Promise<readonly string[]>;
 
-  /** Takes the lock for compacting a session. Null if another holder has it. */
-  lockCompaction(sessionId: string): Promise<CompactionLock | null>;
+  /** Takes the lock for compacting a session. Null if another holder has it. It is renewed while it is held. */
+  lockCompaction(sessionId: string, lifetime?: LockLifetime): Promise<CompactionLock | null>;
   /** Removes locks that expired at least `olderThanMs` ago, and returns how many. */
   dropStaleLocks(olderThanMs: number): Promise<number>;
   /** The latest compaction on the way to a session's head, or to a turn. Null for none. */
@@ -180,6 +180,11 @@ export interface WithLoneCall {
   /** The state that the call taught, and the head it was learned at. Not stored if a turn runs or the head has moved. */
   readonly state?: { readonly json: JsonText; readonly headTurnId: string | null };
   readonly events?: readonly StrataEvent[];
+}
+
+export interface LockLifetime {
+  /** How long it lasts without being renewed; as long as a lease by default. */
+  readonly lockMs?: number;
 }
 
 /** The right to compact a session. A holder that lost it cannot commit a compaction. */

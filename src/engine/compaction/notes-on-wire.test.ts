@@ -62,6 +62,7 @@ function compaction(
 ): readonly Message[] {
   const { notes, requests } = toNotesMessages({
     notes: { kind: "summary", text: "## Task\nRead." },
+    wordsText: "",
     indexText: "a.ts",
     skillsFreed: [],
     currentRequest: current ? [request] : null,
@@ -190,6 +191,7 @@ test("ten folds in a row keep the facts of the first (B-02)", async () => {
     told.push(outcome.text);
     const { notes } = toNotesMessages({
       notes: { kind: "summary", text: outcome.text },
+      wordsText: "",
       indexText: "",
       skillsFreed: [],
       currentRequest: null,

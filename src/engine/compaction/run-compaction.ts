@@ -1,7 +1,8 @@
 // Carries out the steps of one compaction. What comes next is decided in core/turn/compaction.
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import type { CompactionLock, OpenTurn, Ledger } from "../../core/ledger/ledger.ts";
+import type { CompactionLock, LockLifetime, OpenTurn, Ledger } from "../../core/ledger/ledger.ts";
+import { settingsOf } from "../../core/session/compaction-rules.ts";
 import { makeFoundation } from "../../core/session/session-foundation.ts";
 import type { Session } from "../../core/session/session.ts";
 import { StrataError, messageOf } from "../../core/strata-error.ts";
@@ -20,6 +21,7 @@ import type {
 import { nextCompactionStep } from "../../core/turn/compaction/next-compaction-step.ts";
 import type { Deps } from "../turn/deps.ts";
 import type { TurnEmitter } from "../events/turn-emitter.ts";
+import { runAfter, runBefore, type CompactionAbout } from "./compaction-hooks.ts";
 import { compactAtProvider } from "./compact-at-provider.ts";
 import { summarise } from "./summarise.ts";
 import {
@@ -39,14 +41,17 @@ export async function runCompaction(
   deps: Deps,
   emitter: TurnEmitter,
 ): Promise<CompactionOutcome> {
-  const held: Held = { lease, lock: null, emitter };
+  const held: Held = { lease, lock: null, begun: null, emitter };
   try {
     const { compaction } = deps;
     let work = beginCompaction({ ...request, openTurn: lease, compaction });
     for (;;) {
       for (const event of work.news) emitter.emit(event);
       const step = nextCompactionStep(work);
-      if (step.do === "end") return release(step.outcome, deps);
+      if (step.do === "end") {
+        await tellEnd(step.outcome, held, deps);
+        return release(step.outcome, deps);
+      }
       const result = await carryOut(step, work, held, deps);
       work = applyCompactionResult(
         { ...work, isAborted: work.isAborted || deps.signal?.aborted === true },
@@ -62,6 +67,8 @@ export async function runCompaction(
 interface Held {
   readonly lease: OpenTurn | null;
   lock: CompactionLock | null;
+  /** Set once it is locked: from then on, hooks before and after it run. */
+  begun: CompactionAbout | null;
   readonly emitter: TurnEmitter;
 }
 
@@ -70,7 +77,7 @@ type Untimed<Result> = Result extends unknown ? Omit<Result, "nowMs"> : never;
 
 async function carryOut(
   step: Exclude<CompactionStep, { readonly do: "end" }>,
-  { request }: Compacting,
+  { request, at }: Compacting,
   held: Held,
   deps: Deps,
 ): Promise<Untimed<CompactionResult>> {
@@ -84,8 +91,13 @@ async function carryOut(
       return { did: step.do, input, skillsLoaded: compaction?.skills?.state().loaded ?? [] };
     }
     case "lock":
-      held.lock = await ledger.lockCompaction(session.id);
+      held.lock = await ledger.lockCompaction(session.id, lifetimeOf(compaction));
       if (held.lock !== null) deps.onPhase?.("compacting");
+      if (held.lock !== null && "due" in at) {
+        const { trigger } = at.due;
+        held.begun = { sessionId: session.id, turnId: held.lease?.id ?? null, trigger };
+        await runBefore(compaction?.hooks, held.begun);
+      }
       return { did: step.do, isLocked: held.lock !== null };
     case "ask provider": {
       const outcome = await compactAtProvider(step.session, step.wish, { provider, now, ...stop });
@@ -104,6 +116,11 @@ async function carryOut(
       await unlessLost(async () => held.lock?.giveUp(step.stateJson));
       return { did: step.do };
   }
+}
+
+function lifetimeOf(compaction: Deps["compaction"]): LockLifetime {
+  const { lockSeconds } = settingsOf(compaction);
+  return lockSeconds === null ? {} : { lockMs: lockSeconds * 1000 };
 }
 
 /** If the application fails here, the old foundation stays: the compaction matters more. */
@@ -151,6 +168,12 @@ async function unlessLost(write: () => Promise<void> | undefined): Promise<strin
 
 function sleepUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
   return wait(ms, undefined, { ...(signal && { signal }) });
+}
+
+async function tellEnd(outcome: CompactionOutcome, { begun }: Held, deps: Deps): Promise<void> {
+  if (begun === null) return;
+  const why = outcome.kind === "unchanged" ? outcome.why : null;
+  await runAfter(deps.compaction?.hooks, { ...begun, isCompacted: why === null, why });
 }
 
 /** Lets the agent load skills again whose bodies the model no longer sees. */

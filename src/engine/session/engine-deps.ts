@@ -6,6 +6,7 @@ import type { LearnedSizes } from "../../core/tokens/learned-sizes.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
+import type { CompactionHook } from "../compaction/compaction-hooks.ts";
 import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
 import type { PromptCounter } from "../turn/deps.ts";
@@ -30,7 +31,11 @@ export interface EngineDeps extends Naming {
   readonly world?: (owner: WorldOwner) => Promise<World>;
   /** Another model for summaries; the session's own by default. */
   readonly summariser?: () => Promise<Summariser | null>;
+  /** Run before and after every compaction, all together. Their errors are notices. */
+  readonly compactionHooks?: readonly CompactionHook[];
   readonly events?: Emitter;
+  /** Called with each notice for a person; none by default. */
+  readonly onNotice?: (notice: string) => void;
   /** Takes secrets out of every tool result before it is recorded, sent or shown. */
   readonly redact?: Redact;
   /** Milliseconds since 1970; the machine's clock by default. */

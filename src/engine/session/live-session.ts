@@ -1,17 +1,24 @@
 // A session in this process, and the only owner of what changes while it is open. It does one thing at a time: it
 // settles what earlier work left, then it runs.
+import { randomUUID } from "node:crypto";
 import { finish } from "../../engine.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { Session } from "../../core/session/session.ts";
-import { StrataError, toStrataError } from "../../core/strata-error.ts";
+import { messageOf, StrataError, toStrataError } from "../../core/strata-error.ts";
+import {
+  isMemoryFlushDue,
+  memoryFlushEvent,
+  withMemoryFlushed,
+} from "../../core/turn/compaction/memory-flush.ts";
 import type { TurnEnding } from "../../core/turn/turn.ts";
 import { beginTurn, loadTurn } from "../turn/begin-turn.ts";
 import type { TurnResult } from "../../core/turn/turn-result.ts";
 import type { Deps } from "../turn/deps.ts";
 import { release, type RunningTurn } from "../turn/running-turn.ts";
-import type { HandleParts } from "../turn/turn-handle.ts";
+import { createTurnHandle, type HandleParts } from "../turn/turn-handle.ts";
 import type { World } from "../world/world.ts";
+import { compactionOf } from "./engine-config.ts";
 import type { EngineContext, Reached } from "./engine-deps.ts";
 import { loadSession } from "./open-session.ts";
 import { routeTurn, toRoutePart, type AskedTurn, type ReachedSession } from "./route-turn.ts";
@@ -178,9 +185,12 @@ export class LiveSession {
   async run(parts: HandleParts, asked: AskedTurn): Promise<TurnResult> {
     this.#handle = parts;
     this.#isSettling = true;
-    await this.#settle(parts).finally(() => {
+    try {
+      await this.#settle(parts);
+      await this.#flushMemory(parts);
+    } finally {
       this.#isSettling = false;
-    });
+    }
     return this.turn(parts, asked, (turn) => this.#finish(turn));
   }
 
@@ -255,6 +265,22 @@ export class LiveSession {
     this.#leftover = "nothing";
   }
 
+  /** A turn with a handle of its own, so that its words are not shown. If it fails, the turn that was asked for runs all the same. */
+  async #flushMemory({ signal }: HandleParts): Promise<void> {
+    const { deps, readConfig } = this.#context;
+    const compaction = compactionOf(await readConfig());
+    const { now = Date.now, onNotice } = deps;
+    if (!isMemoryFlushDue(this.session, compaction, now())) return;
+    this.#now = { ...this.#now, session: withMemoryFlushed(this.session) };
+    const quiet = createTurnHandle(randomUUID(), signal);
+    const asked = { event: memoryFlushEvent, model: null, mayCompact: false };
+    try {
+      await this.turn(quiet, asked, (turn) => this.#finish(turn));
+    } catch (error) {
+      onNotice?.(`memory was not saved before a compaction: ${messageOf(error)}`);
+    }
+  }
+
   async #readAgain(): Promise<void> {
     if (this.#leftover !== "unknown") return;
     // The ledger may have failed when the turn was released.
@@ -285,7 +311,8 @@ export class LiveSession {
     parts.emit(toRoutePart(this.session, route));
     const deps = await this.deps(given);
     const event = { ...moment, ...asked.event };
-    const turn = { id: parts.handle.turnId, event, route, ...settings };
+    const { mayCompact = true } = asked;
+    const turn = { id: parts.handle.turnId, event, route, mayCompact, ...settings };
     return { running: await beginTurn(this.session, turn, deps), deps };
   }
 

@@ -39,6 +39,8 @@ export interface AskedTurn {
   readonly event: AgentEvent;
   /** The model for this turn only; null for none. */
   readonly model: string | null;
+  /** Whether its history may be compacted; true by default. */
+  readonly mayCompact?: boolean;
 }
 
 export async function routeTurn(

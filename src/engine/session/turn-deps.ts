@@ -72,6 +72,9 @@ export async function toDeps(context: EngineContext, work: WorkInSession): Promi
         ...compactionOf(config),
         refresh: async () => ({ ...(await foundationOf(world, role)), model, protocol, policy }),
         ...(summariser === null ? {} : { summariser }),
+        ...(deps.compactionHooks === undefined
+          ? {}
+          : { hooks: { all: deps.compactionHooks, onNotice: deps.onNotice ?? (() => {}) } }),
         ...(world.skills === undefined ? {} : { skills: world.skills }),
       };
     },

@@ -19,7 +19,7 @@ export const callsMaxUsual = 50;
 /** The event becomes the first message, and the session is recorded. */
 export async function beginTurn(
   session: Session,
-  { id, event, route, volatile, callsMax = callsMaxUsual }: TurnToRun,
+  { id, event, route, volatile, callsMax = callsMaxUsual, mayCompact = true }: TurnToRun,
   deps: Deps,
 ): Promise<RunningTurn> {
   const startMs = deps.now();
@@ -40,7 +40,7 @@ export async function beginTurn(
       startIso,
       timeSentMs: null,
     },
-    limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
+    limits: { callsMax, mayCompact, repeatsFailedCalls: false },
     before,
     current: [current],
   };

@@ -12,6 +12,7 @@ import type { StreamPart } from "../../core/wire/reply.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import type { Counter } from "../../edge/counters/counter.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
+import type { CompactionHooks } from "../compaction/compaction-hooks.ts";
 import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Route } from "../../core/routing/decide-route.ts";
 import type { Session } from "../../core/session/session.ts";
@@ -41,6 +42,8 @@ export interface Compaction extends CompactionRules {
   readonly refresh?: () => Promise<FoundationSetup | null>;
   /** Lets the agent load skills again whose bodies a compaction removed. */
   readonly skills?: Pick<SkillActivationRegistry, "state" | "releaseCompacted">;
+  /** What the application runs before and after. */
+  readonly hooks?: CompactionHooks;
   /** Waits between attempts at a summary. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
@@ -98,6 +101,8 @@ export interface TurnToRun {
   readonly volatile?: readonly Section[] | (() => Promise<readonly Section[]>);
   /** The turn ends after this many calls. */
   readonly callsMax?: number;
+  /** Whether its history may be compacted; true by default. */
+  readonly mayCompact?: boolean;
 }
 
 export interface TurnToResume extends Pick<TurnToRun, "volatile" | "callsMax"> {

@@ -70,7 +70,12 @@ context_optimization:
     tool_result_max_pct: 0.1
     summarizer_model: fast
     summary_shape: pair
+    summary_pct: 0.1
+    summary_max_tokens: 900
+    user_words_max_tokens: 0
+    lock_ttl_seconds: 60
     use_provider: true
+    memory_flush: true
     micro: { threshold_bytes: 9 }
     auto: { token_pct: 0.6, max_age_minutes: 3, buffer_tokens: 4, min_turns_between: 5, max_consecutive_failures: 6 }
 models: { aliases: { fast: claude-haiku-4-5 } }
@@ -86,7 +91,12 @@ agents: { bob: { context_optimization: { compaction: false } } }
       tailKeepTokens: 7,
       toolResultShareMax: 0.1,
       summaryShape: "pair",
+      summaryShareMax: 0.1,
+      summaryTokensMax: 900,
+      userWordsTokensMax: 0,
+      lockSeconds: 60,
       mayUseProvider: true,
+      flushesMemory: true,
       clearing: { ...defaultCompactionSettings.clearing, thresholdBytes: 9 },
       auto: {
         ...defaultCompactionSettings.auto,

@@ -113,7 +113,12 @@ export function toCompactionSettings(
     tailKeepTokens: config.tailKeepTokens,
     toolResultShareMax: config.toolResultShareMax,
     summaryShape: config.summaryShape,
+    summaryShareMax: config.summaryShareMax,
+    summaryTokensMax: config.summaryTokensMax,
+    userWordsTokensMax: config.userWordsTokensMax,
+    lockSeconds: config.lockSeconds,
     mayUseProvider: config.mayUseProvider,
+    flushesMemory: config.flushesMemory,
     clearing: { ...usual.clearing, thresholdBytes: clearing.thresholdBytes },
     auto: { ...usual.auto, ...auto },
   };

@@ -20,6 +20,8 @@ export interface LedgerWish {
   readonly env: Environment;
   /** From `--store`. */
   readonly store: string | undefined;
+  /** From `--config`. */
+  readonly configFile?: string | undefined;
 }
 
 /** Finds the place and works there. Errors about the ledger say where the place came from. */
@@ -35,17 +37,20 @@ export async function atLedgerPlace<Result>(
   }
 }
 
-async function findStore({ env, store }: LedgerWish): Promise<Setting<string>> {
+async function findStore({ env, store, configFile }: LedgerWish): Promise<Setting<string>> {
   const isNamed = store !== undefined || (env["STRATA_STORE"] ?? "") !== "";
-  return readStore(env, store, isNamed ? null : await readConfiguredStore(env));
+  return readStore(env, store, isNamed ? null : await readConfiguredStore(env, configFile));
 }
 
 /**
  * A configuration that cannot be read is an error: the ledger may be elsewhere. Files of the workspace are not read:
  * they may not say where the ledger is, so a broken one is no obstacle.
  */
-async function readConfiguredStore(env: Environment): Promise<string | null> {
-  const files = findConfigPlaces({ env }).filter(({ isFound }) => !isFound);
+async function readConfiguredStore(
+  env: Environment,
+  configFile: string | undefined,
+): Promise<string | null> {
+  const files = findConfigPlaces({ env, configFile }).filter(({ isFound }) => !isFound);
   const { config } = await readConfigOnce({ files, env });
   return config.ledger.store;
 }

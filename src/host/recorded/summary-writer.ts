@@ -13,6 +13,8 @@ import type { Provider } from "../../edge/providers/provider.ts";
 import { noKey } from "../../edge/providers/reach-choice.ts";
 import { reachProviders, type Providers } from "../../edge/providers/reach-providers.ts";
 import type { Deps } from "../../engine.ts";
+import type { CompactionRules } from "../../core/session/compaction-rules.ts";
+import { toAgentCalls } from "../config/agent-calls.ts";
 import { toCompactionSettings, toSummariserName } from "../config/from-config.ts";
 import { simulationOf } from "../ledger/simulated-session.ts";
 import { toSummariser } from "../parts/find-summariser.ts";
@@ -62,7 +64,7 @@ export interface OpenWriter {
 
 export async function openWriter(
   wish: WriterWish,
-  session: Session,
+  recorded: Session,
   deps: WriterDeps,
 ): Promise<OpenWriter> {
   const { config, catalogue, onNotice, onProgress } = deps;
@@ -73,16 +75,16 @@ export async function openWriter(
     onNotice,
   });
   const close = (): Promise<void> => providers.close();
-  const settings = toCompactionSettings(config.compaction, true);
+  const { session, rules } = asConfigured(recorded, config);
   const writer = chooseWriter(wish, session, providers, deps);
   if (writer.kind === "nobody") {
-    return { writer, session, deps: { provider: silent, compaction: { settings } }, close };
+    return { writer, session, deps: { provider: silent, compaction: rules }, close };
   }
   const { model } = writer;
   const counter = await loadO200k();
   if (writer.kind === "planned") {
     const reached = { protocol: usualProtocol(model.provider), provider: silent };
-    const compaction = { settings, summariser: toSummariser(model, reached, counter) };
+    const compaction = { ...rules, summariser: toSummariser(model, reached, counter) };
     return { writer, session, deps: { provider: silent, compaction }, close };
   }
   const reached = await providers.reach(model, writer.isOwn ? session.protocol : undefined);
@@ -90,10 +92,24 @@ export async function openWriter(
   const provider = reporting(reached.provider, model.id, onProgress);
   if (writer.isOwn) {
     const own = { ...session, protocol };
-    return { writer, session: own, deps: { provider, compaction: { settings } }, close };
+    return { writer, session: own, deps: { provider, compaction: rules }, close };
   }
   const summariser = toSummariser(model, { protocol, provider }, counter);
-  return { writer, session, deps: { provider, compaction: { settings, summariser } }, close };
+  return { writer, session, deps: { provider, compaction: { ...rules, summariser } }, close };
+}
+
+/** The agent's limits as configured: what one of its calls would have now. */
+function asConfigured(
+  recorded: Session,
+  config: StrataConfig,
+): { readonly session: Session; readonly rules: Omit<CompactionRules, "summariser"> } {
+  const { reserves, options } = toAgentCalls(config.agents.get(recorded.agent), undefined);
+  const settings = toCompactionSettings(config.compaction, true);
+  const outputTokensMax = options?.outputTokensMax ?? recorded.options.outputTokensMax;
+  return {
+    session: { ...recorded, options: { ...recorded.options, outputTokensMax } },
+    rules: { settings, ...(reserves === undefined ? {} : { reserves }) },
+  };
 }
 
 function chooseWriter(

@@ -26,6 +26,19 @@ export function compactionLocksContract(open: OpenLedger): void {
     expect(await other.lockCompaction("a")).not.toBeNull();
   });
 
+  test("a lock lasts as long as its holder asked for, and as a lease where it did not (N-02)", async () => {
+    const { ledger, reopen, advance } = await open();
+    for (const id of ["short", "long"]) await openSession(ledger, id);
+    await ledger.lockCompaction("short");
+    await ledger.lockCompaction("long", { lockMs: 3 * leaseMs });
+    const other = await reopen();
+    advance(leaseMs + 1);
+    expect(await other.lockCompaction("short")).not.toBeNull();
+    expect(await other.lockCompaction("long")).toBeNull();
+    advance(2 * leaseMs);
+    expect(await other.lockCompaction("long")).not.toBeNull();
+  });
+
   test("of many that ask concurrently one gets it", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");

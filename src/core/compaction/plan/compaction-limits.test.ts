@@ -22,7 +22,22 @@ test("the effective window is the model's without its longest reply and 13k (C-7
     guardTokens: 176_000,
     availableTokens: 176_000,
     keepTokens: 20_000,
+    tailNotice: null,
   });
+});
+
+test("a longer tail than a fifth of the window allows is told, and the default is not", () => {
+  const budget = planBudget(model, empty);
+  const limitsFor = (tailKeepTokens: number, of = model) =>
+    planCompactionLimits({ settings: { ...settings, tailKeepTokens }, budget, model: of, room });
+  expect(limitsFor(60_000)).toMatchObject({
+    keepTokens: 24_600,
+    tailNotice:
+      "tail_keep_tokens is 60000, but at most 24600 tokens are kept: a share of the model's window",
+  });
+  expect(limitsFor(24_000).tailNotice).toBeNull();
+  const small = { windowTokens: 32_000, inputTokensMax: 32_000, outputTokensMax: 4_000 };
+  expect(limitsFor(20_000, small).tailNotice).toBeNull();
 });
 
 test("what calls ask for counts where it is less than the model's limit", () => {
@@ -94,16 +109,37 @@ test("the recent turns may take half of the target", () => {
 });
 
 test("in a small window each part of the notes takes an eighth at most", () => {
-  expect(planNoteSizes(settings, { windowTokens: 8_192 })).toEqual({
+  expect(planNoteSizes(settings, { windowTokens: 8_192 }, 90_000)).toEqual({
     instructionTokens: 1_024,
     summaryTokens: 1_024,
     outlineTokens: 1_024,
     indexTokens: 1_024,
+    userWordsTokens: 1_024,
   });
-  expect(planNoteSizes(settings, { windowTokens: 200_000 })).toEqual({
+  expect(planNoteSizes(settings, { windowTokens: 200_000 }, 90_000)).toEqual({
     instructionTokens: 1_500,
-    summaryTokens: 4_096,
+    summaryTokens: 10_000,
     outlineTokens: 1_500,
     indexTokens: 2_000,
+    userWordsTokens: 2_000,
   });
+});
+
+test("the user's words take a twentieth of what is compacted at most, and can be turned off", () => {
+  const wordsFor = (compactedTokens: number, userWordsTokensMax = 2_000): number =>
+    planNoteSizes({ ...settings, userWordsTokensMax }, { windowTokens: 200_000 }, compactedTokens)
+      .userWordsTokens;
+  expect([9_000, 10_000, 100_000].map((tokens) => wordsFor(tokens))).toEqual([0, 500, 2_000]);
+  expect(wordsFor(100_000, 0)).toBe(0);
+});
+
+test("a summary may take a fifth of what it replaces, within limits that can be set (H-13)", () => {
+  const summaryFor = (compactedTokens: number, more: Partial<CompactionSettings> = {}) =>
+    planNoteSizes({ ...settings, ...more }, { windowTokens: 400_000 }, compactedTokens)
+      .summaryTokens;
+  expect([5_000, 30_000, 300_000].map((tokens) => summaryFor(tokens))).toEqual([
+    4_096, 6_000, 12_000,
+  ]);
+  expect(summaryFor(30_000, { summaryShareMax: 0.3 })).toBe(9_000);
+  expect(summaryFor(300_000, { summaryTokensMax: 900 })).toBe(900);
 });

@@ -1,7 +1,7 @@
 // How much of a window a history may take: when to compact, to what size, and how much to keep.
 import type { BudgetLimits, TokenBudget } from "../../tokens/budget.ts";
 import type { BoundaryWish } from "./find-boundary.ts";
-import type { CompactionSettings } from "./settings.ts";
+import { defaultCompactionSettings, type CompactionSettings } from "./settings.ts";
 
 export interface CompactionLimits {
   /** The model's limit without the longest reply and a buffer. */
@@ -15,6 +15,8 @@ export interface CompactionLimits {
   /** The limit for a prompt, with the reserves kept free. */
   readonly availableTokens: number;
   readonly keepTokens: number;
+  /** Said where the settings ask for a longer tail than the window allows. Null otherwise. */
+  readonly tailNotice: string | null;
 }
 
 /** What the summary call needs besides the prompt it repeats. */
@@ -26,21 +28,46 @@ export interface SummaryRoom {
 export interface NoteSizes extends SummaryRoom {
   readonly outlineTokens: number;
   readonly indexTokens: number;
+  readonly userWordsTokens: number;
 }
 
 /** Each takes at most an eighth of a small window, so that the notes leave room for the conversation. */
 export function planNoteSizes(
-  { summaryTokensMax, indexTokensMax }: CompactionSettings,
+  settings: CompactionSettings,
   { windowTokens }: Pick<BudgetLimits, "windowTokens">,
+  compactedTokens: number,
 ): NoteSizes {
   const most = Math.max(1, Math.floor(windowTokens / 8));
   return {
     instructionTokens: Math.min(instructionTokensUsual, most),
-    summaryTokens: Math.min(summaryTokensMax, most),
+    summaryTokens: Math.min(findSummaryTokens(settings, windowTokens, compactedTokens), most),
     outlineTokens: Math.min(outlineTokensMax, most),
-    indexTokens: Math.min(indexTokensMax, most),
+    indexTokens: Math.min(settings.indexTokensMax, most),
+    userWordsTokens: Math.min(settings.userWordsTokensMax, most, userWordsRoom(compactedTokens)),
   };
 }
+
+/** A share of what the summary replaces, and of the window, within the limits. */
+function findSummaryTokens(
+  { summaryShareMax, summaryTokensMin, summaryTokensMax }: CompactionSettings,
+  windowTokens: number,
+  compactedTokens: number,
+): number {
+  const share = Math.min(summaryShareMax * compactedTokens, summaryWindowShare * windowTokens);
+  return Math.min(summaryTokensMax, Math.max(summaryTokensMin, Math.floor(share)));
+}
+
+const summaryWindowShare = 0.05;
+
+/** A share of what is compacted: where the user wrote most of it, their words would be no shorter. */
+function userWordsRoom(compactedTokens: number): number {
+  const tokens = Math.floor(compactedTokens * userWordsShareMax);
+  return tokens < userWordsTokensMin ? 0 : tokens;
+}
+
+const userWordsShareMax = 0.05;
+/** The summary of a short part holds its few requests anyway. */
+const userWordsTokensMin = 500;
 
 /** The usual instruction, with a margin. */
 const instructionTokensUsual = 1_500;
@@ -70,16 +97,22 @@ export function planCompactionLimits({
     Math.min(model.windowTokens - room.summaryTokens, model.inputTokensMax) -
     room.instructionTokens;
   const guardTokens = Math.max(1, Math.min(availableTokens, summarisable));
+  const tailTokensMax = Math.floor(settings.tailShareMax * effectiveTokens);
   return {
     effectiveTokens,
     thresholdTokens,
     earlyTokens: findEarlyTokens(settings, thresholdTokens),
     guardTokens,
     availableTokens,
-    keepTokens: Math.floor(
-      Math.min(settings.tailKeepTokens, settings.tailShareMax * effectiveTokens),
-    ),
+    keepTokens: Math.floor(Math.min(settings.tailKeepTokens, tailTokensMax)),
+    tailNotice: describeTail(settings.tailKeepTokens, tailTokensMax),
   };
+}
+
+/** The default is meant as at most; only another value was asked for. */
+function describeTail(asked: number, most: number): string | null {
+  if (asked <= most || asked === defaultCompactionSettings.tailKeepTokens) return null;
+  return `tail_keep_tokens is ${asked}, but at most ${most} tokens are kept: a share of the model's window`;
 }
 
 function findEarlyTokens({ early, timing }: CompactionSettings, thresholdTokens: number): number {

@@ -18,6 +18,8 @@ export interface CompactionState {
   readonly lastSkip: string | null;
   /** The last place where nothing could be compacted. Null if something could, or if it was never checked. */
   readonly noPlace: NoPlace | null;
+  /** How many compactions there were when memory was last saved before one. Absent if it never was. */
+  readonly memoryFlushedAt?: number;
 }
 
 /** The head turn at that time, and the length of the prompt. */
@@ -109,7 +111,7 @@ export function toCompactionState(value: unknown): CompactionState {
     const field = stored[name];
     return isCount(field) ? field : 0;
   };
-  const { lastFailureMs, recentFoldsMs: recent, lastSkip, noPlace } = stored;
+  const { lastFailureMs, recentFoldsMs: recent, lastSkip, noPlace, memoryFlushedAt } = stored;
   return {
     turnsSinceFold: count("turnsSinceFold"),
     callsSinceFold: count("callsSinceFold"),
@@ -122,6 +124,7 @@ export function toCompactionState(value: unknown): CompactionState {
     recentFoldsMs: Array.isArray(recent) ? recent.filter(isCount).slice(-recentCompactionsMax) : [],
     lastSkip: typeof lastSkip === "string" ? lastSkip : null,
     noPlace: toNoPlace(noPlace),
+    ...(isCount(memoryFlushedAt) ? { memoryFlushedAt } : {}),
   };
 }
 

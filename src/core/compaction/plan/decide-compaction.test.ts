@@ -15,6 +15,7 @@ const limits: CompactionLimits = {
   earlyTokens: 50_000,
   guardTokens: 90_000,
   availableTokens: 90_000,
+  tailNotice: null,
   keepTokens: 20_000,
 };
 

@@ -19,12 +19,21 @@ export interface CompactionSettings {
   readonly recoveryTargetShare: number;
   /** A share of the window, for one result. */
   readonly toolResultShareMax: number;
-  /** At most an eighth of the window, like the index and an outline. */
+  /** The longest summary, as a share of what it replaces. */
+  readonly summaryShareMax: number;
+  /** The limits of that. At most an eighth of the window, like everything in the notes. */
+  readonly summaryTokensMin: number;
   readonly summaryTokensMax: number;
+  /** The user's latest messages of the compacted part are kept word for word within this. 0 for none. */
+  readonly userWordsTokensMax: number;
   readonly summaryShape: CompactionShape;
   readonly indexTokensMax: number;
   /** Whether to use the provider's own compaction if it has one. */
   readonly mayUseProvider: boolean;
+  /** Whether the agent gets a silent turn to save memory before a compaction. */
+  readonly flushesMemory: boolean;
+  /** How long the lock of a compaction lasts if its process dies. Null for as long as a lease of the ledger. */
+  readonly lockSeconds: number | null;
   readonly clearing: ClearingSettings;
   readonly auto: AutoSettings;
 }
@@ -80,10 +89,15 @@ export const defaultCompactionSettings: CompactionSettings = {
   targetShare: 0.6,
   recoveryTargetShare: 0.4,
   toolResultShareMax: 0.3,
-  summaryTokensMax: 4_096,
+  summaryShareMax: 0.2,
+  summaryTokensMin: 4_096,
+  summaryTokensMax: 12_000,
+  userWordsTokensMax: 2_000,
   summaryShape: "message",
   indexTokensMax: 2_000,
   mayUseProvider: false,
+  flushesMemory: false,
+  lockSeconds: null,
   clearing: {
     thresholdBytes: 16_384,
     tools: ["bash", "read", "write", "edit", "grep", "glob", "web_search", "web_fetch"],

@@ -5,6 +5,7 @@ export const notesMarkers = {
   start: "<notes-on-earlier-conversation>",
   summary: "--- Summary ---",
   outline: "--- Outline ---",
+  words: "--- The user's words ---",
   index: "--- Identifiers ---",
   skills: "--- Skills that were loaded, and can be loaded again with skill_load ---",
   end: "</notes-on-earlier-conversation>",

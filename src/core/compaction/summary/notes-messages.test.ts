@@ -7,6 +7,7 @@ import { readNotesMessage } from "./read-notes-message.ts";
 
 const parts: NotesParts = {
   notes: { kind: "summary", text: "## Task\nMend the parser." },
+  wordsText: "",
   indexText: "src/parse.ts TX-1",
   skillsFreed: [{ name: "review", version: "9f3c2b" }],
   currentRequest: null,
@@ -54,7 +55,14 @@ src/parse.ts TX-1
 
   test("do not speak of what there is not", () => {
     const notes = { kind: "outline" as const, text: "- Asked: x" };
-    const bare = { ...parts, notes, indexText: "", skillsFreed: [], canRecall: false };
+    const bare = {
+      ...parts,
+      notes,
+      wordsText: "",
+      indexText: "",
+      skillsFreed: [],
+      canRecall: false,
+    };
     const [message] = messagesOf(bare);
     const text = message?.content[0]?.type === "text" ? message.content[0].text : "";
     expect(text).toContain("an outline made without a model.");

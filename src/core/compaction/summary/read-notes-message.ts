@@ -19,6 +19,8 @@ export interface ToldNotes {
   readonly kind: "summary" | "outline";
   /** The summary or outline itself. */
   readonly text: string;
+  /** Empty for none, like the texts below. */
+  readonly wordsText: string;
   readonly indexText: string;
   /** The lines that name skills, unchanged. */
   readonly skillsText: string;
@@ -35,6 +37,7 @@ export function readNotesMessage({ role, content }: Message): ToldNotes | null {
   return {
     kind: summary === null && outline !== null ? "outline" : "summary",
     text: summary ?? outline ?? "",
+    wordsText: partOf(lines, notesMarkers.words) ?? "",
     indexText: partOf(lines, notesMarkers.index) ?? "",
     skillsText: partOf(lines, notesMarkers.skills) ?? "",
   };

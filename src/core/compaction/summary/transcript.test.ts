@@ -31,6 +31,7 @@ function result(toolUseId: string, text: string, isError = false): Message {
 
 const { notes } = toNotesMessages({
   notes: { kind: "summary", text: "## Task\nBuild TX-1." },
+  wordsText: "",
   indexText: "a b c",
   skillsFreed: [],
   currentRequest: null,

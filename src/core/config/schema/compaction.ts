@@ -1,5 +1,5 @@
 // llm.context_optimization.compaction: when and how histories are shortened. Names as in core/compaction.
-import { choice, flag, share, text, whole } from "../leaves.ts";
+import { choice, flag, optionalWhole, refused, share, text, whole } from "../leaves.ts";
 import { converted, group, section, written } from "../sections.ts";
 import type { Spec } from "../spec.ts";
 
@@ -14,8 +14,13 @@ export interface CompactionConfig {
   /** Null for the session's own model. */
   readonly summarizerModel: string | null;
   readonly summaryShape: "message" | "pair";
-  readonly lockSeconds: number;
+  readonly summaryShareMax: number;
+  readonly summaryTokensMax: number;
+  readonly userWordsTokensMax: number;
+  /** Null for as long as a lease of the ledger. */
+  readonly lockSeconds: number | null;
   readonly mayUseProvider: boolean;
+  readonly flushesMemory: boolean;
   readonly clearing: ClearingConfig;
   readonly auto: AutoConfig;
 }
@@ -28,9 +33,9 @@ interface EarlyConfig {
 
 interface ClearingConfig {
   readonly thresholdBytes: number;
-  /** Null for a fixed text. */
-  readonly model: string | null;
-  readonly summaryCharsMax: number;
+  /** Refused where they are set. */
+  readonly model: null;
+  readonly summaryCharsMax: null;
 }
 
 interface AutoConfig {
@@ -68,16 +73,13 @@ const early: Spec<EarlyConfig | null> = section(
   },
 );
 
+const noMicroModel =
+  "no model writes a text for a cleared result: a fixed line replaces it, and history_read returns all of it";
+
 const micro: Spec<ClearingConfig> = group("clearing old results of bulky tools", {
   thresholdBytes: whole({ usual: 16_384, min: 1 }, "smaller results are not cleared"),
-  model: written(
-    "provider",
-    text("not used: a fixed line replaces a cleared result, and history_read returns all of it"),
-  ),
-  summaryCharsMax: written(
-    "summary_max_chars",
-    whole({ usual: 2048, min: 1, max: 100_000 }, "not used, like provider"),
-  ),
+  model: written("provider", refused(noMicroModel, "name no model here")),
+  summaryCharsMax: written("summary_max_chars", refused(noMicroModel, "give no length here")),
 });
 
 const auto: Spec<AutoConfig> = section(
@@ -142,16 +144,38 @@ export const compaction: Spec<CompactionConfig> = group("shortening histories", 
     "message",
     "a summary as one user message, or followed by an acknowledgement",
   ),
+  summaryShareMax: written(
+    "summary_pct",
+    share(0.2, "the longest summary, as a share of what it replaces; at least 4096 tokens"),
+  ),
+  summaryTokensMax: written(
+    "summary_max_tokens",
+    whole(
+      { usual: 12_000, min: 200 },
+      "the longest summary; also at most a twentieth of the window where that is above 4096 tokens",
+    ),
+  ),
+  userWordsTokensMax: written(
+    "user_words_max_tokens",
+    whole(
+      { usual: 2000, min: 0 },
+      "tokens for the user's latest messages of the compacted part, which are kept word for word; 0: none",
+    ),
+  ),
   lockSeconds: written(
     "lock_ttl_seconds",
-    whole(
-      { usual: 300, min: 1, max: 7200 },
-      "not used: a lock lives as long as a lease of the ledger",
+    optionalWhole(
+      { min: 1, max: 7200 },
+      "how long the lock of a compaction lasts if its process dies; default: as long as a lease of the ledger",
     ),
   ),
   mayUseProvider: written(
     "use_provider",
     flag(false, "whether a provider's own compaction may be used where there is one"),
+  ),
+  flushesMemory: written(
+    "memory_flush",
+    flag(false, "whether the agent gets a silent turn to save memory before a compaction"),
   ),
   clearing: written("micro", micro),
   auto,

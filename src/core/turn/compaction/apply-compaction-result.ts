@@ -98,7 +98,7 @@ function locked(work: Compacting, { isLocked, nowMs: startMs }: ResultOf<"lock">
   const question =
     clearing !== null || boundary === null
       ? null
-      : toNotesQuestion({ input, boundary, skillsLoaded, focus, rules: compaction });
+      : toNotesQuestion({ input, boundary, trigger, skillsLoaded, focus, rules: compaction });
   const started = compactionStarted(trigger, {
     turns_to_fold: boundary?.turnsCompacted ?? 0,
     tokens_before: numbers.usedTokens,

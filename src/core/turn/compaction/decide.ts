@@ -116,7 +116,8 @@ export function limitsOf({
     budget: planBudget(model, prepared.assembly.usedTokens, reservesOf(compaction)),
     model,
     outputTokensMax: options.outputTokensMax,
-    room: planNoteSizes(settings, model),
+    // A longer summary is written only where there is room for it.
+    room: planNoteSizes(settings, model, 0),
   });
 }
 
@@ -165,7 +166,7 @@ function weigh(
   const lifetime = model.cache.lifetimes[0]?.lifetime;
   const keptMs = lifetime === undefined ? 0 : keptMsOf(lifetime, model.cache);
   const summariser = compaction?.summariser?.model;
-  const sizes = planNoteSizes(settings, model);
+  const sizes = planNoteSizes(settings, model, compactedTokens);
   const summaryTokens = Math.min(summaryTokensUsual, sizes.summaryTokens);
   const notesTokens = mayAskModel ? summaryTokens : Math.min(sizes.outlineTokens, compactedTokens);
   return weighCompaction({
@@ -174,6 +175,7 @@ function weigh(
     contextTokens: promptTokens,
     foundationTokens: thread.foundation.end.tokens,
     keptTokens,
+    // The user's words are not known here, and few: a twentieth of what is compacted at most.
     compactionTokens: notesTokens + Math.min(sizes.indexTokens, compactedTokens) + repeatedTokens,
     summary: mayAskModel
       ? {

@@ -8,6 +8,7 @@ import {
   type CompactionIndex,
 } from "../../compaction/index/compaction-index.ts";
 import { summaryInstruction } from "../../compaction/summary/instruction.ts";
+import type { CompactionTrigger } from "../../compaction/plan/decide-compaction.ts";
 import type { Boundary } from "../../compaction/plan/find-boundary.ts";
 import { planNoteSizes, type NoteSizes } from "../../compaction/plan/compaction-limits.ts";
 import {
@@ -16,6 +17,7 @@ import {
   type NotesParts,
 } from "../../compaction/summary/notes-messages.ts";
 import { outlineHistory } from "../../compaction/summary/outline.ts";
+import { keepUserWords } from "../../compaction/summary/user-words.ts";
 import { previousNotes } from "../../compaction/summary/read-notes-message.ts";
 import type { Message } from "../../message/message.ts";
 import { canRecall, settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
@@ -28,6 +30,7 @@ import type { NotesBy } from "./write-compaction.ts";
 export interface NotesQuestion {
   readonly input: CompactionInput;
   readonly boundary: Boundary;
+  readonly trigger: CompactionTrigger;
   readonly skillsLoaded: readonly Activation[];
   readonly focus: string | undefined;
   readonly rules: CompactionRules | undefined;
@@ -142,20 +145,22 @@ export function outline(question: NotesQuestion): MadeNotes {
   return { kind: "sliding_window", text, messages, index, by: "nobody" };
 }
 
-function sizesOf({ input, rules }: Pick<NotesQuestion, "input" | "rules">): NoteSizes {
-  return planNoteSizes(settingsOf(rules), input.session.model);
+/** What the summary replaces and what the window still holds decide its length. */
+function sizesOf({ input, rules, boundary }: Omit<NotesQuestion, "index">): NoteSizes {
+  const { model, thread } = input.session;
+  const least = planNoteSizes(settingsOf(rules), model, 0);
+  const sizes = planNoteSizes(settingsOf(rules), model, boundary.compactedTokens);
+  const room = model.windowTokens - thread.end.tokens - sizes.instructionTokens;
+  const summaryTokens = Math.max(least.summaryTokens, Math.min(sizes.summaryTokens, room));
+  return { ...sizes, summaryTokens };
 }
 
-function partsOf({
-  input,
-  boundary,
-  skillsLoaded,
-  rules,
-  index,
-}: NotesQuestion): Omit<NotesParts, "notes"> {
+function partsOf(question: NotesQuestion): Omit<NotesParts, "notes"> {
+  const { input, boundary, skillsLoaded, rules, index } = question;
   const { session, history } = input;
   const { repeated, at } = boundary;
   return {
+    wordsText: wordsTextOf(question),
     indexText: index.text,
     skillsFreed: freedSkills(answeredIn(history.slice(0, at)), skillsLoaded),
     currentRequest: repeated.length === 0 ? null : repeated.map(({ message }) => message),
@@ -163,6 +168,19 @@ function partsOf({
     canRecall: canRecall(session),
     keptRole: history[at]?.message.role ?? null,
   };
+}
+
+/** None after an overflow: the provider has just found the prompt too long. What follows the notes is not said twice. */
+function wordsTextOf(question: NotesQuestion): string {
+  const { input, boundary, trigger } = question;
+  if (trigger === "overflow_recovery") return "";
+  const { counter } = input.session.thread.foundation;
+  const compacted = input.history.slice(0, boundary.at);
+  return keepUserWords(
+    compacted.filter((message) => !boundary.repeated.includes(message)),
+    sizesOf(question).userWordsTokens,
+    (text) => counter.text(text),
+  );
 }
 
 function wordsOf({ message }: HistoryMessage): readonly string[] {

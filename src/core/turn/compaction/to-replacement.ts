@@ -9,6 +9,7 @@ import { sumCalls } from "../../session/summary-bill.ts";
 import type { Compacting, CompactionResult, DueCompaction } from "./compacting.ts";
 import { recordedTrigger } from "./compaction-events.ts";
 import { answeredIn } from "./compaction-input.ts";
+import { limitsOf } from "./decide.ts";
 import type { MadeNotes } from "./make-notes.ts";
 import type { Replacement } from "./write-compaction.ts";
 
@@ -18,13 +19,14 @@ type Renewed = Extract<CompactionResult, { readonly did: "renew foundation" }>;
 export function toReplacement(
   due: DueCompaction,
   notes: MadeNotes | null,
-  { calls, reasons: met }: Pick<Compacting, "calls" | "reasons">,
+  { calls, reasons: met, request }: Pick<Compacting, "calls" | "reasons" | "request">,
   { newFoundation, id, nowMs, reasons }: Renewed,
 ): Replacement {
   const { trigger, targetTokens, weighing, numbers, startMs, input } = due;
   const { inputTokens, outputTokens, costPicoUsd, callsWithoutCost } = sumCalls(calls);
   const { model } = input.session;
   const last = notes === null || notes.by === "nobody" ? undefined : calls.at(-1);
+  const { tailNotice } = limitsOf(request);
   const { details, ...made } = notes === null ? clearResults(due) : placeNotes(due, notes);
   return {
     ...made,
@@ -49,7 +51,7 @@ export function toReplacement(
       weighing: spelled(weighing),
       by: made.by,
       ...(notes === null ? {} : { callsWithoutCost }),
-      reasons: [...met, ...reasons],
+      reasons: [...met, ...reasons, ...(tailNotice === null ? [] : [tailNotice])],
     },
   };
 }

@@ -1,5 +1,5 @@
 // The lock for compacting a session: a holder, a fencing token, a lifetime, a heartbeat.
-import type { CompactionLock } from "../../../../core/ledger/ledger.ts";
+import type { CompactionLock, LockLifetime } from "../../../../core/ledger/ledger.ts";
 import type { Guard } from "../../sql/database.ts";
 import { integer, text, textOrNull } from "../../sql/read-row.ts";
 import { keepAlive } from "../heartbeat.ts";
@@ -11,11 +11,12 @@ import { commitCompaction, giveUpCompaction, type HeldLock } from "./commit-comp
 export async function lockCompaction(
   store: Store,
   sessionId: string,
+  { lockMs = store.leaseMs }: LockLifetime = {},
 ): Promise<CompactionLock | null> {
   const { record } = await needSession(store, sessionId);
   // A summary would send its tools and system text.
   requireAccepted(record);
-  const { database, leaseMs } = store;
+  const { database } = store;
   const holder = store.newHolder();
   const unheld = { session_id: sessionId, locked_at: 0, holder: null, token: 0, expires_ms: 0 };
   await database.commit({
@@ -42,7 +43,7 @@ export async function lockCompaction(
           token,
           store.now(),
           ...clock.values,
-          leaseMs,
+          lockMs,
           sessionId,
           token - 1,
           ...free.values,
@@ -53,7 +54,9 @@ export async function lockCompaction(
     writes: [],
     landed: landedRow("compaction_locks_v1", { session_id: sessionId, holder, token }),
   });
-  return result.kind === "done" ? holdLock(store, { sessionId, holder, token }) : null;
+  return result.kind === "done"
+    ? holdLock({ ...store, leaseMs: lockMs }, { sessionId, holder, token })
+    : null;
 }
 
 function holdLock(store: Store, held: HeldLock): CompactionLock {
