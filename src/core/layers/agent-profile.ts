@@ -1,7 +1,7 @@
 // What one agent is told about itself, its work and its people, besides the documents of its workspace.
 import type { Lifetime } from "../message/usage.ts";
 import type { AgentEnvironment } from "./environment.ts";
-import { readIdentity } from "./workspace-bundle.ts";
+import { readIdentity } from "./workspace-identity.ts";
 
 /** Changes hold for new sessions, and from the next compaction on; those of the environment from the next call on. */
 export interface AgentProfile {

@@ -9,6 +9,7 @@ import {
   type WorkspaceFile,
   type WorkspaceFileKind,
 } from "./workspace-file.ts";
+import { readIdentity, type AgentIdentity } from "./workspace-identity.ts";
 
 /** `shared`: people other than the owner take part, so MEMORY.md is not shown. */
 export type WorkspaceScope = "main" | "shared";
@@ -143,43 +144,4 @@ function noticeOfCut({ path, bytes, bytesLeftOut }: WorkspaceFile): WorkspaceNot
 
 function textOf(files: readonly WorkspaceFile[], kind: WorkspaceFileKind): string | null {
   return files.find((file) => file.kind === kind)?.text ?? null;
-}
-
-interface AgentIdentity {
-  readonly name: string | null;
-  readonly creature: string | null;
-  readonly vibe: string | null;
-  readonly emoji: string | null;
-  readonly avatar: string | null;
-}
-
-/** The first line of each kind with a value. Ignores list signs and bold. */
-export function readIdentity(text: string): AgentIdentity {
-  const found = new Map<string, string>();
-  for (const line of text.split(/\r?\n/)) {
-    const { label, value } = /^(?<label>[^:]{1,40}):(?<value>.*)$/.exec(line)?.groups ?? {};
-    const key = plain(label ?? "").toLowerCase();
-    const fact = plain(value ?? "");
-    if (fact !== "" && !isPlaceholder(fact) && !found.has(key)) found.set(key, fact);
-  }
-  return {
-    name: found.get("name") ?? null,
-    creature: found.get("creature") ?? null,
-    vibe: found.get("vibe") ?? null,
-    emoji: found.get("emoji") ?? null,
-    avatar: found.get("avatar") ?? null,
-  };
-}
-
-function plain(words: string): string {
-  return words
-    .trim()
-    .replace(/^[-*+]\s+/, "")
-    .replaceAll("**", "")
-    .trim();
-}
-
-/** "_(pick something you like)_" is a template's text before the user chose. */
-function isPlaceholder(fact: string): boolean {
-  return /^_?\(.*\)_?$/.test(fact);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readIdentity } from "./workspace-bundle.ts";
+import { readIdentity } from "./workspace-identity.ts";
 
 test("N-43: an identity is read from its lines, through list signs and bold", () => {
   const text = [

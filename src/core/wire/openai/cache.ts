@@ -77,7 +77,7 @@ export function markWords(
     plan.cacheKey === null || !takesCacheKey ? [] : [["prompt_cache_key", text(plan.cacheKey)]];
   const isForeign = model.cache.markers?.spelledAs === "cache_control";
   const isOwn = model.cache.markers !== null && !isForeign;
-  const options = isOwn ? requestOptions(plan, offered) : noOptions;
+  const options = isOwn ? requestOptions(plan, offered, asksNothing) : noOptions;
   const isKept = model.cache.markers === null && keepsDay(model) && plan.requestMarker === "24h";
   const members = isKept ? [setting("prompt_cache_retention", '"24h"')] : options.members;
   return {
@@ -96,6 +96,8 @@ function markerWriter(
       ? ["cache_control", cacheControlJson(lifetime)]
       : ["prompt_cache_breakpoint", markerJson(lifetime, offered, ofRequest)];
 }
+
+const asksNothing: Asked = { isPrewarm: false, compared: null };
 
 const noOptions: ReturnType<typeof requestOptions> = { members: [], lifetime: undefined };
 
@@ -132,10 +134,17 @@ function markerJson(
  * Implicit with the default lifetime is the provider's default. A longer one for the whole
  * request also applies to the provider's automatic markers, so only the request may ask for it there.
  */
+/** What a request asks for besides a reply. */
+interface Asked {
+  readonly isPrewarm: boolean;
+  /** The reply to compare the cache with; null to ask for no diagnosis. */
+  readonly compared: string | null;
+}
+
 function requestOptions(
   { mode, markers, requestMarker }: CachePlan,
   offered: readonly Lifetime[],
-  { isPrewarm, compared }: { readonly isPrewarm: boolean; readonly compared: string | null },
+  { isPrewarm, compared }: Asked,
 ): { readonly members: readonly Member[]; readonly lifetime: Lifetime | undefined } {
   if (mode === null) return { members: [], lifetime: undefined };
   const ofMarkers = mode === "explicit" ? markers.map((marker) => marker.lifetime) : [];
