@@ -142,6 +142,12 @@ export async function runAll(ledger: Ledger, sessionId: string, ids: string): Pr
   for (const id of ids.split(" ")) await run(ledger, sessionId, id);
 }
 
+/** A new session with these turns. */
+export async function openWith(ledger: Ledger, sessionId: string, ids: string): Promise<void> {
+  await openSession(ledger, sessionId);
+  await runAll(ledger, sessionId, ids);
+}
+
 /** A turn of one call that comes to nothing. */
 export async function fail(ledger: Ledger, sessionId: string, id: string): Promise<void> {
   const turn = await open(ledger, sessionId, id);
@@ -184,6 +190,14 @@ export function newCompaction(
       ...details,
     },
   };
+}
+
+/** A compaction of the usual figures after a turn. */
+export async function compactAfter(
+  ...given: readonly [Ledger, ...Parameters<typeof newCompaction>]
+): Promise<void> {
+  const [ledger, ...made] = given;
+  await compaction(ledger, newCompaction(...made));
 }
 
 /** Takes the lock, appends a compaction after the head, gives the lock back. */

@@ -10,16 +10,15 @@ import {
   openSession,
   refusal,
   run,
-  runAll,
   startMs,
+  openWith,
 } from "../test-kit.ts";
 import { eventId, newEvent } from "./new-event.ts";
 
 export function auditContract(open: OpenLedger): void {
   test("a fork says where it comes from", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     await ledger.forkSession({ id: "b", from: { turnId: "t1" }, like: "a" });
     expect(await eventsOf(ledger, "b")).toMatchObject([
       {

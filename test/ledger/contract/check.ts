@@ -8,8 +8,6 @@ import {
   asks,
   call,
   counted,
-  compaction,
-  newCompaction,
   newTurn,
   open as openTurn,
   openSession,
@@ -17,6 +15,8 @@ import {
   run,
   runAll,
   startMs,
+  openWith,
+  compactAfter,
 } from "../test-kit.ts";
 import { writeRichSession } from "./rich-session.ts";
 
@@ -66,8 +66,7 @@ export function checkContract(open: OpenLedger): void {
     "a reader says which row is damaged, and how to repair it: %s",
     async ([sql, read, row]) => {
       const { ledger, database, expectDamage } = await open();
-      await openSession(ledger, "a");
-      await runAll(ledger, "a", "t1 t2");
+      await openWith(ledger, "a", "t1 t2");
       expectDamage();
       await database.commit({ guards: [], writes: [{ sql, values: [] }] });
       const said = await refusal(read(ledger));
@@ -168,10 +167,10 @@ export function checkContract(open: OpenLedger): void {
     await turn.append(call("t2", 2, { sent: [answers("u1", "ok")] }));
     await turn.close({ status: "completed", endMs: startMs });
     await (await openTurn(ledger, "a", "t3")).close({ status: "failed", endMs: startMs });
-    await compaction(
-      ledger,
-      newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
-    );
+    await compactAfter(ledger, "a", "f1", "t2", {
+      summarizedThroughTurnId: "t1",
+      firstKeptTurnId: "t2",
+    });
     await openSession(ledger, "b");
     await openTurn(ledger, "b", "b1");
     await openSession(ledger, "c");

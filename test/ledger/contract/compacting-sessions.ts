@@ -15,18 +15,18 @@ import {
   openSession,
   refusal,
   run,
-  runAll,
   startMs,
   thread,
   turnIds,
+  openWith,
+  compactAfter,
 } from "../test-kit.ts";
 import { newEvent } from "./new-event.ts";
 
 export function compactionContract(open: OpenLedger): void {
   test("a compaction is recorded once, and another one under its name is refused", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     const made = newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
     await compaction(ledger, made);
     await compaction(ledger, made);
@@ -40,8 +40,7 @@ export function compactionContract(open: OpenLedger): void {
 
   test("a compaction in the first turn of a fork from a compaction is on its thread", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     const turn = await openTurn(ledger, "a", "t3");
     const lock = await needLock(ledger, "a");
     await turn.compact(newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1" }), lock);
@@ -58,8 +57,7 @@ export function compactionContract(open: OpenLedger): void {
 
   test("a compaction while a turn runs goes before that turn", async () => {
     const { ledger, reopen } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     const turn = await openTurn(ledger, "a", "t3");
     await turn.append(call("t3", 1, { reply: asks("u1") }));
     const lock = await needLock(ledger, "a");
@@ -91,8 +89,7 @@ export function compactionContract(open: OpenLedger): void {
 
   test("a running turn may be compacted twice, and may fail after that", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     await fail(ledger, "a", "t3");
     const turn = await openTurn(ledger, "a", "t4");
     const lock = await needLock(ledger, "a");
@@ -110,8 +107,7 @@ export function compactionContract(open: OpenLedger): void {
 
   test("a turn is resumed after a compaction before it, where the compaction put it", async () => {
     const { ledger, reopen } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     const turn = await openTurn(ledger, "a", "t3");
     const lock = await needLock(ledger, "a");
     await turn.compact(newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t2" }), lock);
@@ -126,8 +122,7 @@ export function compactionContract(open: OpenLedger): void {
 
   test("a compaction that names another head, or comes while a turn runs, is refused", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     const lock = await needLock(ledger, "a");
     const stale = newCompaction("a", "f1", "t1", { summarizedThroughTurnId: "t1" });
     expect(await refusal(lock.commit(stale))).toMatchObject({ code: "conflict" });
@@ -144,7 +139,7 @@ export function compactionContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
-    await compaction(ledger, newCompaction("a", "f1", "t1", { summarizedThroughTurnId: "t1" }));
+    await compactAfter(ledger, "a", "f1", "t1", { summarizedThroughTurnId: "t1" });
     expect(await refusal(ledger.openTurn(newTurn("a", "t2", "t1")))).toMatchObject({
       code: "conflict",
     });
@@ -154,8 +149,7 @@ export function compactionContract(open: OpenLedger): void {
     "a compaction cannot keep or summarise turns that are not on its thread: %s",
     async (turnId) => {
       const { ledger } = await open();
-      await openSession(ledger, "a");
-      await runAll(ledger, "a", "t1 t2");
+      await openWith(ledger, "a", "t1 t2");
       await openSession(ledger, "b");
       await run(ledger, "b", "other");
       for (const details of [
@@ -172,8 +166,7 @@ export function compactionContract(open: OpenLedger): void {
         await turn.close({ status: "failed", endMs: startMs });
         await lock.release();
         await ledger.deleteSession("a");
-        await openSession(ledger, "a");
-        await runAll(ledger, "a", "t1 t2");
+        await openWith(ledger, "a", "t1 t2");
       }
       expect(await thread(ledger, "a")).toHaveLength(4);
     },
@@ -181,8 +174,7 @@ export function compactionContract(open: OpenLedger): void {
 
   test("the same compaction twice is one compaction, and its cost is in the bill once", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     const made = newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
     const lock = await needLock(ledger, "a");
     await lock.commit(made);
@@ -195,8 +187,7 @@ export function compactionContract(open: OpenLedger): void {
 
   test("a compaction, its turn, the pointer, its history and events are one write", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     const known = newEvent("a", 1);
     await ledger.appendEvents([known]);
     const lock = await needLock(ledger, "a");

@@ -8,9 +8,9 @@ import {
   openSession,
   refusal,
   run,
-  runAll,
   startMs,
   thread,
+  openWith,
 } from "../test-kit.ts";
 
 export function compactionLocksContract(open: OpenLedger): void {
@@ -87,8 +87,7 @@ export function compactionLocksContract(open: OpenLedger): void {
 
   test("a lock whose holder is gone is taken over, and the old holder cannot commit, nor release it", async () => {
     const { ledger, reopen, advance } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     const old = await ledger.lockCompaction("a");
     advance(leaseMs + 1);
     const other = await reopen();

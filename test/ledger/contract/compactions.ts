@@ -18,17 +18,18 @@ import {
   thread,
   turnIds,
   user,
+  openWith,
+  compactAfter,
 } from "../test-kit.ts";
 
 export function compactionsContract(open: OpenLedger): void {
   test("a compacted thread is the summary, then what was kept, then what followed (C-11, X-33)", async () => {
     const { ledger, reopen } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2 t3 t4");
-    await compaction(
-      ledger,
-      newCompaction("a", "f1", "t4", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
-    );
+    await openWith(ledger, "a", "t1 t2 t3 t4");
+    await compactAfter(ledger, "a", "f1", "t4", {
+      summarizedThroughTurnId: "t2",
+      firstKeptTurnId: "t3",
+    });
     await run(ledger, "a", "t5");
     expect(await thread(await reopen(), "a")).toEqual([
       "summary of f1",
@@ -50,17 +51,15 @@ export function compactionsContract(open: OpenLedger): void {
 
   test("without a first kept turn, everything after what was summarised is kept (C-11)", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2 t3");
-    await compaction(ledger, newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t2" }));
+    await openWith(ledger, "a", "t1 t2 t3");
+    await compactAfter(ledger, "a", "f1", "t3", { summarizedThroughTurnId: "t2" });
     expect(await thread(ledger, "a")).toEqual(["summary of f1", "question of t3", "answer of t3"]);
   });
 
   test("a compaction may keep nothing but its summary", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
-    await compaction(ledger, newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t2" }));
+    await openWith(ledger, "a", "t1 t2");
+    await compactAfter(ledger, "a", "f1", "t2", { summarizedThroughTurnId: "t2" });
     expect(await thread(ledger, "a")).toEqual(["summary of f1"]);
     await run(ledger, "a", "t3");
     expect(await thread(ledger, "a")).toEqual(["summary of f1", "question of t3", "answer of t3"]);
@@ -68,9 +67,8 @@ export function compactionsContract(open: OpenLedger): void {
 
   test("what a compaction hides is still there in the whole thread", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
-    await compaction(ledger, newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t2" }));
+    await openWith(ledger, "a", "t1 t2");
+    await compactAfter(ledger, "a", "f1", "t2", { summarizedThroughTurnId: "t2" });
     await run(ledger, "a", "t3");
     expect(await thread(ledger, "a", { whole: true })).toEqual([
       "question of t1",
@@ -85,17 +83,16 @@ export function compactionsContract(open: OpenLedger): void {
 
   test("the latest compaction counts: a second one over the first replaces it (X-33)", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2 t3");
-    await compaction(
-      ledger,
-      newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
-    );
+    await openWith(ledger, "a", "t1 t2 t3");
+    await compactAfter(ledger, "a", "f1", "t3", {
+      summarizedThroughTurnId: "t1",
+      firstKeptTurnId: "t2",
+    });
     await runAll(ledger, "a", "t4 t5");
-    await compaction(
-      ledger,
-      newCompaction("a", "f2", "t5", { summarizedThroughTurnId: "t3", firstKeptTurnId: "t4" }),
-    );
+    await compactAfter(ledger, "a", "f2", "t5", {
+      summarizedThroughTurnId: "t3",
+      firstKeptTurnId: "t4",
+    });
     expect(await thread(ledger, "a")).toEqual([
       "summary of f2",
       "question of t4",
@@ -108,17 +105,16 @@ export function compactionsContract(open: OpenLedger): void {
 
   test("a second compaction may keep turns from before the first one", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2 t3");
-    await compaction(
-      ledger,
-      newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
-    );
+    await openWith(ledger, "a", "t1 t2 t3");
+    await compactAfter(ledger, "a", "f1", "t3", {
+      summarizedThroughTurnId: "t1",
+      firstKeptTurnId: "t2",
+    });
     await run(ledger, "a", "t4");
-    await compaction(
-      ledger,
-      newCompaction("a", "f2", "t4", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
-    );
+    await compactAfter(ledger, "a", "f2", "t4", {
+      summarizedThroughTurnId: "t2",
+      firstKeptTurnId: "t3",
+    });
     expect(await thread(ledger, "a")).toEqual([
       "summary of f2",
       "question of t3",
@@ -137,10 +133,10 @@ export function compactionsContract(open: OpenLedger): void {
     await turn.answer([counted(answers("u1", "42"))]);
     await turn.append(call("t2", 2, { sent: [answers("u1", "42")] }));
     await turn.close({ status: "completed", endMs: startMs });
-    await compaction(
-      ledger,
-      newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
-    );
+    await compactAfter(ledger, "a", "f1", "t2", {
+      summarizedThroughTurnId: "t1",
+      firstKeptTurnId: "t2",
+    });
     expect(await thread(ledger, "a")).toEqual([
       "summary of f1",
       "question of t2",
@@ -152,14 +148,13 @@ export function compactionsContract(open: OpenLedger): void {
 
   test("failed turns between kept ones stay hidden", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     await fail(ledger, "a", "t3");
     await run(ledger, "a", "t4");
-    await compaction(
-      ledger,
-      newCompaction("a", "f1", "t4", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
-    );
+    await compactAfter(ledger, "a", "f1", "t4", {
+      summarizedThroughTurnId: "t1",
+      firstKeptTurnId: "t2",
+    });
     expect(await thread(ledger, "a")).toEqual([
       "summary of f1",
       "question of t2",
@@ -171,12 +166,11 @@ export function compactionsContract(open: OpenLedger): void {
 
   test("a fork of a compacted session reads the compaction; one from before it does not", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2 t3");
-    await compaction(
-      ledger,
-      newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
-    );
+    await openWith(ledger, "a", "t1 t2 t3");
+    await compactAfter(ledger, "a", "f1", "t3", {
+      summarizedThroughTurnId: "t2",
+      firstKeptTurnId: "t3",
+    });
     await ledger.forkSession({ id: "after", from: { sessionId: "a" } });
     await ledger.forkSession({ id: "before", from: { turnId: "t2" } });
     await run(ledger, "after", "x1");
@@ -192,14 +186,13 @@ export function compactionsContract(open: OpenLedger): void {
 
   test("a fork may compact what it shares, and what it shares is not changed for others", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2 t3");
+    await openWith(ledger, "a", "t1 t2 t3");
     await ledger.forkSession({ id: "b", from: { turnId: "t3" } });
     await run(ledger, "b", "b1");
-    await compaction(
-      ledger,
-      newCompaction("b", "f1", "b1", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
-    );
+    await compactAfter(ledger, "b", "f1", "b1", {
+      summarizedThroughTurnId: "t2",
+      firstKeptTurnId: "t3",
+    });
     expect(await thread(ledger, "b")).toEqual([
       "summary of f1",
       "question of t3",
@@ -212,12 +205,11 @@ export function compactionsContract(open: OpenLedger): void {
 
   test("what a compaction hides is not read", async () => {
     const { ledger, database } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", Array.from({ length: 40 }, (_, n) => `t${n}`).join(" "));
-    await compaction(
-      ledger,
-      newCompaction("a", "f1", "t39", { summarizedThroughTurnId: "t37", firstKeptTurnId: "t38" }),
-    );
+    await openWith(ledger, "a", Array.from({ length: 40 }, (_, n) => `t${n}`).join(" "));
+    await compactAfter(ledger, "a", "f1", "t39", {
+      summarizedThroughTurnId: "t37",
+      firstKeptTurnId: "t38",
+    });
     let rows = 0;
     const counting = await createLedger({
       ...database,
@@ -233,16 +225,15 @@ export function compactionsContract(open: OpenLedger): void {
 
   test("compactions are read the latest first, with all their figures (X-32)", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
-    await compaction(
-      ledger,
-      newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1", compactedMs: 1000 }),
-    );
-    await compaction(
-      ledger,
-      newCompaction("a", "f2", "f1", { summarizedThroughTurnId: "t2", compactedMs: 2000 }),
-    );
+    await openWith(ledger, "a", "t1 t2");
+    await compactAfter(ledger, "a", "f1", "t2", {
+      summarizedThroughTurnId: "t1",
+      compactedMs: 1000,
+    });
+    await compactAfter(ledger, "a", "f2", "f1", {
+      summarizedThroughTurnId: "t2",
+      compactedMs: 2000,
+    });
     const [latest, ...older] = await ledger.readCompactions("a");
     expect(latest).toEqual({
       turnId: "f2",
@@ -277,9 +268,8 @@ export function compactionsContract(open: OpenLedger): void {
 
   test("operators query compactions_v1 as they always did (N-25)", async () => {
     const { ledger, database } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
-    await compaction(ledger, newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1" }));
+    await openWith(ledger, "a", "t1 t2");
+    await compactAfter(ledger, "a", "f1", "t2", { summarizedThroughTurnId: "t1" });
     const rows = await database.query(
       "SELECT session_id, compacted_at, head_turn_count, tail_start_index, summary, model_used, input_tokens, output_tokens FROM compactions_v1 WHERE session_id = ? ORDER BY compacted_at DESC LIMIT 1",
       ["a"],

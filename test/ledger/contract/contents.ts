@@ -4,11 +4,11 @@ import { hashContent } from "../../../src/core/hash.ts";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
 import type { OpenLedger } from "../stores.ts";
 import {
+  counted,
   all,
   answers,
   asks,
   call,
-  counted,
   each,
   compaction,
   lines,
@@ -18,6 +18,7 @@ import {
   refusal,
   run,
   startMs,
+  compactAfter,
 } from "../test-kit.ts";
 
 const whole = "the whole of it, ".repeat(1000);
@@ -81,7 +82,7 @@ export function contentsContract(open: OpenLedger): void {
     await openSession(ledger, "a", { foundation: "first" });
     expect(await ledger.findCompaction({ sessionId: "a" })).toBeNull();
     await run(ledger, "a", "t1");
-    await compaction(ledger, newCompaction("a", "f1", "t1", { summarizedThroughTurnId: "t1" }));
+    await compactAfter(ledger, "a", "f1", "t1", { summarizedThroughTurnId: "t1" });
     expect((await ledger.findCompaction({ sessionId: "a" }))?.foundationHash).toBeNull();
     await compaction(ledger, {
       ...newCompaction("a", "f2", "f1", { summarizedThroughTurnId: "t1" }),
@@ -90,7 +91,7 @@ export function contentsContract(open: OpenLedger): void {
     });
     expect(await ledger.readState("a")).toBe('{"skills":[]}');
     await run(ledger, "a", "t2");
-    await compaction(ledger, newCompaction("a", "f3", "t2", { summarizedThroughTurnId: "t2" }));
+    await compactAfter(ledger, "a", "f3", "t2", { summarizedThroughTurnId: "t2" });
     const second = hashContent("second");
     expect(await ledger.findCompaction({ sessionId: "a" })).toMatchObject({
       turnId: "f3",

@@ -24,6 +24,8 @@ import {
   thread,
   turnIds,
   user,
+  openWith,
+  compactAfter,
 } from "../test-kit.ts";
 import { newEvent } from "./new-event.ts";
 
@@ -38,7 +40,7 @@ export function deletionContract({ open, kind }: TestStore): void {
     await turn.answer([counted(answers("u1", "ok"))]);
     await turn.append(call("t4", 2, { sent: [answers("u1", "ok")] }));
     await turn.close({ status: "completed", endMs: startMs }, [newEvent("a", 2)]);
-    await compaction(ledger, newCompaction("a", "f1", "t4", { summarizedThroughTurnId: "t2" }));
+    await compactAfter(ledger, "a", "f1", "t4", { summarizedThroughTurnId: "t2" });
     await ledger.moveSession("a", "t1");
     await run(ledger, "a", "t5");
     await ledger.appendEvents([newEvent("a", 3)]);
@@ -82,8 +84,7 @@ export function deletionContract({ open, kind }: TestStore): void {
   test("a session that was moved or asked for another one meanwhile is planned again", async () => {
     const { ledger, reopen } = await open();
     const other = await reopen();
-    await openSession(ledger, "boss");
-    await runAll(ledger, "boss", "t1 t2");
+    await openWith(ledger, "boss", "t1 t2");
     const workers = ["w1", "w2", "w3", "w4"].map((id) =>
       openSession(other, id, { parent: { sessionId: "boss" } }).then(
         () => id,
@@ -151,8 +152,7 @@ export function deletionContract({ open, kind }: TestStore): void {
 
   test("a fork is spared, with everything it stands on and nothing else", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2 t3");
+    await openWith(ledger, "a", "t1 t2 t3");
     await ledger.forkSession({ id: "b", from: { turnId: "t2" } });
     await run(ledger, "b", "b1");
     const before = await thread(ledger, "b");
@@ -203,8 +203,7 @@ export function deletionContract({ open, kind }: TestStore): void {
 
   test("forks go with it where that is asked for, but not those it was forked from", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "root");
-    await runAll(ledger, "root", "r1 r2");
+    await openWith(ledger, "root", "r1 r2");
     await ledger.forkSession({ id: "a", from: { turnId: "r1" } });
     await run(ledger, "a", "a1");
     await ledger.forkSession({ id: "b", from: { sessionId: "a" } });
@@ -218,8 +217,7 @@ export function deletionContract({ open, kind }: TestStore): void {
 
   test("a fork can be deleted and the original does not notice", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     await ledger.forkSession({ id: "b", from: { turnId: "t1" } });
     await run(ledger, "b", "b1");
     expect(await ledger.deleteSession("b")).toMatchObject({ sessions: ["b"], turns: 1 });
@@ -229,12 +227,11 @@ export function deletionContract({ open, kind }: TestStore): void {
 
   test("a compacted thread of a fork is intact after the original is gone", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2 t3");
-    await compaction(
-      ledger,
-      newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
-    );
+    await openWith(ledger, "a", "t1 t2 t3");
+    await compactAfter(ledger, "a", "f1", "t3", {
+      summarizedThroughTurnId: "t1",
+      firstKeptTurnId: "t2",
+    });
     await ledger.forkSession({ id: "b", from: { sessionId: "a" } });
     await run(ledger, "b", "b1");
     const before = await thread(ledger, "b");
@@ -245,8 +242,7 @@ export function deletionContract({ open, kind }: TestStore): void {
 
   test("a session that was moved here stands on it, too", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     await openSession(ledger, "b");
     await ledger.moveSession("b", "t1");
     await run(ledger, "b", "b1");

@@ -14,13 +14,13 @@ import {
   startMs,
   thread,
   turnIds,
+  openWith,
 } from "../test-kit.ts";
 
 export function forksContract(open: OpenLedger): void {
   test("a fork points at any completed turn and shares what came before it (X-35)", async () => {
     const { ledger, advance } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2 t3");
+    await openWith(ledger, "a", "t1 t2 t3");
     advance(50);
     const fork = await ledger.forkSession({ id: "b", from: { turnId: "t2" } });
     expect(fork).toMatchObject({
@@ -40,8 +40,7 @@ export function forksContract(open: OpenLedger): void {
 
   test("siblings are independent", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     await ledger.forkSession({ id: "b", from: { turnId: "t1" } });
     await ledger.forkSession({ id: "c", from: { turnId: "t1" } });
     await run(ledger, "b", "b1");
@@ -71,8 +70,7 @@ export function forksContract(open: OpenLedger): void {
 
   test("a thread over several branches is read in order", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "a1 a2 a3");
+    await openWith(ledger, "a", "a1 a2 a3");
     await ledger.forkSession({ id: "b", from: { turnId: "a2" } });
     await fail(ledger, "b", "b1");
     await runAll(ledger, "b", "b2 b3");
@@ -205,8 +203,7 @@ export function forksContract(open: OpenLedger): void {
 
   test("a session can be pointed at an earlier turn and goes on from there; nothing is deleted", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2 t3");
+    await openWith(ledger, "a", "t1 t2 t3");
     const moved = await ledger.moveSession("a", "t1");
     expect(moved).toMatchObject({ headTurnId: "t1", turnCount: 3, costPicoUsd: 3000n });
     expect(await turnIds(ledger, "a")).toEqual(["t1"]);
@@ -230,8 +227,7 @@ export function forksContract(open: OpenLedger): void {
 
   test("a session can be pointed at a turn of another session", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     await openSession(ledger, "b");
     await run(ledger, "b", "b1");
     await ledger.moveSession("b", "t1");
@@ -242,8 +238,7 @@ export function forksContract(open: OpenLedger): void {
 
   test("a session that runs a turn stays where it is", async () => {
     const { ledger } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     const turn = await openTurn(ledger, "a", "t3");
     expect(await refusal(ledger.moveSession("a", "t1"))).toMatchObject({ code: "conflict" });
     await turn.append(call("t3", 1));
@@ -253,8 +248,7 @@ export function forksContract(open: OpenLedger): void {
 
   test("a plan on the old pointer is refused after a move (X-35)", async () => {
     const { ledger, reopen } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     await (await reopen()).moveSession("a", "t1");
     expect(await refusal(ledger.openTurn(newTurn("a", "t3", "t2")))).toMatchObject({
       code: "conflict",

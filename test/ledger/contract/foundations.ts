@@ -7,7 +7,6 @@ import type { OpenLedger } from "../stores.ts";
 import {
   call,
   each,
-  compaction,
   lines,
   newCompaction,
   newTurn,
@@ -15,6 +14,7 @@ import {
   refusal,
   run,
   startMs,
+  compactAfter,
 } from "../test-kit.ts";
 
 const other = { model: "other", provider: "elsewhere" };
@@ -60,7 +60,7 @@ export function foundationsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await close(await bring(ledger, "t1", "before the fold"));
-    await compaction(ledger, newCompaction("a", "f1", "t1", { summarizedThroughTurnId: "t1" }));
+    await compactAfter(ledger, "a", "f1", "t1", { summarizedThroughTurnId: "t1" });
     expect(await ledger.findFoundation({ sessionId: "a" }, other)).toBeNull();
     const turn = await bring(ledger, "t2", "in the turn");
     const lock = await ledger.lockCompaction("a");

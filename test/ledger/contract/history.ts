@@ -12,7 +12,6 @@ import {
   counted,
   each,
   fail,
-  compaction,
   lines,
   newCompaction,
   newTurn,
@@ -22,6 +21,8 @@ import {
   runAll,
   startMs,
   user,
+  openWith,
+  compactAfter,
 } from "../test-kit.ts";
 
 export function historyContract(open: OpenLedger): void {
@@ -260,8 +261,7 @@ export function historyContract(open: OpenLedger): void {
 
   test("what was deleted is not found, and its words are gone", async () => {
     const { ledger, database } = await open();
-    await openSession(ledger, "a");
-    await runAll(ledger, "a", "t1 t2");
+    await openWith(ledger, "a", "t1 t2");
     await compactionThrough(ledger, "a", "f1", "t2");
     await ledger.forkSession({ id: "b", from: { turnId: "f1" } });
     expect(await find(ledger, "b", "question")).toHaveLength(2);
@@ -370,5 +370,5 @@ async function compactionThrough(
 ): Promise<void> {
   const session = await ledger.findSession(sessionId);
   const details = { summarizedThroughTurnId: through, firstKeptTurnId };
-  await compaction(ledger, newCompaction(sessionId, id, session?.headTurnId ?? null, details));
+  await compactAfter(ledger, sessionId, id, session?.headTurnId ?? null, details);
 }

@@ -2,10 +2,10 @@
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
 import type { Message } from "../../../src/core/message/message.ts";
 import {
+  counted,
   answers,
   asks,
   call,
-  counted,
   fail,
   compaction,
   loneCall,
@@ -16,6 +16,7 @@ import {
   run,
   runAll,
   startMs,
+  compactAfter,
 } from "../test-kit.ts";
 import { newAuditEvent, newEvent } from "./new-event.ts";
 
@@ -32,7 +33,7 @@ export async function writeRichSession(ledger: Ledger): Promise<void> {
   await openSession(ledger, "origin", { foundation: 'T0–T2 \\u0000 {"a":1.0}' });
   await runAll(ledger, "origin", "o1 o2");
   await fail(ledger, "origin", "o3");
-  await compaction(ledger, newCompaction("origin", "f1", "o2", { summarizedThroughTurnId: "o1" }));
+  await compactAfter(ledger, "origin", "f1", "o2", { summarizedThroughTurnId: "o1" });
   await run(ledger, "origin", "o4");
   await ledger.forkSession({ id: "rich", from: { sessionId: "origin" } });
   await run(ledger, "origin", "o5");

@@ -8,8 +8,6 @@ import {
   all,
   call,
   fail,
-  compaction,
-  newCompaction,
   newSession,
   newTurn,
   open as openTurn,
@@ -20,6 +18,7 @@ import {
   startMs,
   thread,
   user,
+  compactAfter,
 } from "../test-kit.ts";
 
 export function sessionsContract(open: OpenLedger): void {
@@ -250,7 +249,7 @@ export function sessionsContract(open: OpenLedger): void {
     advance(10);
     await fail(ledger, "a", "t2");
     await run(ledger, "a", "t3");
-    await compaction(ledger, newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t1" }));
+    await compactAfter(ledger, "a", "f1", "t3", { summarizedThroughTurnId: "t1" });
     advance(10);
     await ledger.moveSession("a", "t1");
     expect(await ledger.pointerHistory("a")).toEqual([
