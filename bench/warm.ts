@@ -1,11 +1,5 @@
 // Recorded sessions with and without keeping them warm, on the simulator's billing.
-import {
-  atMost,
-  exactly,
-  UsageError,
-  type Experiment,
-  type Figure,
-} from "../harness/report.ts";
+import { atMost, exactly, UsageError, type Experiment, type Figure } from "../harness/report.ts";
 import { findTraces, splitByRepository } from "../harness/traces.ts";
 import { findPolicy } from "../src/core/cache/policies.ts";
 import type { PolicyName } from "../src/core/cache/policy.ts";
@@ -59,7 +53,11 @@ export const experiment: Experiment = {
       checks: [
         atMost("sum with keep-warm against without", worst(acted.map((each) => each.ratio())), 1),
         atMost("each session", worst(acted.map((each) => each.ratioMax)), 1.03),
-        exactly("spent above the budget", sums.reduce((sum, each) => sum + each.overBudget, 0), 0),
+        exactly(
+          "spent above the budget",
+          sums.reduce((sum, each) => sum + each.overBudget, 0),
+          0,
+        ),
       ],
     };
   },

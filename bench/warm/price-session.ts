@@ -34,7 +34,11 @@ interface Thread {
   state: CacheState;
   pace: Pace;
   books: WarmBooks;
-  last: { readonly model: ModelFacts; readonly plan: CachePlan; readonly call: RecordedCall } | null;
+  last: {
+    readonly model: ModelFacts;
+    readonly plan: CachePlan;
+    readonly call: RecordedCall;
+  } | null;
   due: { readonly decision: RefreshDecision; readonly kept: KeptPrefix } | null;
 }
 
@@ -78,7 +82,9 @@ export function priceSession(
     for (;;) {
       const [next] = [...threads.values()]
         .filter(({ due }) => due !== null && due.decision.atMs < ms)
-        .toSorted((left, right) => (left.due?.decision.atMs ?? 0) - (right.due?.decision.atMs ?? 0));
+        .toSorted(
+          (left, right) => (left.due?.decision.atMs ?? 0) - (right.due?.decision.atMs ?? 0),
+        );
       if (next?.due === null || next === undefined) return;
       refresh(next, next.due);
     }

@@ -146,8 +146,13 @@ export function analyticsContract(store: TestStore): void {
         warm_call_count: 1,
       });
       expect(await answer("sessions")).toMatchObject({ ...cost, session: "a", call_count: 5 });
-      expect(await answer("cache_effectiveness")).toMatchObject({ model, call_count: 5, hit_rate: 2500 / 4800 });
-      const savedOf = (row: object | undefined): unknown => JSON.parse(JSON.stringify(row)).no_cache;
+      expect(await answer("cache_effectiveness")).toMatchObject({
+        model,
+        call_count: 5,
+        hit_rate: 2500 / 4800,
+      });
+      const savedOf = (row: object | undefined): unknown =>
+        JSON.parse(JSON.stringify(row)).no_cache;
       const [was, is] = [before.data[0], await answer("savings", "session")].map(savedOf) as [
         Record<string, unknown>,
         Record<string, unknown>,

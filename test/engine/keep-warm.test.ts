@@ -197,7 +197,9 @@ test("the budget of an hour is never exceeded, not even if the provider had lost
   const warm = await ledger.readLoneCalls("s");
   expect(warm.length).toBeGreaterThan(0);
   for (const { startMs } of warm) {
-    const inHour = warm.filter((each) => each.startMs > startMs - 60 * minuteMs && each.startMs <= startMs);
+    const inHour = warm.filter(
+      (each) => each.startMs > startMs - 60 * minuteMs && each.startMs <= startMs,
+    );
     const spent = inHour.reduce((sum, { costPicoUsd }) => sum + (costPicoUsd ?? 0n), 0n);
     expect(spent).toBeLessThanOrEqual(28_000_000_000n);
   }
@@ -238,7 +240,9 @@ test("Responses are kept warm by `prewarm`, and Chat Completions have no way to"
 });
 
 test("a turn does not wait for a refresh, and a closed session sends none", async () => {
-  const { session, talk, pass, hold, bodies, ledger } = await setUp({ keepWarm: { usdPerHour: 1 } });
+  const { session, talk, pass, hold, bodies, ledger } = await setUp({
+    keepWarm: { usdPerHour: 1 },
+  });
   await talk(4);
   const release = hold();
   await session.run("And now?").result;
@@ -257,7 +261,9 @@ test("a turn does not wait for a refresh, and a closed session sends none", asyn
 });
 
 test("a refresh that could not be recorded leaves no trace in the ledger, and the session goes on", async () => {
-  const { session, talk, ledger, events, breakLedger } = await setUp({ keepWarm: { usdPerHour: 1 } });
+  const { session, talk, ledger, events, breakLedger } = await setUp({
+    keepWarm: { usdPerHour: 1 },
+  });
   breakLedger();
   await talk(6);
   expect(await ledger.readLoneCalls("s")).toEqual([]);
@@ -272,9 +278,17 @@ test("a refresh that could not be recorded leaves no trace in the ledger, and th
 test("a prewarmed session reads its tools and system text with its first call", async () => {
   const { session, events, ledger } = await setUp({});
   const warmed = await session.prewarm();
-  expect(warmed).toMatchObject({ isWarm: true, readTokens: 0, untilMs: Date.UTC(2026, 10, 15, 12, 5) });
+  expect(warmed).toMatchObject({
+    isWarm: true,
+    readTokens: 0,
+    untilMs: Date.UTC(2026, 10, 15, 12, 5),
+  });
   const [call] = await ledger.readLoneCalls("s");
-  expect(call).toMatchObject({ kind: "warm", status: "complete", verdict: { kind: "as expected" } });
+  expect(call).toMatchObject({
+    kind: "warm",
+    status: "complete",
+    verdict: { kind: "as expected" },
+  });
   expect(events.map(({ type }) => type)).toEqual(["session.created", "cache.warmed"]);
   const { calls } = await session.run("Hello.").result;
   const written = warmed.isWarm ? warmed.writtenTokens : 0;
@@ -310,10 +324,14 @@ test("Responses are prewarmed, too, and what cannot be is said", async () => {
     expect(await scene.ledger.findSession("s")).toBe(null);
     return value.isWarm ? "" : value.reason;
   };
-  expect(await refused(config, openaiChat)).toBe("Chat Completions has no way to cache without a reply");
-  expect(await refused({ policy: "none" })).toBe("the policy none caches nothing");
-  expect(await refused({ options: { thinkingJson: '{"type":"enabled","budget_tokens":2000}' } })).toBe(
-    "the provider caches only with a reply: calls have thinking with a budget",
+  expect(await refused(config, openaiChat)).toBe(
+    "Chat Completions has no way to cache without a reply",
   );
-  await expect(session.prewarm({ lifetime: "24h" })).rejects.toThrow("gpt-6.1-sol keeps nothing for 24h");
+  expect(await refused({ policy: "none" })).toBe("the policy none caches nothing");
+  expect(
+    await refused({ options: { thinkingJson: '{"type":"enabled","budget_tokens":2000}' } }),
+  ).toBe("the provider caches only with a reply: calls have thinking with a budget");
+  await expect(session.prewarm({ lifetime: "24h" })).rejects.toThrow(
+    "gpt-6.1-sol keeps nothing for 24h",
+  );
 });

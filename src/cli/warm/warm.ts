@@ -25,14 +25,19 @@ export const run: CommandBody = async (input, io) => {
     const { isSimulated } = opened;
     const { id: sessionId, model } = session.session;
     const about = { sessionId, model: model.id, provider: model.provider, isSimulated };
-    io.out(input.switches.has("json") ? toJsonLine({ ...about, ...warmed }) : render(about, warmed));
+    io.out(
+      input.switches.has("json") ? toJsonLine({ ...about, ...warmed }) : render(about, warmed),
+    );
     return warmed.isWarm ? 0 : 1;
   } finally {
     await opened.close();
   }
 };
 
-function openWarm({ engine, resumed }: OpenedChat, model: string | undefined): Promise<EngineSession> {
+function openWarm(
+  { engine, resumed }: OpenedChat,
+  model: string | undefined,
+): Promise<EngineSession> {
   if (resumed !== null) return engine.resume(resumed);
   return engine.open(model === undefined ? {} : { model });
 }
@@ -60,7 +65,9 @@ function render({ sessionId, model, isSimulated }: About, warmed: Prewarmed): st
   if (!warmed.isWarm) return `not warmed: ${toPrintable(warmed.reason)} (${name})\n`;
   const { readTokens, writtenTokens, costPicoUsd, untilMs } = warmed;
   const parts = [
-    ...(writtenTokens > 0 || readTokens === 0 ? [`wrote ${formatCount(writtenTokens, "token")}`] : []),
+    ...(writtenTokens > 0 || readTokens === 0
+      ? [`wrote ${formatCount(writtenTokens, "token")}`]
+      : []),
     ...(readTokens > 0 ? [`refreshed ${formatCount(readTokens, "token")}`] : []),
   ];
   const cost = costPicoUsd === null ? "an unknown price" : formatUsdRounded(costPicoUsd, 6);

@@ -93,7 +93,10 @@ export class WarmKeeper {
   }
 
   /** Even a refresh that the provider must write again stays within the budget. */
-  async #overBudget({ decision }: NextRefresh, { usdPerHour }: KeepWarmConfig): Promise<string | null> {
+  async #overBudget(
+    { decision }: NextRefresh,
+    { usdPerHour }: KeepWarmConfig,
+  ): Promise<string | null> {
     const spent = await this.#context.deps.ledger.sumLoneCalls("warm", this.#now() - hourMs);
     const budget = BigInt(Math.floor(usdPerHour * 1e12));
     const { costPicoUsdMax: most } = decision;
