@@ -88,8 +88,8 @@ interface Sums {
   ratioMax: number;
   /** Refreshes after which the last hour had cost more than the budget. */
   overBudget: number;
-  add(compared: Compared): void;
-  ratio(): number | null;
+  readonly add: (compared: Compared) => void;
+  readonly ratio: () => number | null;
 }
 
 function createSums(): Sums {

@@ -91,6 +91,8 @@ export type { EngineDeps, Reached } from "./engine/session/engine-deps.ts";
 export { openEngine, type OpenedEngine, type OpenEngineOptions } from "./host/open-engine.ts";
 export type { EngineConfig } from "./engine/session/engine-config.ts";
 export type { EngineSession } from "./engine/session/engine-session.ts";
+export type { WarmStatus } from "./engine/warm/keep-warm.ts";
+export type { Prewarmed, PrewarmOptions } from "./engine/warm/prewarm.ts";
 export type { Unfinished } from "./engine/session/live-session.ts";
 export type { RunOptions, TurnHandle, TurnPart } from "./engine/turn/turn-handle.ts";
 export type { MemoryProvider, World, WorldContext, WorldOwner } from "./engine/world/world.ts";

@@ -161,8 +161,6 @@ export function analyticsContract(store: TestStore): void {
         call_count: 5,
         hit_rate: 2500 / 4800,
       });
-      const savedOf = (row: object | undefined): unknown =>
-        JSON.parse(JSON.stringify(row)).no_cache;
       const [was, is] = [before.data[0], await answer("savings", "session")].map(savedOf) as [
         Record<string, unknown>,
         Record<string, unknown>,
@@ -563,4 +561,8 @@ function unpricedIn(rows: readonly object[]): readonly unknown[] {
 
 function iso(offsetMs: number): string {
   return new Date(startMs + offsetMs).toISOString();
+}
+
+function savedOf(row: object | undefined): unknown {
+  return JSON.parse(JSON.stringify(row)).no_cache;
 }

@@ -136,6 +136,22 @@ async function lastTurn(
   return { calls: await ledger.readCalls(session.headTurnId ?? "") };
 }
 
+/** What a talk of eight turns costs; the session's own sum must be the same. */
+async function costOf(config: Partial<EngineConfig>): Promise<bigint> {
+  const { talk, ledger } = await setUp(config);
+  await talk(8);
+  const record = await ledger.findSession("s");
+  const turns: bigint[] = [];
+  for await (const { id } of ledger.readTurns({ sessionId: "s" })) {
+    const calls = await ledger.readCalls(id);
+    turns.push(...calls.map(({ costPicoUsd }) => costPicoUsd ?? 0n));
+  }
+  const warm = (await ledger.readLoneCalls("s")).map(({ costPicoUsd }) => costPicoUsd ?? 0n);
+  const sum = [...turns, ...warm].reduce((left, right) => left + right, 0n);
+  expect(record?.costPicoUsd).toBe(sum);
+  return sum;
+}
+
 test("a session whose next call comes late is refreshed in time, and the call reads everything", async () => {
   const { session, events, bodies, talk, ledger } = await setUp({ keepWarm: { usdPerHour: 1 } });
   await talk(6);
@@ -164,22 +180,8 @@ test("a session whose next call comes late is refreshed in time, and the call re
 });
 
 test("its cost is part of the session's, and less than without it", async () => {
-  const cost = async (config: Partial<EngineConfig>): Promise<bigint> => {
-    const { talk, ledger } = await setUp(config);
-    await talk(8);
-    const record = await ledger.findSession("s");
-    const turns: bigint[] = [];
-    for await (const { id } of ledger.readTurns({ sessionId: "s" })) {
-      const calls = await ledger.readCalls(id);
-      turns.push(...calls.map(({ costPicoUsd }) => costPicoUsd ?? 0n));
-    }
-    const warm = (await ledger.readLoneCalls("s")).map(({ costPicoUsd }) => costPicoUsd ?? 0n);
-    const sum = [...turns, ...warm].reduce((left, right) => left + right, 0n);
-    expect(record?.costPicoUsd).toBe(sum);
-    return sum;
-  };
-  const without = await cost({});
-  const kept = await cost({ keepWarm: { usdPerHour: 1 } });
+  const without = await costOf({});
+  const kept = await costOf({ keepWarm: { usdPerHour: 1 } });
   expect(Number(kept) / Number(without)).toBeLessThan(0.75);
 });
 

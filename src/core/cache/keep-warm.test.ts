@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { decideKeepWarm } from "./keep-warm.ts";
+import { decideKeepWarm, decideRefresh, type RefreshQuestion } from "./keep-warm.ts";
+import type { KeptPrefix } from "./kept-prefix.ts";
 import { learnPace, openPace, type Pace } from "./pace.ts";
-import { gpt, olderGpt, sonnet } from "./test-kit.ts";
+import { gpt, nowMs, olderGpt, sonnet } from "./test-kit.ts";
+import { noWarmBooks, type WarmBooks } from "./warm-books.ts";
 
 const human = openPace("human");
 /** Most calls come seven minutes after the one before. */
@@ -56,5 +58,75 @@ describe("repeating a prefix before it expires", () => {
       gainTokens: 0,
       reason: "the provider has no way to",
     });
+  });
+});
+
+describe("refreshing the prefix of a session that waits", () => {
+  const callMs = nowMs;
+  const kept: KeptPrefix = {
+    tokens: 10_000,
+    lifetime: "5m",
+    keptMs: 300_000,
+    expiresMs: callMs + 300_000,
+    longTokens: 0,
+    longUntilMs: 0,
+    promptTokens: 10_100,
+  };
+  const rich: WarmBooks = { ...noWarmBooks, paidPicoUsd: 1_000_000_000_000n };
+  const question: RefreshQuestion = {
+    model: sonnet,
+    pace: late,
+    kept,
+    lifetimes: ["5m"],
+    callMs,
+    books: rich,
+  };
+
+  test("pays where the pauses so far were a little longer than the lifetime", () => {
+    // Reads 10,000 at $0.30 and sends 100 at $3 a million; at most 10,605 tokens are written at $3.75.
+    expect(decideRefresh(question)).toEqual({
+      pays: true,
+      atMs: callMs + 285_000,
+      costPicoUsd: 3_300_000_000n,
+      costPicoUsdMax: 39_768_750_000n,
+      reason:
+        "37 % of calls come in the next 5m of such a pause: a refresh saves more than it costs",
+    });
+  });
+
+  test("does not pay for a session without such pauses, or for what a longer lifetime keeps", () => {
+    expect(decideRefresh({ ...question, pace: openPace("tool loop") })).toMatchObject({
+      pays: false,
+      reason:
+        "9 % of calls come in the next 5m of such a pause: a refresh would not save twice what it costs",
+    });
+    const longUntilMs = callMs + 3_600_000;
+    expect(
+      decideRefresh({ ...question, kept: { ...kept, longTokens: 9000, longUntilMs } }),
+    ).toMatchObject({ pays: false });
+  });
+
+  test("pays less the longer the session has waited", () => {
+    const waited = (lifetimes: number): boolean | undefined =>
+      decideRefresh({
+        ...question,
+        kept: { ...kept, expiresMs: callMs + lifetimes * 300_000 },
+      })?.pays;
+    expect([1, 3, 5, 7, 13].map(waited)).toEqual([true, true, true, false, false]);
+  });
+
+  test("never costs a session more than 2 % of what it has cost, beyond what it has saved", () => {
+    const poor = { ...noWarmBooks, paidPicoUsd: 164_999_999_999n };
+    expect(decideRefresh({ ...question, books: poor })).toMatchObject({
+      pays: false,
+      reason: expect.stringContaining("costs too much for what the session has cost so far"),
+    });
+    const earned = { ...poor, savedPicoUsd: 10_000_000n };
+    expect(decideRefresh({ ...question, books: earned })).toMatchObject({ pays: true });
+  });
+
+  test("is not decided without a price", () => {
+    const model = { ...sonnet, prices: { kind: "unpriced" as const, reason: "it has none" } };
+    expect(decideRefresh({ ...question, model })).toBe(null);
   });
 });

@@ -111,7 +111,7 @@ export function decideRefresh(question: RefreshQuestion): RefreshDecision | null
     costPicoUsd: cost,
     costPicoUsdMax: most,
     reason: !isWorth
-      ? `${told}: a refresh would cost more than it saves`
+      ? `${told}: a refresh would not save twice what it costs`
       : isBearable
         ? `${told}: a refresh saves more than it costs`
         : `${told}, but a refresh costs too much for what the session has cost so far`,

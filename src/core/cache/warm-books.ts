@@ -81,28 +81,23 @@ export function bookRefresh(
   };
 }
 
-/** Money as text: JSON numbers are not exact at that size. */
+/** Money as text: JSON numbers are not exact at that size. What was paid is the session's cost in the ledger. */
 export interface KeptBooks extends Pick<WarmBooks, "since"> {
-  readonly paid: string;
   readonly spent: string;
   readonly saved: string;
 }
 
-export function keepBooks({
-  paidPicoUsd,
-  spentPicoUsd,
-  savedPicoUsd,
-  since,
-}: WarmBooks): KeptBooks {
-  const money = { paid: `${paidPicoUsd}`, spent: `${spentPicoUsd}`, saved: `${savedPicoUsd}` };
-  return { ...money, since };
+/** Null for a session that was never kept warm. */
+export function keepBooks({ spentPicoUsd, savedPicoUsd, since }: WarmBooks): KeptBooks | null {
+  if (spentPicoUsd === 0n && savedPicoUsd === 0n && since === null) return null;
+  return { spent: `${spentPicoUsd}`, saved: `${savedPicoUsd}`, since };
 }
 
 /** Reads stored JSON. Missing or invalid values count as nothing. */
 export function readBooks(kept: unknown): WarmBooks {
   if (!isObject(kept)) return noWarmBooks;
   return {
-    paidPicoUsd: readMoney(kept["paid"]),
+    ...noWarmBooks,
     spentPicoUsd: readMoney(kept["spent"]),
     savedPicoUsd: readMoney(kept["saved"]),
     since: isSince(kept["since"]) ? kept["since"] : null,

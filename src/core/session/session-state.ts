@@ -29,6 +29,7 @@ interface KeptState extends KeptModelState {
   readonly resting?: readonly RestingModel[];
   readonly folding?: unknown;
   readonly spent?: unknown;
+  /** Absent if it was never kept warm. */
   readonly warm?: unknown;
   /** Absent if the last call had nothing unusual. */
   readonly lastCall?: KeptLastCall;
@@ -44,7 +45,7 @@ export function toStateText(session: Session, turnId: string | null): JsonText {
   const spent = keepSpent(session.spent);
   const warm = keepBooks(session.warm);
   const { lastVolatile: toldVolatile } = session;
-  const stored = { folding: session.compactionState, spent, warm, toldVolatile };
+  const stored = { folding: session.compactionState, spent, ...(warm && { warm }), toldVolatile };
   const learned = { ...name, cache, sizes, pace, ...stored };
   const others = otherModels.map(toKept);
   const more = others.length === 0 ? {} : { others };

@@ -69,7 +69,7 @@ export interface SettledCall {
 }
 
 export function settleCall(session: Session, finished: FinishedCall): SettledCall {
-  const { cache, pace, model, warm } = session;
+  const { cache, model, warm } = session;
   const call = { ...finished, sent: withReadUsage(finished, model) };
   const { outcome } = call.sent;
   const learned = learnFrom(session, call, discardedOf(call), cache);
@@ -90,7 +90,6 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
   // After an empty reply the thread must not keep the volatile text: it would stand between two user messages.
   const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
   const isWhole = outcome.status === "complete";
-  const lastMs = lastCallMs(warm, cache.lastStartMs);
   const { costPicoUsd, notes } = billOf(session, call);
   const entry: CallEntry = withMoneyAsText({
     ...commonOf(session, call),
@@ -123,7 +122,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     lastVolatile: lastVolatileAfter(session, call),
     lastCall,
     warm: bookCall(warm, { usage: outcome.usage.usage, costPicoUsd, startMs }, model),
-    pace: lastMs === null ? pace : learnPace(pace, startMs - lastMs),
+    pace: paceAfter(session, startMs),
   };
   const more = {
     tokens: messageTokens(grown, session.thread.messages.length),
@@ -131,6 +130,12 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     stateJson: toStateText(next, call.turnId),
   };
   return { session: next, entry, more, miss };
+}
+
+/** Learns from the time since the last call of a turn; refreshes of the cache in between say nothing about the agent. */
+function paceAfter({ pace, warm, cache }: Session, startMs: number): Session["pace"] {
+  const lastMs = lastCallMs(warm, cache.lastStartMs);
+  return lastMs === null ? pace : learnPace(pace, startMs - lastMs);
 }
 
 interface JudgedCall {

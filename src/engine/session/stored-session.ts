@@ -119,7 +119,10 @@ export async function resumeSession(
     ...(record.parent === null ? {} : { origin: { parent: record.parent } }),
     warnings: [],
   };
-  return withState(session, await ledger.readState(id));
+  const restored = withState(session, await ledger.readState(id));
+  const { warm } = restored;
+  const paidPicoUsd = record.costPicoUsd - warm.spentPicoUsd;
+  return { ...restored, warm: { ...warm, paidPicoUsd } };
 }
 
 function nameIn({ setup }: Pick<RecordedSetup, "setup">, model: ModelFacts): string {

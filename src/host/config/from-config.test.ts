@@ -30,6 +30,15 @@ agents: { ana: { model: fast } }
   });
 });
 
+test("sessions are kept warm only where a budget for it is written", () => {
+  expect(engineConfig("{}").keepWarm).toBe(undefined);
+  const yaml = "policies: { keep_warm: { usd_per_hour: 0.25 } }";
+  expect(engineConfig(yaml).keepWarm).toEqual({ usdPerHour: 0.25 });
+  expect(() => configOf("policies: { keep_warm: { usd_per_hour: 0 } }")).toThrow(
+    "policies.keep_warm.usd_per_hour",
+  );
+});
+
 describe("a policy", () => {
   test("is the agent's own, with the layout that is configured in place of the policy's", () => {
     const yaml = `

@@ -3,16 +3,19 @@ import { deepFreeze } from "../../../models/catalogue.ts";
 import { bodyText } from "../../encoded-request.ts";
 import {
   asReply,
+  assemblyOf,
   encodeOf,
   older,
   plain,
   planOf,
   readTool,
   say,
+  sol,
   toolResult,
   toolUse,
   type OpenaiSetting,
 } from "../test-kit.ts";
+import { plainOptions } from "../../test-kit.ts";
 import { openaiResponses } from "./index.ts";
 
 const protocol = openaiResponses;
@@ -200,5 +203,27 @@ describe("a reply that is sent again", () => {
       `,${reasoning},${search},${message},{"type":"function_call","call_id":"c1","name":"Read","arguments":"{\\"path\\": 1.0}"},{"type":"function_call_output"`,
     );
     expect(sent.split("Reading.")).toHaveLength(2);
+  });
+});
+
+describe("caching without a reply", () => {
+  test("is the same request with `prewarm` and without a stream", () => {
+    const { prewarm } = protocol;
+    const options = { ...plainOptions, stream: true };
+    const call = {
+      assembly: assemblyOf(whole),
+      plan: planOf([], { mode: "implicit" }),
+      model: sol,
+      options,
+    };
+    const body = bodyText(encodeOf(whole, call.plan).pieces);
+    expect(bodyText(prewarm?.encode(call).pieces ?? [])).toBe(
+      body.replace(/\}$/, ',"prompt_cache_options":{"mode":"implicit","prewarm":true}}'),
+    );
+    expect(prewarm?.findObstacle(call)).toBe(null);
+    const own = { ...options, extraJson: { prompt_cache_options: '{"mode":"explicit"}' } };
+    expect(prewarm?.findObstacle({ ...call, options: own })).toBe(
+      "cache options of the application's own",
+    );
   });
 });
