@@ -1,5 +1,6 @@
 // Puts a call through the diagnosis: whether it read less from the cache than it could have, why, and what that cost.
 import { assemble, type Assembly } from "../assembly/assemble.ts";
+import type { CachePlan } from "../cache/cache-plan.ts";
 import type { CacheState } from "../cache/cache-state.ts";
 import {
   explainOwnCall,
@@ -42,7 +43,7 @@ export function toSentPrompt(
   const { settings, keepsThinking = false } = besides ?? {};
   const traits =
     settings !== undefined
-      ? { settings, keepsThinking }
+      ? { settings: withoutPlanned(settings, plan), keepsThinking }
       : isSame
         ? sent.prompt.traits
         : readTraits({ protocol, model, options, foundation, plan });
@@ -54,6 +55,15 @@ export function toSentPrompt(
   );
   const all: CallTraits = { ...traits, betas: [...new Set(betas)].toSorted(), host, unslotted };
   return { assembly, plan, model, traits: all };
+}
+
+/** The plan has its own cache key; only another one is a setting of the caller. */
+function withoutPlanned(
+  settings: CallTraits["settings"],
+  { cacheKey }: Pick<CachePlan, "cacheKey">,
+): CallTraits["settings"] {
+  const { "cache key": key, ...rest } = settings;
+  return key === undefined || key === cacheKey ? rest : settings;
 }
 
 /** Null if nothing was lost that is worth a report. Compares whole prompts only if something was. */

@@ -71,7 +71,8 @@ export function strataMiddleware(options: StrataMiddlewareOptions = {}): StrataM
     now,
     onProblem,
     conversations: createConversations({
-      end: (each) => endTurn(each, "cancelled", bookOf({ now, ...(session && { session }) })),
+      end: (each) =>
+        endTurn(each, "cancelled", bookOf({ now, ...(session && { session }) })).catch(onProblem),
       policy: toPolicy(options.policy),
       counter: options.counter ?? cheapCounter,
       ...(session && { ledger: session.ledger }),

@@ -247,7 +247,7 @@ function withDetail(found: Explanation, question: OwnCallQuestion): Explanation 
   const { before, now, state, startMs, traitsBefore: old } = question;
   const { traits: current } = now;
   if (found.cause === "lifetime expired") {
-    const lastMs = before?.state.lastStartMs ?? state.lastStartMs;
+    const lastMs = state.lastStartMs ?? before?.state.lastStartMs ?? null;
     const minutes = lastMs === null ? null : Math.round((startMs - lastMs) / 60_000);
     return { ...found, detail: minutes === null ? null : `after ${minutes} min` };
   }
