@@ -85,6 +85,7 @@ function coverageOf({ courses, compared, counts }: Findings): readonly Check[] {
       met(`kills at ${step}`, `killed before ${step}`, `killed after ${step}`),
     ),
     met("overflows", "sent: context-overflow", "sent: request-too-large"),
+    met("fallbacks on another model", "fallbacks"),
     met("aborts", ...stepNames.map((step) => `abort at ${step}`)),
     met("words said meanwhile", ...stepNames.map((step) => `say at ${step}`)),
     ...[...failureKinds, "cancelled"].map((kind) => met(`failures, ${kind}`, `sent: ${kind}`)),

@@ -261,6 +261,7 @@ test("openEngine refuses odd options and opens nothing", async () => {
     "callsMax",
     "workspacePath",
     "routing",
+    "spending",
     "system",
     "tools",
     "store",
@@ -270,7 +271,7 @@ test("openEngine refuses odd options and opens nothing", async () => {
     "catalogue",
     "counter",
   ];
-  expect(names).toHaveLength(20);
+  expect(names).toHaveLength(21);
   for (const [name, value] of odd) {
     expectRefused(`openEngine(${name})`, await thrownBy(() => openEngine(never(value))));
     if (value === undefined) continue;
@@ -289,7 +290,10 @@ test("openEngine refuses odd options and opens nothing", async () => {
 function isFitting(key: string, value: unknown): boolean {
   if (key === "confirm" || key === "onNotice") return typeof value === "function";
   if (key === "callsMax") return value === 5;
-  return key === "options" && typeof value === "object" && value !== null && !Array.isArray(value);
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  // Everything in them may be missing, and nothing else may be there.
+  if (key === "routing" || key === "spending") return isObject && Object.keys(value).length === 0;
+  return key === "options" && isObject;
 }
 
 test("defineTool refuses odd tools", async () => {

@@ -48,7 +48,8 @@ export interface CapReached {
 export function worstCost({ model, plan, outputTokensMax, nowMs }: CallToPay): bigint | null {
   const { readTokens, writeTokens, uncachedTokens } = plan.expected;
   const usage = {
-    uncachedTokens,
+    // Estimates of parts may add up to more than the whole.
+    uncachedTokens: Math.max(0, uncachedTokens),
     cacheReadTokens: readTokens,
     cacheWriteTokens: writeTokens,
     outputTokens: outputTokensMax,

@@ -1,10 +1,10 @@
 // Refuses what an application without types may pass in, and what a provider would refuse later. Nothing is recorded before.
-import { promptCachingWishes } from "../../core/config/schema/models.ts";
+import { promptCachingWishes, type RoutingConfig } from "../../core/config/schema/models.ts";
 import { queueDrops, queueModes } from "../../core/config/schema/queue.ts";
 import { isAttachment, type AgentEvent } from "../../core/layers/event.ts";
 import { agentRoles } from "../../core/message/assembled-context.ts";
 import { isCount, isObject } from "../../core/message/fields.ts";
-import type { EngineConfig } from "./engine-config.ts";
+import type { EngineConfig, SpendingOptions } from "./engine-config.ts";
 import type { Message } from "../../core/message/message.ts";
 import { validateConversation } from "../../core/message/validate-conversation.ts";
 import { validateMessage } from "../../core/message/validate-message.ts";
@@ -124,6 +124,34 @@ const oneOf =
   (value: unknown): boolean =>
     words.some((word) => word === value);
 
+const routingFields: Readonly<Record<keyof RoutingConfig, (value: unknown) => boolean>> = {
+  isSticky: (value) => typeof value === "boolean",
+  rules: Array.isArray,
+  patterns: Array.isArray,
+  workspaceDefault: (value) => value === null || isText(value),
+  fallback: (value) => Array.isArray(value) && value.every(isText),
+  fallbackRestSeconds: isCount,
+  promptCaching: oneOf(...promptCachingWishes, null),
+};
+
+const spendingFields: Readonly<Record<keyof SpendingOptions, (value: unknown) => boolean>> = {
+  sessionUsd: isDollars,
+  agentUsd: isDollars,
+  dayUsd: isDollars,
+  timezone: isTimezone,
+};
+
+/** An object of these fields alone; each may be missing. A misspelled one would be dropped silently. */
+function fitsAll(
+  value: unknown,
+  fields: Readonly<Record<string, (value: unknown) => boolean>>,
+): boolean {
+  return (
+    isObject(value) &&
+    Object.entries(value).every(([name, each]) => isUnset(each, fields[name] ?? (() => false)))
+  );
+}
+
 /** Everything but the model may be missing. A turn checks `callsMax`. */
 const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Check>> = {
   model: [isText, "the name of a model"],
@@ -160,20 +188,11 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
     "{ usdPerHour }, a number of dollars above 0",
   ],
   routing: [
-    (value) =>
-      isObject(value) &&
-      isUnset(value["rules"], Array.isArray) &&
-      isUnset(value["patterns"], Array.isArray) &&
-      isUnset(value["fallback"], isNames) &&
-      isUnset(value["fallbackRestSeconds"], isCount) &&
-      isUnset(value["promptCaching"], oneOf(...promptCachingWishes, null)),
-    "an object with rules, patterns and fallback as lists; fallback has names of models",
+    (value) => fitsAll(value, routingFields),
+    `an object with ${Object.keys(routingFields).join(", ")}, as docs/engine.md has them`,
   ],
   spending: [
-    (value) =>
-      isObject(value) &&
-      ["sessionUsd", "agentUsd", "dayUsd"].every((name) => isUnset(value[name], isDollars)) &&
-      isUnset(value["timezone"], isTimezone),
+    (value) => fitsAll(value, spendingFields),
     "{ sessionUsd, agentUsd, dayUsd } in dollars, and a timezone such as Europe/Berlin",
   ],
 };
@@ -189,10 +208,6 @@ function isTimezone(value: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-function isNames(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isText);
 }
 
 function isPositive(value: unknown): boolean {

@@ -46,6 +46,7 @@ export function createSpendingGuard(
     check: async (call) => {
       const { spending = {} } = readConfig();
       const caps = toCaps(spending);
+      if (Object.keys(caps).length === 0) return null;
       const asked: readonly (readonly [CapScope, Promise<bigint>])[] = [
         ...(caps.session === undefined
           ? []
@@ -58,7 +59,7 @@ export function createSpendingGuard(
       const spent: Partial<Record<CapScope, bigint>> = {};
       for (const [scope, sum] of asked) spent[scope] = (await sum) + pendingIn(scope);
       const reached = findCapReached(caps, spent, call);
-      if (reached === null && asked.length > 0) {
+      if (reached === null) {
         pending.set(id, { root, agent, picoUsd: worstCost(call) ?? 0n });
       }
       return reached;

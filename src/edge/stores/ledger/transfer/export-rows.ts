@@ -56,6 +56,8 @@ function portable(
     plain["branch_id"] = numbers.get(plain["branch_id"]) ?? null;
   }
   if (table === "turns" && plain["status"] === "pending") plain["status"] = "interrupted";
+  // Few turns change their model; an import takes a missing column for null.
+  if (plain["switches_json"] === null) delete plain["switches_json"];
   if (table === "sessions") {
     Object.assign(plain, { lease_holder: null, lease_token: 0, lease_expires_ms: 0 });
   }
