@@ -198,3 +198,15 @@ test("H-01: a block with another lifetime than there is, or without a label, is 
     "the option blocks is not what it must be",
   );
 });
+
+test("H-01: what blocks with lifetimes of their own should cost is what they cost, also in a session that is resumed", async () => {
+  const rules = "Every answer names the file and the line it speaks of. ".repeat(200);
+  const blocks = [{ label: "rules", text: rules, lifetime: "1h" as const }];
+  await using engine = await openEngine({ ...usual, blocks, policy: "tail-5m" });
+  for (const text of ["Hello.", "And now?"]) {
+    await using session = await engine.session("one");
+    const [call] = (await session.run(text).result).calls;
+    expect(call?.plan.markers.map(({ lifetime }) => lifetime)).toEqual(["1h", "5m"]);
+    expect(call?.verdict?.kind).toBe("as expected");
+  }
+});

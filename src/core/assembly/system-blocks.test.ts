@@ -76,3 +76,24 @@ describe("what changes on any call", () => {
     expect(volatileLabel(base)).toBe("volatile");
   });
 });
+
+function asking(name: string, lifetime?: "5m" | "1h"): Section {
+  const asked = lifetime === undefined ? {} : { lifetime };
+  return { name, layer: "persona", stability: "static", text: name, ...asked };
+}
+
+test("sections that ask for a lifetime are blocks of their own, the longest first; the others stay as they were (H-01)", () => {
+  const layout = {
+    systemBlocks: "by stability",
+    volatile: "message-tail",
+    padding: "off",
+    toolOrder: "sorted",
+  } as const;
+  expect(
+    toSystemBlocks([asking("a"), asking("b", "5m"), asking("c", "1h"), asking("d")], layout),
+  ).toEqual([
+    { label: "static 1h", tier: "T1", text: "c", lifetime: "1h" },
+    { label: "static 5m", tier: "T1", text: "b", lifetime: "5m" },
+    { label: "static", tier: "T1", text: "a\n\nd" },
+  ]);
+});
