@@ -135,20 +135,22 @@ test("no turn saves memory where that is off", async () => {
   expect(saved).toEqual([]);
 });
 
+/** The user's words in the notes of a session that was compacted once. */
+async function wordsAfter(userWordsTokensMax: number): Promise<string | undefined> {
+  const settings = { compactAtShare: 0.03, tailTurnsMin: 1, userWordsTokensMax };
+  await using engine = await open({ settings });
+  const session = await engine.session("one");
+  await session.run("Never touch the main branch.").result;
+  for (let turn = 2; turn <= 8; turn += 1) await session.run(words(900)).result;
+  expect(session.session.compactionState.folds).toBe(1);
+  const [notes] = messagesOf(session.session);
+  const text = notes === undefined ? "" : textOf(notes);
+  return /--- The user's words ---\n([^]*)\n<\/notes/.exec(text)?.[1];
+}
+
 test("what the user wrote stands in the notes word for word, as far as it fits (H-13)", async () => {
-  const wordsIn = async (userWordsTokensMax: number): Promise<string | undefined> => {
-    const settings = { compactAtShare: 0.03, tailTurnsMin: 1, userWordsTokensMax };
-    await using engine = await open({ settings });
-    const session = await engine.session("one");
-    await session.run("Never touch the main branch.").result;
-    for (let turn = 2; turn <= 8; turn += 1) await session.run(words(900)).result;
-    expect(session.session.compactionState.folds).toBe(1);
-    const [notes] = messagesOf(session.session);
-    const text = notes === undefined ? "" : textOf(notes);
-    return /--- The user's words ---\n([^]*)\n<\/notes/.exec(text)?.[1];
-  };
-  expect(await wordsIn(2_000)).toBe(
+  expect(await wordsAfter(2_000)).toBe(
     "(others, older or longer, are not repeated)\n[user message]\nNever touch the main branch.",
   );
-  expect(await wordsIn(0)).toBeUndefined();
+  expect(await wordsAfter(0)).toBeUndefined();
 });

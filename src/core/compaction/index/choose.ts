@@ -1,4 +1,5 @@
 // Chooses the identifiers of an index: the likeliest per token, each once, each folder and owner paid once.
+import { groupFolders } from "./folders.ts";
 import { groupOf, partsOf, type Mention } from "./mention.ts";
 import type { Ranked } from "./rank.ts";
 
@@ -27,7 +28,8 @@ export function chooseEntries(
   let chosen: readonly Mention[] = [];
   // A short one may be chosen before the long one that contains it; the next round frees its room.
   for (let round = 0; round < roundsMax; round += 1) {
-    const order = byDensity(candidates.filter(({ mention }) => !covered.has(mention.text)));
+    const open = candidates.filter(({ mention }) => !covered.has(mention.text));
+    const order = byDensity(open.map(toShared(chosen, countText)));
     const used = order.filter(({ mention }) => isUsed(mention));
     const reserved = new Set(fill([...first, ...used], covered, tokensMax * usedShare));
     // `fill` takes duplicates once.
@@ -64,6 +66,28 @@ function withCost({ mention, chance }: Ranked, countText: (text: string) => numb
 function groupCost({ kind }: Mention, group: string, countText: (text: string) => number): number {
   if (group === "") return 0;
   return kind === "path" ? folderShare * countText(`${group}:\n`) : countText(` ${group}`);
+}
+
+/** A folder inside one that the round before wrote costs only the rest of its path. */
+function toShared(
+  chosen: readonly Mention[],
+  countText: (text: string) => number,
+): (candidate: Candidate) => Candidate {
+  const paths = chosen.filter(({ kind }) => kind === "path").map(({ text }) => text);
+  const outer = groupFolders(paths).map(({ folder }) => folder);
+  const costs = new Map<string, number>();
+  return (candidate) => {
+    const { group, mention } = candidate;
+    if (mention.kind !== "path") return candidate;
+    const known = costs.get(group);
+    if (known !== undefined) return { ...candidate, groupTokens: known };
+    const inside = outer.filter((folder) => group.startsWith(folder) && group !== folder);
+    const longest = Math.max(0, ...inside.map(({ length }) => length));
+    const groupTokens =
+      longest === 0 ? candidate.groupTokens : countText(` ${group.slice(longest)}:\n`);
+    costs.set(group, groupTokens);
+    return { ...candidate, groupTokens };
+  };
 }
 
 /** The most expected use per token first. The names of a folder pay for it together, as do the members of an owner. */

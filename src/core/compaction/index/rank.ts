@@ -33,7 +33,8 @@ export function compareMentions(left: Mention, right: Mention): number {
 /**
  * A logistic model of "the agent writes it after the compaction, before it is shown again". Fitted on the
  * repositories of one half of a set of recorded sessions and rounded; the other half confirms it. Features that are
- * rare there have weights by judgement: user requests, failures, commands, hosts, ids, codes and URLs.
+ * rare there have weights by judgement: user requests, failures, commands, hosts, codes and URLs. So have ids and
+ * dotted names, which other sessions lost most often: few results show them again.
  */
 const weights = {
   base: -7.5,
@@ -51,11 +52,11 @@ const weights = {
 const kindWeights: Readonly<Record<IdentifierKind, number>> = {
   path: 0.6,
   constant: 0,
-  dotted: 0.2,
+  dotted: 0.5,
   file: 0,
   symbol: 0.5,
   url: 0,
-  id: 0.3,
+  id: 1,
   host: -0.3,
   code: -0.3,
   command: -0.5,

@@ -5,6 +5,7 @@ import {
   planCompactionLimits,
   planNoteSizes,
   toBoundaryWish,
+  type NoteSizes,
 } from "./compaction-limits.ts";
 import { defaultCompactionSettings, type CompactionSettings } from "./settings.ts";
 
@@ -125,21 +126,23 @@ test("in a small window each part of the notes takes an eighth at most", () => {
   });
 });
 
+function sizesFor(
+  compactedTokens: number,
+  windowTokens: number,
+  more: Partial<CompactionSettings> = {},
+): NoteSizes {
+  return planNoteSizes({ ...settings, ...more }, { windowTokens }, compactedTokens);
+}
+
 test("the user's words take a twentieth of what is compacted at most, and can be turned off", () => {
-  const wordsFor = (compactedTokens: number, userWordsTokensMax = 2_000): number =>
-    planNoteSizes({ ...settings, userWordsTokensMax }, { windowTokens: 200_000 }, compactedTokens)
-      .userWordsTokens;
-  expect([9_000, 10_000, 100_000].map((tokens) => wordsFor(tokens))).toEqual([0, 500, 2_000]);
-  expect(wordsFor(100_000, 0)).toBe(0);
+  const parts = [9_000, 10_000, 100_000].map((tokens) => sizesFor(tokens, 200_000));
+  expect(parts.map(({ userWordsTokens }) => userWordsTokens)).toEqual([0, 500, 2_000]);
+  expect(sizesFor(100_000, 200_000, { userWordsTokensMax: 0 }).userWordsTokens).toBe(0);
 });
 
 test("a summary may take a fifth of what it replaces, within limits that can be set (H-13)", () => {
-  const summaryFor = (compactedTokens: number, more: Partial<CompactionSettings> = {}) =>
-    planNoteSizes({ ...settings, ...more }, { windowTokens: 400_000 }, compactedTokens)
-      .summaryTokens;
-  expect([5_000, 30_000, 300_000].map((tokens) => summaryFor(tokens))).toEqual([
-    4_096, 6_000, 12_000,
-  ]);
-  expect(summaryFor(30_000, { summaryShareMax: 0.3 })).toBe(9_000);
-  expect(summaryFor(300_000, { summaryTokensMax: 900 })).toBe(900);
+  const parts = [5_000, 30_000, 300_000].map((tokens) => sizesFor(tokens, 400_000));
+  expect(parts.map(({ summaryTokens }) => summaryTokens)).toEqual([4_096, 6_000, 12_000]);
+  expect(sizesFor(30_000, 400_000, { summaryShareMax: 0.3 }).summaryTokens).toBe(9_000);
+  expect(sizesFor(300_000, 400_000, { summaryTokensMax: 900 }).summaryTokens).toBe(900);
 });
