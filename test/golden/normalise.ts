@@ -49,6 +49,7 @@ const newerKeys: ReadonlySet<string> = new Set([
   "resultMessageId",
   "sizes",
   "tiers",
+  "routing_policy_version",
 ]);
 
 /** UUIDs and ULIDs. Ids of the simulator are the same in every run. */

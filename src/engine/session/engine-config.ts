@@ -4,6 +4,7 @@ import type { PaceKind } from "../../core/cache/pace.ts";
 import { findPolicy } from "../../core/cache/policies.ts";
 import type { Policy, PolicyName } from "../../core/cache/policy.ts";
 import type { CompactionSettings } from "../../core/compaction/plan/settings.ts";
+import { hashContent } from "../../core/hash.ts";
 import type { AgentEvent } from "../../core/layers/event.ts";
 import type { RoutingConfig } from "../../core/config/schema/models.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
@@ -39,6 +40,11 @@ export interface EngineConfig {
   readonly moment?: Pick<AgentEvent, "sender" | "channel">;
   /** Rules that choose a turn's model. By default every session stays with its own. */
   readonly routing?: RoutingConfig;
+}
+
+/** Equal settings of the routing have equal versions. */
+export function routingVersionOf(config: EngineConfig): string {
+  return hashContent(JSON.stringify(routingOf(config))).slice(0, 12);
 }
 
 export function routingOf({ routing }: EngineConfig): RoutingConfig {

@@ -33,6 +33,8 @@ export interface EngineDeps extends Naming {
   readonly events?: Emitter;
   /** Takes secrets out of every tool result before it is recorded, sent or shown. */
   readonly redact?: Redact;
+  /** Called with each warning about its sessions once, such as a provider that takes no cache markers. */
+  readonly onNotice?: (notice: string) => void;
   /** Milliseconds since 1970; the machine's clock by default. */
   readonly now?: () => number;
 }

@@ -12,7 +12,13 @@ import { watchTools, withoutSecrets } from "../turn/answer-tools.ts";
 import type { Compaction, Deps } from "../turn/deps.ts";
 import type { HandleParts } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
-import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
+import {
+  compactionOf,
+  optionsOf,
+  policyOf,
+  routingVersionOf,
+  type EngineConfig,
+} from "./engine-config.ts";
 import type { EngineContext, EngineDeps } from "./engine-deps.ts";
 import type { ReachedSession } from "./route-turn.ts";
 
@@ -55,6 +61,7 @@ export async function toDeps(
       };
     },
     onRecorded,
+    routingVersion: routingVersionOf(config),
     refresh: async (before) => {
       config = await readConfig();
       const refreshed = shareSizes(withSettings(before, config, deps), sizes);

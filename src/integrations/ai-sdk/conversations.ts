@@ -14,6 +14,8 @@ import type { CallOptions } from "../../core/wire/protocol.ts";
 import type { RunningTurn } from "../../engine/turn/running-turn.ts";
 import { openSession } from "../../engine/session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
+import { continueEvents, emitResumed } from "../../engine/events/session-events.ts";
+import type { Emitter } from "../../engine/events/turn-emitter.ts";
 import { resumeSession } from "../../engine/session/stored-session.ts";
 import type { ReachedModel } from "./reach-model.ts";
 import type { ReadPrompt } from "./read-prompt.ts";
@@ -32,6 +34,7 @@ export interface ConversationOptions {
   readonly ledger?: Ledger;
   readonly sessionId?: string;
   readonly agent?: string;
+  readonly events?: Emitter;
 }
 
 export interface FoundConversation {
@@ -160,7 +163,7 @@ interface Beginning {
 /** Resumes the named session from the ledger if the prompt continues it. */
 async function resumeKnown(
   { foundation, messages, reached, options }: Beginning,
-  { ledger, sessionId, policy, counter }: ConversationOptions,
+  { ledger, sessionId, policy, counter, events }: ConversationOptions,
 ): Promise<Session | null> {
   if (ledger === undefined || sessionId === undefined) return null;
   const { facts: model, protocol } = reached;
@@ -170,7 +173,10 @@ async function resumeKnown(
   const setup = { model, protocol, policy, counter, options };
   const session = await resumeSession(ledger, sessionId, setup);
   const known: Conversation = { session, turn: null, isBusy: false };
-  return isAfter(known, messages, foundation) ? session : null;
+  if (!isAfter(known, messages, foundation)) return null;
+  const last = await continueEvents({ ledger, ...(events && { events }) }, sessionId);
+  emitResumed(events, session, last);
+  return session;
 }
 
 async function openNew(
