@@ -35,6 +35,18 @@ const readTool = defineTool({
   run: ({ path }) => readFile(path, "utf8"),
 });
 
+test("a library user is told once that a provider takes no cache markers", async () => {
+  const notices: string[] = [];
+  const onNotice = (text: string): void => void notices.push(text);
+  const simulate = { model: createScripted([{ text: "Yes.", times: "always" }]) };
+  await using engine = await openEngine({ ...usual, model: "gpt-5.5", simulate, onNotice });
+  await (await engine.session("one")).run("Hello.").result;
+  await (await engine.session("two")).run("Hello.").result;
+  expect(notices.filter((text) => text.includes("takes no cache markers"))).toEqual([
+    expect.stringContaining("it caches by itself, and the prefix is kept stable"),
+  ]);
+});
+
 test("ten lines run a turn with a tool, and the session is found again by its name", async () => {
   const store = join(folder, "agent.db");
   const system = "You are a careful reviewer.";

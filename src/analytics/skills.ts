@@ -1,5 +1,10 @@
 // Which skills were loaded, why, and how many tokens they took.
-import type { Analysis, Label } from "./analysis.ts";
+import { fieldsOf, parseFields, textIn } from "../core/message/fields.ts";
+import { skillLoadName } from "../core/skills/recover-activations.ts";
+import type { ResultRow } from "../edge/stores/sql/database.ts";
+import { integerOrNull, text } from "../edge/stores/sql/read-row.ts";
+import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
+import { ratio } from "./figures.ts";
 import {
   countBy,
   eventLabel,
@@ -20,6 +25,12 @@ export interface SkillFigures {
   readonly session_count: number;
   /** Searches; if rows are skills, searches that found the skill. */
   readonly search_count: number;
+  /** How often a session had the body in its prompt from the start. */
+  readonly preload_count: number;
+  /** In how many of these the agent asked for the skill itself. */
+  readonly asked_preload_count: number;
+  /** Asked ÷ preloaded. */
+  readonly asked_preload_share: number | null;
   readonly last_loaded_at: string | null;
 }
 
@@ -29,9 +40,14 @@ export const skills: Analysis<SkillFigures> = {
   orders: ["load_count", "loaded_tokens", "search_count", "last_loaded_at"],
   async ask(ledger, question) {
     const events = await readEvents(ledger, question, ["skill.loaded", "skill.search"]);
+    const asked = await readAsked(ledger, question);
     const groups = groupEvents(events, (event) => labelsOf(event, question.groupBy));
     const rows = [...groups].map(([label, group]) => {
       const loads = group.filter(({ type }) => type === "skill.loaded");
+      const preloaded = loads.filter((event) => textField(event, "load_reason") === "always");
+      const wanted = preloaded.filter((event) =>
+        asked.has(pairOf(event.sessionId, textField(event, "skill_id"))),
+      );
       const lastMs = loads.reduce((last, { timeMs }) => Math.max(last, timeMs), 0);
       const figures: SkillFigures = {
         load_count: loads.length,
@@ -39,6 +55,9 @@ export const skills: Analysis<SkillFigures> = {
         loaded_tokens: sumField(loads, "load_size_tokens"),
         session_count: sessionCount(group),
         search_count: group.length - loads.length,
+        preload_count: preloaded.length,
+        asked_preload_count: wanted.length,
+        asked_preload_share: ratio(wanted.length, preloaded.length),
         last_loaded_at: loads.length === 0 ? null : toIso(lastMs),
       };
       return { label, figures };
@@ -46,6 +65,36 @@ export const skills: Analysis<SkillFigures> = {
     return { rows };
   },
 };
+
+function pairOf(sessionId: string, skill: string | null): string {
+  return JSON.stringify([sessionId, skill]);
+}
+
+/** Sessions and the skills that their agents asked for, also for one that was in the prompt already. */
+async function readAsked(
+  { query }: LedgerSnapshot,
+  { window }: Question,
+): Promise<ReadonlySet<string>> {
+  const rows = await query(
+    `SELECT c.session_id, u.position, q.content FROM tool_calls u JOIN turns t ON t.id = u.turn_id
+    JOIN calls c ON c.turn_id = u.turn_id AND c.number = u.call_number
+    JOIN messages q ON q.branch_id = t.branch_id AND q.turn_seq = t.seq AND q.idx = u.message_idx
+    WHERE u.name = ? AND c.started_ms >= ? AND c.started_ms < ?`,
+    [skillLoadName, window.startMs, window.endMs],
+  );
+  return new Set(rows.map((row) => pairOf(text(row, "session_id"), nameIn(row))));
+}
+
+/** The skill that a tool use names; null if it names none. */
+function nameIn(row: ResultRow): string | null {
+  const blocks: unknown = JSON.parse(text(row, "content"));
+  const block: unknown = Array.isArray(blocks)
+    ? blocks[integerOrNull(row, "position") ?? -1]
+    : null;
+  const { inputJson } = fieldsOf(block);
+  const input = typeof inputJson === "string" ? parseFields(inputJson) : undefined;
+  return textIn(input ?? {}, "name") ?? null;
+}
 
 /** A search counts once for every skill it found. Its event does not name the skills' sources. */
 function labelsOf(event: StoredEvent, groupBy: string): readonly Label[] {

@@ -3,7 +3,6 @@ import { modelOf } from "../core/config/resolve-agent.ts";
 import { resolveProfile } from "../core/config/resolve-profile.ts";
 import type { Redact } from "../core/events/redact-secrets.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
-import type { SessionRecord } from "../core/ledger/session-record.ts";
 import type { PaceKind } from "../core/cache/pace.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { Catalogue } from "../core/models/catalogue.ts";
@@ -16,17 +15,14 @@ import { checkFork, checkName } from "../engine/session/check-input.ts";
 import { createEngine, type Engine } from "../engine/session/create-engine.ts";
 import type { EngineDeps } from "../engine/session/engine-deps.ts";
 import type { EngineConfig } from "../engine/session/engine-config.ts";
-import type { EngineSession } from "../engine/session/engine-session.ts";
 import { toDelegationOptions, toEngineConfig, toSummariserName } from "./config/from-config.ts";
 import { withDelegation } from "../engine/sub-agents/sub-agent.ts";
-import { unlessRefused } from "../engine/events/turn-emitter.ts";
 import { openWorkspaceWorld } from "../engine/world/workspace-world.ts";
 import { loadTools } from "./parts/load-tools.ts";
 import { createFindSummariser } from "./parts/find-summariser.ts";
 import { perSource } from "../engine/world/per-source.ts";
 import type { FollowedConfig } from "./config/follow-config.ts";
 import type { Counters } from "./parts/open-counters.ts";
-import { continueEvents } from "./ledger/open-events.ts";
 import type { HostProviders } from "./parts/open-providers.ts";
 import type { HostWorkspace } from "./parts/open-workspace.ts";
 import { markSimulated, requireSameKind } from "./ledger/simulated-session.ts";
@@ -91,7 +87,7 @@ export function openHostEngine(parts: EngineParts, owner: EngineOwner): Engine {
   const deps = toDeps(parts, owner, readConfig);
   const delegation = perSource(() => config.now(), toDelegationOptions);
   const engine = createEngine(readConfig, withDelegation(readConfig, deps, delegation));
-  return continuing(engine, parts);
+  return ofOneKind(engine, parts);
 }
 
 function toDeps(
@@ -154,37 +150,26 @@ function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<Engi
   return async (session) => markSimulated(await open(session), { isTemporary });
 }
 
-/** A resumed session's events come after its stored ones and begin with session.resumed. */
-export function continuing(
+/** A real model does not continue a simulated session, nor the reverse. */
+export function ofOneKind(
   engine: Engine,
   {
-    events,
     ledger,
     providers: { isSimulated },
-  }: Pick<EngineParts, "events" | "ledger"> & {
+  }: Pick<EngineParts, "ledger"> & {
     readonly providers: Pick<HostProviders, "isSimulated">;
   },
 ): Engine {
-  const checkKind = async (id: string): Promise<SessionRecord | null> => {
+  const checkKind = async (id: string): Promise<void> => {
     checkName(id, "the name of a session");
     const record = await ledger.findSession(id);
     if (record !== null) requireSameKind(record, isSimulated);
-    return record;
-  };
-  const resume = async (id: string, open: () => Promise<EngineSession>): Promise<EngineSession> => {
-    const last = await continueEvents(events, ledger, id);
-    const resumed = await open();
-    const { key } = resumed.session.thread.foundation;
-    const payload = { workspace_hash: key, last_event_id_at_resume: last };
-    const resuming = { type: "session.resumed", sessionId: id, payload } as const;
-    unlessRefused(() => events.emit({ ...resuming, parentEventId: last }));
-    return resumed;
   };
   return {
     ...engine,
     session: async (id, options) => {
-      const open = (): Promise<EngineSession> => engine.session(id, options);
-      return (await checkKind(id)) === null ? open() : resume(id, open);
+      await checkKind(id);
+      return engine.session(id, options);
     },
     fork: async (from) => {
       const { sessionId } = checkFork(from);
@@ -193,7 +178,7 @@ export function continuing(
     },
     resume: async (id) => {
       await checkKind(id);
-      return resume(id, () => engine.resume(id));
+      return engine.resume(id);
     },
   };
 }

@@ -22,7 +22,7 @@ import type { SimulatorOptions } from "../simulator/index.ts";
 import { isSimulatedModel } from "./config/choose-model.ts";
 import { openAll, type Keep } from "./open-all.ts";
 import { providerVariableNames } from "./config/environment.ts";
-import { continuing } from "./host-engine.ts";
+import { ofOneKind } from "./host-engine.ts";
 import { openCounters } from "./parts/open-counters.ts";
 import { followSecrets } from "./tool-secrets.ts";
 import { openEngineWorld, type EngineWorldOptions } from "./parts/engine-world.ts";
@@ -167,6 +167,7 @@ async function openParts(
     ledger,
     events,
     redact,
+    onNotice,
     catalogue,
     counter,
     onNotice,
@@ -183,7 +184,7 @@ async function openParts(
   };
   const { workspace } = options;
   const configured = workspace === undefined ? options : { workspacePath: workspace, ...options };
-  const engine = continuing(keep(createEngine(configured, deps)), { events, ledger, providers });
+  const engine = ofOneKind(keep(createEngine(configured, deps)), { ledger, providers });
   const usual = unfinished === undefined ? {} : { unfinished };
   return {
     ...engine,

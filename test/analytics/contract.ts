@@ -407,6 +407,9 @@ export function analyticsContract(store: TestStore): void {
         loaded_tokens: 300,
         session_count: 1,
         search_count: 1,
+        preload_count: 0,
+        asked_preload_count: 0,
+        asked_preload_share: null,
         last_loaded_at: "2026-11-16T00:00:00.702Z",
       },
       {
@@ -416,6 +419,9 @@ export function analyticsContract(store: TestStore): void {
         loaded_tokens: 0,
         session_count: 1,
         search_count: 1,
+        preload_count: 0,
+        asked_preload_count: 0,
+        asked_preload_share: null,
         last_loaded_at: null,
       },
     ]);

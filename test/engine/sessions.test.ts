@@ -12,7 +12,8 @@ import type { CallToSend } from "../../src/edge/providers/run-attempts.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import type { EngineDeps, Reached } from "../../src/engine/session/engine-deps.ts";
 import { createEngine, type Engine } from "../../src/engine/session/create-engine.ts";
-import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
+import { createEventBus } from "../../src/edge/events/event-bus.ts";
+import { routingVersionOf, type EngineConfig } from "../../src/engine/session/engine-config.ts";
 
 type Answer = (call: CallToSend, number: number) => string | Promise<string>;
 
@@ -249,4 +250,38 @@ test("what is no event is refused at once", async () => {
   const session = await engine.open();
   // @ts-expect-error An application without types.
   expect(() => session.run(null)).toThrow("a turn begins with a message");
+});
+
+test("an engine tells that a session goes on, by either way to open it, after the session's last event", async () => {
+  const ledger = await openLedger(":memory:");
+  const bus = createEventBus({ store: ledger, onProblem: () => {} });
+  const { engine } = await setUp(() => "Yes.", { ledger, deps: { events: bus } });
+  const first = await engine.open({ id: "s" });
+  await first.run("Hello.").result;
+  await first.close();
+  await bus.flush();
+  const again = await engine.resume("s");
+  await again.close();
+  await (await engine.session("s")).close();
+  await bus.close();
+  const events = [];
+  for await (const event of ledger.readEvents({ sessionId: "s" })) events.push(event);
+  const resumed = events.filter(({ type }) => type === "session.resumed");
+  expect(resumed).toHaveLength(2);
+  const before = events[events.findIndex(({ type }) => type === "session.resumed") - 1];
+  expect(resumed[0]).toMatchObject({
+    parentEventId: before?.id,
+    payload: { last_event_id_at_resume: before?.id },
+  });
+  const [created] = events;
+  if (created?.type !== "session.created") throw new Error("the first event is another one");
+  // The version of the routing, not the name of a cache policy.
+  expect(created.payload.routing_policy_version).toMatch(/^[0-9a-f]{12}$/);
+});
+
+test("another routing has another version, and the same one the same", () => {
+  const plain = routingVersionOf({ model: "claude-sonnet-4-6" });
+  expect(routingVersionOf({ model: "claude-haiku-4-5", policy: "metis" })).toBe(plain);
+  const routing = { isSticky: false, rules: [], patterns: [], workspaceDefault: null };
+  expect(routingVersionOf({ model: "claude-sonnet-4-6", routing })).not.toBe(plain);
 });

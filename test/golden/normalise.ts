@@ -50,6 +50,7 @@ const newerKeys: ReadonlySet<string> = new Set([
   "sizes",
   "tiers",
   "switches",
+  "routing_policy_version",
 ]);
 
 /** UUIDs and ULIDs. Ids of the simulator are the same in every run. */

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { dumpLedger } from "./dump-ledger.ts";
 import type { Ledger } from "./kit.ts";
 import { createNames, startMs } from "./normalise.ts";
-import { compareWithRecord, toEvent, toRequests } from "./record.ts";
+import { compareWithRecord, toEvent, toldIn, toRequests } from "./record.ts";
 import { asks, look, script } from "./replies.ts";
 import type { Side } from "./sides.ts";
 import { openStage, type Stage } from "./stage.ts";
@@ -58,7 +58,7 @@ function toStoredRecord(stage: Stage): object {
     requests: toRequests(stage.seen, names),
     parts: names.inValue(stage.parts),
     results: names.inValue(stage.results),
-    events: stage.told.map((event) => toEvent(event, names)),
+    events: toldIn(stage).map((event) => toEvent(event, names)),
     calls,
     sessions,
   };

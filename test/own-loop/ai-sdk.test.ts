@@ -14,6 +14,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
+import { createEventBus } from "../../src/edge/events/event-bus.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import {
   strataMiddleware,
@@ -203,9 +204,15 @@ test("a conversation that goes on is one session, over several calls of the SDK 
   expect((await ledger.findSession("demo"))?.turnCount).toBe(2);
   expect(told[2]?.entry.usage?.cacheReadTokens).toBeGreaterThan(1024);
   messages.push(...second.responseMessages, { role: "user", content: "And now?" });
-  const later = wrapped("anthropic", { session: { ledger, id: "demo" } }, [{ text: "Nothing." }]);
+  const events = createEventBus({ store: ledger, onProblem: () => {} });
+  const again = { ledger, id: "demo", events };
+  const later = wrapped("anthropic", { session: again }, [{ text: "Nothing." }]);
   await generateText({ ...about, model: later.model, messages });
   expect(later.told.map(({ sessionId }) => sessionId)).toEqual(["demo"]);
+  await events.close();
+  const types: string[] = [];
+  for await (const { type } of ledger.readEvents({ sessionId: "demo" })) types.push(type);
+  expect(types.slice(0, 2)).toEqual(["session.resumed", "turn.started"]);
   expect((await ledger.findSession("demo"))?.turnCount).toBe(3);
 });
 

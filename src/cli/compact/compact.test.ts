@@ -150,7 +150,11 @@ describe("strata compact compacts", () => {
       "What depends on module 8?",
       "Read; nothing depends on it.",
     ]);
-    expect(events.slice(-2)).toEqual(["compaction.started", "compaction.completed"]);
+    expect(events.slice(-3)).toEqual([
+      "session.resumed",
+      "compaction.started",
+      "compaction.completed",
+    ]);
     expect(out).toContain(`compaction  ${compaction?.turnId}\n`);
     expect(out).toContain("kind        summary by claude-sonnet-4-6 of anthropic\n");
     expect(out).toContain("turns       5 of 8 compacted, through build-5; kept from build-6 on\n");

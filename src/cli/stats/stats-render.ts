@@ -54,7 +54,8 @@ const shown: Readonly<Record<AnalysisName, string>> = {
   reliability:
     "call_count failed_call_count partial_call_count failure_rate latency_ms_p50 latency_ms_p95 turn_count failed_turn_count open_turn_count tool_use_count failed_tool_use_count failures",
   routing: "turn_count switched_turn_count decided_by",
-  skills: "load_count loaded_tokens session_count search_count last_loaded_at load_reasons",
+  skills:
+    "load_count loaded_tokens session_count search_count preload_count asked_preload_share last_loaded_at load_reasons",
   misses:
     "miss_count session_count lost_tokens lost_cost_usd unpriced_miss_count provider_agreed_count provider_differed_count causes sections costliest_block costliest_byte costliest_detail",
   compactions:

@@ -1,4 +1,5 @@
 // Events about a whole session: opened and closed.
+import { createEventIds } from "../../core/events/event-ids.ts";
 import type { PayloadOf } from "../../core/events/event.ts";
 import type { QueueDrop } from "../../core/ledger/queue-record.ts";
 import { toUsd } from "../../core/events/payload-spelling.ts";
@@ -9,9 +10,13 @@ import { toParent } from "../../core/turn/turn-payloads.ts";
 import { unlessRefused, type Emitter } from "./turn-emitter.ts";
 
 /** Emits a new session and its initial skills, before any of its turns. */
-export function emitOpened(bus: Emitter | undefined, session: Session): void {
+export function emitOpened(
+  bus: Emitter | undefined,
+  session: Session,
+  routingVersion: string,
+): void {
   if (bus === undefined) return;
-  const { id: sessionId, agent, origin, model, policy, thread } = session;
+  const { id: sessionId, agent, origin, model, thread } = session;
   const { workspacePath, preactivated } = session;
   const opened = unlessRefused(() =>
     bus.emit({
@@ -23,7 +28,7 @@ export function emitOpened(bus: Emitter | undefined, session: Session): void {
         workspace_path: workspacePath ?? "(none)",
         workspace_hash: thread.foundation.key,
         initial_active_model: model.id,
-        routing_policy_version: policy.name,
+        routing_policy_version: routingVersion,
       },
     }),
   );
@@ -47,6 +52,41 @@ export function emitDropped(
 ): void {
   const payload = { item_id: id, status, cause };
   unlessRefused(() => bus?.emit({ type: "queue.dropped", sessionId, payload }));
+}
+
+/**
+ * Makes the next event ids of a session sort after the stored ones, even if another clock is ahead of ours.
+ * Returns the last stored id; null if there is none. Call it before the session's first event.
+ */
+export async function continueEvents(
+  { events, ledger, now = Date.now }: Pick<EngineDeps, "events" | "ledger" | "now">,
+  sessionId: string,
+): Promise<string | null> {
+  if (events === undefined) return null;
+  const touchedMs = (await ledger.findSession(sessionId))?.updatedMs ?? Infinity;
+  const fromMs = Math.min(now(), touchedMs - eventsLateMs);
+  // The smallest id of that moment.
+  const afterId = createEventIds().next(fromMs, new Uint8Array(10));
+  let last: string | null = null;
+  for await (const { id } of ledger.readEvents({ sessionId, afterId })) last = id;
+  if (last !== null) events.continueSession?.(sessionId, last);
+  return last;
+}
+
+/** The last events of a session are about as old as its last write; clocks differ. */
+const eventsLateMs = 60_000;
+
+/** Emits that a session was opened again, after its last event. */
+export function emitResumed(
+  events: Emitter | undefined,
+  { id: sessionId, thread }: Pick<Session, "id" | "thread">,
+  last: string | null,
+): void {
+  if (events === undefined) return;
+  const payload = { workspace_hash: thread.foundation.key, last_event_id_at_resume: last };
+  unlessRefused(() =>
+    events.emit({ type: "session.resumed", sessionId, payload, parentEventId: last }),
+  );
 }
 
 /** Emits nothing for an unrecorded session. A failing ledger does not stop the close. */

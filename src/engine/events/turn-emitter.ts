@@ -18,6 +18,8 @@ export interface Emitter {
   prepare<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;
   /** Delivers an event that is already stored. */
   deliver(event: StrataEvent): void;
+  /** Makes the next ids of a session greater than this one, which another process made. */
+  continueSession?(sessionId: string, lastEventId: string): void;
 }
 
 export interface About {

@@ -21,6 +21,7 @@ import type { SessionOrigin } from "../../core/session/session.ts";
 import type { EngineContext, EngineDeps } from "./engine-deps.ts";
 import { findModelSetup } from "./recorded-setup.ts";
 import { usualRole } from "../../core/session/session-role.ts";
+import { continueEvents, emitResumed } from "../events/session-events.ts";
 import { emptyWorld, foundationOf, type World, type WorldOwner } from "../world/world.ts";
 
 export interface Engine {
@@ -76,6 +77,7 @@ export function createEngine(
     typeof given === "function" ? checkConfig(await given()) : given;
   const context = { deps, readConfig, sizes: new Map<string, LearnedSizes>() };
   const open = new Set<EngineSession>();
+  const told = new Set<string>();
   let isClosed = false;
   const keep = async (
     opening: Promise<OpenedSession>,
@@ -84,6 +86,10 @@ export function createEngine(
     const opened = await opening.catch((error: unknown) => {
       throw toStrataError(error, "opening the session");
     });
+    for (const warning of opened.session.warnings) {
+      if (!told.has(warning)) deps.onNotice?.(warning);
+      told.add(warning);
+    }
     const session: EngineSession = createEngineSession(
       context,
       { ...opened, ...(unfinished && { unfinished }) },
@@ -109,7 +115,7 @@ export function createEngine(
       checkOptions(options, ["model", "unfinished", "routingKey"]);
       const { unfinished = "finish", ...ofNew } = options;
       const isNew = (await deps.ledger.findSession(id)) === null;
-      const opening = isNew ? openNew(context, { id, ...ofNew }) : resumeOld(context, id);
+      const opening = isNew ? openNew(context, { id, ...ofNew }) : resumeAgain(context, id);
       return keep(opening, unfinished);
     },
     open: async (options = {}) => {
@@ -120,7 +126,7 @@ export function createEngine(
     resume: async (id) => {
       requireOpen();
       checkName(id, "the name of a session");
-      return keep(resumeOld(context, id));
+      return keep(resumeAgain(context, id));
     },
     fork: async (from) => {
       requireOpen();
@@ -194,6 +200,14 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
     });
     return { session, world, reached };
   });
+}
+
+/** Its events come after its stored ones and begin with session.resumed. */
+async function resumeAgain(context: EngineContext, id: string): Promise<OpenedSession> {
+  const last = await continueEvents(context.deps, id);
+  const opened = await resumeOld(context, id);
+  emitResumed(context.deps.events, opened.session, last);
+  return opened;
 }
 
 async function resumeOld(context: EngineContext, id: string): Promise<OpenedSession> {

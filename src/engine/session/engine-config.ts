@@ -4,6 +4,7 @@ import type { PaceKind } from "../../core/cache/pace.ts";
 import { findPolicy } from "../../core/cache/policies.ts";
 import type { Policy, PolicyName } from "../../core/cache/policy.ts";
 import type { CompactionSettings } from "../../core/compaction/plan/settings.ts";
+import { hashContent } from "../../core/hash.ts";
 import type { AgentEvent } from "../../core/layers/event.ts";
 import type { RoutingConfig } from "../../core/config/schema/models.ts";
 import { usualQueue, type QueueConfig } from "../../core/config/schema/queue.ts";
@@ -69,6 +70,11 @@ const routingUsual: RoutingConfig = {
   fallbackRestSeconds: 300,
   promptCaching: null,
 };
+
+/** Equal settings of the routing have equal versions. */
+export function routingVersionOf(config: EngineConfig): string {
+  return hashContent(JSON.stringify(routingOf(config))).slice(0, 12);
+}
 
 export function routingOf({ routing }: EngineConfig): RoutingConfig {
   return { ...routingUsual, ...routing };

@@ -38,6 +38,8 @@ export interface EngineDeps extends Naming {
   readonly onNotice?: (notice: string) => void;
   /** Takes secrets out of every tool result before it is recorded, sent or shown. */
   readonly redact?: Redact;
+  /** Called with each warning about its sessions once, such as a provider that takes no cache markers. */
+  readonly onNotice?: (notice: string) => void;
   /** Milliseconds since 1970; the machine's clock by default. */
   readonly now?: () => number;
   /** Runs a function after a delay; returns what cancels it. By default a timer that does not keep the process alive. */

@@ -27,7 +27,11 @@ import {
 /** Records the session. A given conversation becomes its first turn. */
 export async function recordSession(
   session: Session,
-  { ledger, events }: Pick<StepDeps, "ledger" | "events">,
+  {
+    ledger,
+    events,
+    routingVersion = "none",
+  }: Pick<StepDeps, "ledger" | "events" | "routingVersion">,
 ): Promise<Session> {
   if (session.isRecorded || ledger === undefined) return session;
   const { id, agent, role, model, thread } = session;
@@ -48,7 +52,7 @@ export async function recordSession(
     ...session.labels,
   };
   const record = await createOrFind(ledger, about);
-  emitOpened(events, session);
+  emitOpened(events, session, routingVersion);
   const { headTurnId, createdMs: openedMs } = record;
   return { ...session, isRecorded: true, headTurnId, openedMs };
 }

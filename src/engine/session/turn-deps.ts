@@ -13,7 +13,13 @@ import { watchTools, withoutSecrets } from "../turn/answer-tools.ts";
 import type { Compaction, Deps } from "../turn/deps.ts";
 import type { HandleParts } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
-import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
+import {
+  compactionOf,
+  optionsOf,
+  policyOf,
+  routingVersionOf,
+  type EngineConfig,
+} from "./engine-config.ts";
 import type { EngineContext, EngineDeps } from "./engine-deps.ts";
 import { createSpendingGuard } from "./spending.ts";
 import { fallBack } from "./fall-back.ts";
@@ -80,6 +86,7 @@ export async function toDeps(context: EngineContext, work: WorkInSession): Promi
     },
     spending: createSpendingGuard(session, deps.ledger, () => config),
     onRecorded,
+    routingVersion: routingVersionOf(config),
     refresh: async (before) => {
       config = await readConfig();
       const refreshed = shareSizes(withSettings(before, config, deps), sizes);

@@ -60,6 +60,8 @@ export interface StepDeps {
   readonly now: () => number;
   /** Gets the events; none by default. */
   readonly events?: Emitter;
+  /** Which rules choose models; "none" by default. */
+  readonly routingVersion?: string;
   /** Takes secrets out of the application's tool results; `runTools` gives clean ones. */
   readonly redact?: Redact;
   /** How the history is shortened; by default only if it does not fit the window. */

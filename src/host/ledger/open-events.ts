@@ -1,6 +1,5 @@
 // The event bus of a host. Events are stored in the ledger; problems become notices.
 import { messageOf } from "../../core/strata-error.ts";
-import { createEventIds } from "../../core/events/event-ids.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import {
   createEventBus,
@@ -43,25 +42,3 @@ function describeProblem(problem: BusProblem): string | null {
       return `${problem.eventCount} events were not stored: ${messageOf(problem.error)}`;
   }
 }
-
-/**
- * Makes the next event ids of a session sort after the stored ones, even if another clock is ahead of ours.
- * Returns the last stored id; null if there is none.
- */
-export async function continueEvents(
-  events: Pick<EventBus, "continueSession">,
-  ledger: Pick<Ledger, "findSession" | "readEvents">,
-  sessionId: string,
-): Promise<string | null> {
-  const touchedMs = (await ledger.findSession(sessionId))?.updatedMs ?? Infinity;
-  const fromMs = Math.min(Date.now(), touchedMs - eventsLateMs);
-  // The smallest id of that moment.
-  const afterId = createEventIds().next(fromMs, new Uint8Array(10));
-  let last: string | null = null;
-  for await (const { id } of ledger.readEvents({ sessionId, afterId })) last = id;
-  if (last !== null) events.continueSession(sessionId, last);
-  return last;
-}
-
-/** The last events of a session are about as old as its last write; clocks differ. */
-const eventsLateMs = 60_000;

@@ -7,6 +7,7 @@ import type {
   CompactionRequest,
   CompactionOutcome,
 } from "../../core/turn/compaction/compacting.ts";
+import { continueEvents, emitResumed } from "../../engine/events/session-events.ts";
 import type { Session } from "../../core/session/session.ts";
 
 export interface RecordedDeps extends Pick<Deps, "ledger" | "provider" | "compaction"> {
@@ -41,6 +42,8 @@ export async function compactRecorded(
   });
   const readHindrance = watchHindrance(bus);
   try {
+    const last = await continueEvents({ events: bus, ledger: deps.ledger }, session.id);
+    emitResumed(bus, session, last);
     const run = await compactSession(session, wish, {
       ...deps,
       events: bus,

@@ -11,6 +11,8 @@ import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
 import { openSession } from "../../engine/session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
+import { continueEvents, emitResumed } from "../../engine/events/session-events.ts";
+import type { Emitter } from "../../engine/events/turn-emitter.ts";
 import { resumeSession } from "../../engine/session/stored-session.ts";
 import { sessionOf, type Conversation } from "./conversation.ts";
 import { findNearest, isAfter } from "./match-conversation.ts";
@@ -25,6 +27,7 @@ export interface ConversationOptions {
   readonly agent?: string;
   /** Ends the open turn of a conversation that is given up. */
   readonly end: (conversation: Conversation) => Promise<void>;
+  readonly events?: Emitter;
 }
 
 export interface FoundConversation {
@@ -107,7 +110,7 @@ interface Beginning {
 /** Resumes the named session from the ledger if the prompt continues it. */
 async function resumeKnown(
   { foundation, messages, reached, options }: Beginning,
-  { ledger, sessionId, policy, counter }: ConversationOptions,
+  { ledger, sessionId, policy, counter, events }: ConversationOptions,
 ): Promise<Session | null> {
   if (ledger === undefined || sessionId === undefined) return null;
   const { facts: model, protocol } = reached;
@@ -117,7 +120,10 @@ async function resumeKnown(
   const setup = { model, protocol, policy, counter, options };
   const session = await resumeSession(ledger, sessionId, setup);
   const known: Conversation = { session, turn: null, isBusy: false };
-  return isAfter(known, messages, foundation, model) ? session : null;
+  if (!isAfter(known, messages, foundation, model)) return null;
+  const last = await continueEvents({ ledger, ...(events && { events }) }, sessionId);
+  emitResumed(events, session, last);
+  return session;
 }
 
 async function openNew(

@@ -78,6 +78,7 @@ export function strataMiddleware(options: StrataMiddlewareOptions = {}): StrataM
       ...(session && { ledger: session.ledger }),
       ...(session?.id !== undefined && { sessionId: session.id }),
       ...(session?.agent !== undefined && { agent: session.agent }),
+      ...(session?.events && { events: session.events }),
     }),
   };
   return {

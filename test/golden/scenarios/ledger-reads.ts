@@ -46,6 +46,8 @@ export const ledgerReads: Scenarios = {
 function asRecorded(line: string): string {
   if (line.includes('"tool_calls"')) return line.replace(/"started_ms":\d+/, '"started_ms":null');
   if (line.startsWith('{"calls"')) return line.replace(/\\"tiers\\":\[\[.*?\]\],/, "");
+  const routing = /(routing_policy_version\\":\\")[^"\\]*/;
+  if (line.includes("session.created")) return line.replace(routing, "$1adaptive");
   return line.includes('"type":"tool.') ? line.replace(/latency_ms\\":[\d.e-]+/, "") : line;
 }
 

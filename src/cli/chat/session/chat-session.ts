@@ -61,11 +61,7 @@ export async function openChatSession(
   });
   const emitOpened = async (): Promise<void> =>
     emit({ type: "opened", about: about(), totals: await tally.open(session.session) });
-  const open = async (): Promise<void> => {
-    await emitOpened();
-    for (const text of session.session.warnings) emit(noticeOf("warning", text));
-  };
-  await open();
+  await emitOpened();
   return {
     get session() {
       return session;
@@ -83,7 +79,7 @@ export async function openChatSession(
     change: async (next) => {
       const before = session;
       session = next;
-      await open();
+      await emitOpened();
       await before.close();
     },
     useModel: async (name) => {
