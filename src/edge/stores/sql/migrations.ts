@@ -19,45 +19,6 @@ const messageTerms = `
   UNIQUE (branch_id, turn_seq, idx, part),
   FOREIGN KEY (branch_id, turn_seq) REFERENCES turns (branch_id, seq)`;
 
-/** The columns of `calls` that steps 1 and 2 declare alike. */
-const callColumns = `
-  number BIGINT NOT NULL,
-  session_id TEXT NOT NULL,
-  started_ms BIGINT NOT NULL,
-  ended_ms BIGINT NOT NULL,
-  model TEXT NOT NULL,
-  provider TEXT NOT NULL,
-  policy TEXT NOT NULL,
-  request_hash TEXT NOT NULL,
-  status TEXT NOT NULL,
-  stop_reason TEXT,
-  uncached_tokens BIGINT,
-  read_tokens BIGINT,
-  write_5m_tokens BIGINT,
-  write_30m_tokens BIGINT,
-  write_1h_tokens BIGINT,
-  write_12h_tokens BIGINT,
-  write_24h_tokens BIGINT,
-  output_tokens BIGINT,
-  reasoning_tokens BIGINT,
-  cost_pico_usd BIGINT,
-  plan_json TEXT NOT NULL,
-  outcome_json TEXT NOT NULL,
-  entry_hash TEXT NOT NULL`;
-
-const callIndexes: readonly string[] = [
-  `CREATE INDEX calls_session ON calls (session_id)`,
-  // Covers all sums over calls, in time order: a tenth of the rows' size, and it grows only at its end.
-  `CREATE INDEX calls_window ON calls (
-    started_ms, session_id, model, provider, status, number, ended_ms,
-    uncached_tokens, read_tokens, write_5m_tokens, write_30m_tokens, write_1h_tokens, write_12h_tokens, write_24h_tokens,
-    output_tokens, reasoning_tokens, cost_pico_usd, turn_id
-  )`,
-  // The few calls that need more columns.
-  `CREATE INDEX calls_failed ON calls (started_ms) WHERE status <> 'complete'`,
-  `CREATE INDEX calls_discarded ON calls (started_ms) WHERE SUBSTR(outcome_json, 1, 15) = '{"discarded":[{'`,
-];
-
 export const migrations: readonly Migration[] = [
   {
     number: 1,
@@ -186,10 +147,41 @@ export const migrations: readonly Migration[] = [
       },
       `CREATE TABLE calls (
         turn_id TEXT NOT NULL REFERENCES turns (id),
-        ${callColumns},
+        number BIGINT NOT NULL,
+        session_id TEXT NOT NULL,
+        started_ms BIGINT NOT NULL,
+        ended_ms BIGINT NOT NULL,
+        model TEXT NOT NULL,
+        provider TEXT NOT NULL,
+        policy TEXT NOT NULL,
+        request_hash TEXT NOT NULL,
+        status TEXT NOT NULL,
+        stop_reason TEXT,
+        uncached_tokens BIGINT,
+        read_tokens BIGINT,
+        write_5m_tokens BIGINT,
+        write_30m_tokens BIGINT,
+        write_1h_tokens BIGINT,
+        write_12h_tokens BIGINT,
+        write_24h_tokens BIGINT,
+        output_tokens BIGINT,
+        reasoning_tokens BIGINT,
+        cost_pico_usd BIGINT,
+        plan_json TEXT NOT NULL,
+        outcome_json TEXT NOT NULL,
+        entry_hash TEXT NOT NULL,
         UNIQUE (turn_id, number)
       )`,
-      ...callIndexes,
+      `CREATE INDEX calls_session ON calls (session_id)`,
+      // Covers all sums over calls, in time order: a tenth of the rows' size, and it grows only at its end.
+      `CREATE INDEX calls_window ON calls (
+        started_ms, session_id, model, provider, status, number, ended_ms,
+        uncached_tokens, read_tokens, write_5m_tokens, write_30m_tokens, write_1h_tokens, write_12h_tokens, write_24h_tokens,
+        output_tokens, reasoning_tokens, cost_pico_usd, turn_id
+      )`,
+      // The few calls that need more columns.
+      `CREATE INDEX calls_failed ON calls (started_ms) WHERE status <> 'complete'`,
+      `CREATE INDEX calls_discarded ON calls (started_ms) WHERE SUBSTR(outcome_json, 1, 15) = '{"discarded":[{'`,
       `CREATE TABLE tool_calls (
         turn_id TEXT NOT NULL REFERENCES turns (id),
         tool_use_id TEXT NOT NULL,
@@ -264,14 +256,43 @@ export const migrations: readonly Migration[] = [
           `ALTER TABLE calls RENAME TO calls_before`,
           `CREATE TABLE calls (
             turn_id TEXT REFERENCES turns (id),
-            ${callColumns},
+            number BIGINT NOT NULL,
+            session_id TEXT NOT NULL,
+            started_ms BIGINT NOT NULL,
+            ended_ms BIGINT NOT NULL,
+            model TEXT NOT NULL,
+            provider TEXT NOT NULL,
+            policy TEXT NOT NULL,
+            request_hash TEXT NOT NULL,
+            status TEXT NOT NULL,
+            stop_reason TEXT,
+            uncached_tokens BIGINT,
+            read_tokens BIGINT,
+            write_5m_tokens BIGINT,
+            write_30m_tokens BIGINT,
+            write_1h_tokens BIGINT,
+            write_12h_tokens BIGINT,
+            write_24h_tokens BIGINT,
+            output_tokens BIGINT,
+            reasoning_tokens BIGINT,
+            cost_pico_usd BIGINT,
+            plan_json TEXT NOT NULL,
+            outcome_json TEXT NOT NULL,
+            entry_hash TEXT NOT NULL,
             kind TEXT NOT NULL DEFAULT 'turn',
             id TEXT,
             UNIQUE (turn_id, number)
           )`,
           `INSERT INTO calls SELECT b.*, 'turn', NULL FROM calls_before b`,
           `DROP TABLE calls_before`,
-          ...callIndexes,
+          `CREATE INDEX calls_session ON calls (session_id)`,
+          `CREATE INDEX calls_window ON calls (
+            started_ms, session_id, model, provider, status, number, ended_ms,
+            uncached_tokens, read_tokens, write_5m_tokens, write_30m_tokens, write_1h_tokens, write_12h_tokens, write_24h_tokens,
+            output_tokens, reasoning_tokens, cost_pico_usd, turn_id
+          )`,
+          `CREATE INDEX calls_failed ON calls (started_ms) WHERE status <> 'complete'`,
+          `CREATE INDEX calls_discarded ON calls (started_ms) WHERE SUBSTR(outcome_json, 1, 15) = '{"discarded":[{'`,
         ],
         postgres: [
           `ALTER TABLE calls ALTER COLUMN turn_id DROP NOT NULL`,
