@@ -11,10 +11,10 @@ import type { AnalysisName } from "../../src/analytics/analysis-names.ts";
 import type { AnalyticsQuery } from "../../src/analytics/analysis.ts";
 import type { Database } from "../../src/edge/stores/sql/database.ts";
 import type { TestStore } from "../ledger/stores.ts";
-import { noUsage } from "../../src/core/message/usage.ts";
-import { call, loneCall, newTurn, openSession, startMs } from "../ledger/test-kit.ts";
+import { call, newTurn, openSession, startMs } from "../ledger/test-kit.ts";
 import { ask, everyQuestion } from "./every-question.ts";
 import { writeScene } from "./scene.ts";
+import { warmCallsContract } from "./warm-calls.ts";
 
 export function analyticsContract(store: TestStore): void {
   const open = async (): Promise<Database> => {
@@ -26,6 +26,8 @@ export function analyticsContract(store: TestStore): void {
     name: AnalysisName,
     query: AnalyticsQuery = {},
   ): Promise<readonly object[]> => (await ask(await open(), name, query)).data;
+
+  warmCallsContract(store);
 
   test("a window may begin at the beginning of all times", async () => {
     const narrow = await dataOf("cache_effectiveness");
@@ -135,39 +137,6 @@ export function analyticsContract(store: TestStore): void {
         return [String(fields.get(groupBy)), fields.get("cost_usd")];
       });
       expect(Object.fromEntries(costs)).toEqual(expected);
-    });
-
-    test("has the calls that kept a cache warm in its sum, and not among the calls, the hits or the savings", async () => {
-      const { ledger, database } = await store.open();
-      await writeScene(ledger);
-      const model = "claude-sonnet-4-6";
-      const usage = { ...noUsage, cacheReadTokens: 1200 };
-      const paid = { model, usage, costPicoUsd: 360_000_000n, startMs: startMs + 150 };
-      const before = await ask(database, "savings", { groupBy: "session" });
-      await ledger.recordCall(loneCall("a", "w1", paid));
-      const answer = async (name: AnalysisName, groupBy?: string): Promise<object | undefined> =>
-        (await ask(database, name, groupBy === undefined ? {} : { groupBy })).data[0];
-      const cost = { cost_usd: "0.011698", warm_cost_usd: "0.000360" };
-      expect(await answer("cost", "session")).toMatchObject({
-        ...cost,
-        session: "a",
-        call_count: 5,
-        cached_input_tokens: 2500,
-        warm_call_count: 1,
-      });
-      expect(await answer("sessions")).toMatchObject({ ...cost, session: "a", call_count: 5 });
-      expect(await answer("cache_effectiveness")).toMatchObject({
-        model,
-        call_count: 5,
-        hit_rate: 2500 / 4800,
-      });
-      const [was, is] = [before.data[0], await answer("savings", "session")].map(savedOf) as [
-        Record<string, unknown>,
-        Record<string, unknown>,
-      ];
-      expect(is["cost_usd"]).toBe(was["cost_usd"]);
-      expect(Number(was["saved_usd"]) - Number(is["saved_usd"])).toBeCloseTo(0.00036, 9);
-      expect(is["compared_call_count"]).toBe(was["compared_call_count"]);
     });
 
     test("sums up more money than a number or an integer of the database holds", async () => {
@@ -567,8 +536,4 @@ function unpricedIn(rows: readonly object[]): readonly unknown[] {
 
 function iso(offsetMs: number): string {
   return new Date(startMs + offsetMs).toISOString();
-}
-
-function savedOf(row: object | undefined): unknown {
-  return JSON.parse(JSON.stringify(row)).no_cache;
 }

@@ -106,12 +106,14 @@ describe("refreshing the prefix of a session that waits", () => {
     ).toMatchObject({ pays: false });
   });
 
+  /** Whether it pays after so many lifetimes. */
+  const waited = (lifetimes: number): boolean | undefined =>
+    decideRefresh({
+      ...question,
+      kept: { ...kept, expiresMs: callMs + lifetimes * 300_000 },
+    })?.pays;
+
   test("pays less the longer the session has waited", () => {
-    const waited = (lifetimes: number): boolean | undefined =>
-      decideRefresh({
-        ...question,
-        kept: { ...kept, expiresMs: callMs + lifetimes * 300_000 },
-      })?.pays;
     expect([1, 3, 5, 7, 13].map(waited)).toEqual([true, true, true, false, false]);
   });
 

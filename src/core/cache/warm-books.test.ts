@@ -58,7 +58,7 @@ test("the time of the last call is not that of a refresh", () => {
 test("are stored only where there is something to store, and damaged ones count as none", () => {
   expect(keepBooks({ ...noWarmBooks, paidPicoUsd: 9n })).toBe(null);
   expect(readBooks(JSON.parse(JSON.stringify(keepBooks(warm))))).toEqual(warm);
-  for (const kept of [null, 3, { spent: "x", saved: 7, since: 5 }]) {
-    expect(readBooks(kept)).toEqual(noWarmBooks);
+  for (const damaged of [null, 3, { spent: "x", saved: 7, since: 5 }]) {
+    expect(readBooks(damaged)).toEqual(noWarmBooks);
   }
 });
