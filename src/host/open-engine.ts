@@ -170,7 +170,6 @@ async function openParts(
     onNotice,
     catalogue,
     counter,
-    onNotice,
     ...(options.compactionHooks === undefined ? {} : { compactionHooks: options.compactionHooks }),
     reach: async (facts) => {
       const reached = await providers.reach(facts);

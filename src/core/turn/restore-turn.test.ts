@@ -161,6 +161,22 @@ test.each<[string, Partial<RecordedTurn>, readonly Message[], readonly Message[]
   expect(lookAt(restore(more))).toEqual([current, sent, next]);
 });
 
+test("a turn that left its model tells so, and who it was", () => {
+  const turn = { id: "turn-1", startMs: noon, switches: [leftAfter(1)] };
+  const calls = [callOf(1, failedWith({ kind: "unreachable", detail: "" }))];
+  expect(restore({ turn, calls })).toMatchObject({
+    isRouteNews: true,
+    switches: [leftAfter(1)],
+    route: {
+      by: "fallback",
+      passedOver: [{ name: "garage/one", reason: "provider_failed" }],
+      left: { model: "one" },
+    },
+  });
+  const answered = [...calls, callOf(2)];
+  expect(restore({ turn, calls: answered })).toMatchObject({ isRouteNews: false });
+});
+
 test("what was kept of a reply that broke off is not sent again", () => {
   const messages = rowsOf([1, asked], [1, said("assistant", "Do")]).map((row) => ({
     ...row,

@@ -7,10 +7,11 @@ import type { ThreadMessage, ToolCallRecord, TurnRecord } from "../ledger/turn-r
 import type { JsonText, Message } from "../message/message.ts";
 import { withoutThinking } from "../message/without-thinking.ts";
 import { withMoneyAsText } from "../models/pico-usd.ts";
+import type { Route } from "../routing/decide-route.ts";
 import { keptVolatileIn } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
 import { toToolRuns, type TurnCompaction } from "./done-in-turn.ts";
-import { openTurn, type Turn } from "./turn.ts";
+import { openTurn, stays, type Turn } from "./turn.ts";
 
 /** Everything the ledger has of a turn that is not closed. */
 export interface RecordedTurn {
@@ -67,24 +68,27 @@ export function restoreTurn(
   const isCompacted = isCompactedSince(before, compaction, { turn, last });
   // Stored messages that were not sent wait for a call; otherwise the last reply decides what is next.
   const isWaiting = last === undefined || isSwitched || (stored.length > 0 && !isAgain);
-  const begun = openTurn({
-    id,
-    startMs: turn.startMs,
-    event: {
-      sourceId: turn.sourceEventId,
-      attachments: attachmentsIn(messages[0]?.contextJson ?? null),
-      message: messages[0]?.message ?? null,
-      moment,
-      context: null,
-      startIso: startIsoOf(before, messages) ?? nowIso,
-      timeSentMs:
-        timeSentMsOf(before, turn, calls.slice(leftThrough), isCompacted) ??
-        (stored.length === 0 ? (calls[leftThrough - 1]?.startMs ?? null) : null),
+  const begun = openTurn(
+    {
+      id,
+      startMs: turn.startMs,
+      event: {
+        sourceId: turn.sourceEventId,
+        attachments: attachmentsIn(messages[0]?.contextJson ?? null),
+        message: messages[0]?.message ?? null,
+        moment,
+        context: null,
+        startIso: startIsoOf(before, messages) ?? nowIso,
+        timeSentMs:
+          timeSentMsOf(before, turn, calls.slice(leftThrough), isCompacted) ??
+          (stored.length === 0 ? (calls[leftThrough - 1]?.startMs ?? null) : null),
+      },
+      limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
+      before,
+      current: shown(stored),
     },
-    limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
-    before,
-    current: shown(stored),
-  });
+    isSwitched ? toFallback(switches) : stays,
+  );
   return {
     ...begun,
     session: { ...before, thread: { ...appendMessages(before.thread, sent), keptVolatile } },
@@ -98,6 +102,16 @@ export function restoreTurn(
     isCompacted,
     resumed: { toolCalls: toolCalls.length },
     at: isWaiting ? { after: "begin" } : { after: "record reply", call: null },
+  };
+}
+
+/** The route of a turn that left its model, as far as the ledger has it: not what of its cache was left. */
+function toFallback(switches: TurnRecord["switches"]): Route {
+  const model = switches.at(-1)?.model;
+  return {
+    by: "fallback",
+    passedOver: switches.map(({ name }) => ({ name, by: "fallback", reason: "provider_failed" })),
+    left: model === undefined ? null : { model, cachedTokens: 0 },
   };
 }
 

@@ -34,12 +34,10 @@ export interface EngineDeps extends Naming {
   /** Run before and after every compaction, all together. Their errors are notices. */
   readonly compactionHooks?: readonly CompactionHook[];
   readonly events?: Emitter;
-  /** Called with each notice for a person; none by default. */
+  /** Called with each notice for a person, such as that a provider takes no cache markers. */
   readonly onNotice?: (notice: string) => void;
   /** Takes secrets out of every tool result before it is recorded, sent or shown. */
   readonly redact?: Redact;
-  /** Called with each warning about its sessions once, such as a provider that takes no cache markers. */
-  readonly onNotice?: (notice: string) => void;
   /** Milliseconds since 1970; the machine's clock by default. */
   readonly now?: () => number;
   /** Runs a function after a delay; returns what cancels it. By default a timer that does not keep the process alive. */
