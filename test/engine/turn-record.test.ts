@@ -2,6 +2,8 @@
 // and the ledger, its export and the context of a call are read.
 import { expect, test } from "vitest";
 import type { TurnRecord } from "../../src/core/ledger/turn-record.ts";
+import { defineTool } from "../../src/core/tools/define-tool.ts";
+import { createDispatcher } from "../../src/edge/tools/dispatch/dispatcher.ts";
 import { createScripted, type ScriptStep } from "../../src/simulator/index.ts";
 import { openWorld } from "../own-loop/test-kit.ts";
 import { makePlace, plantedKey, serve, start, type Started } from "./test-kit.ts";
@@ -53,6 +55,33 @@ test("X-30: an event's id and the permissions of the tools that ran are in the t
   const exported = lines.find((line) => line.includes('"msg-17"'));
   expect(exported).toContain('"permissions_used":"[\\"files.read\\"]"');
 });
+
+test("X-30: permissions of tools that ran in another process are counted when the turn is closed here", async () => {
+  const world = () =>
+    Promise.resolve({
+      context: () => Promise.resolve({ parts: {} }),
+      tools: createDispatcher({ tools: [lookTool] }),
+    });
+  const { engine, ledger, post } = await openWorld({ deps: { world } });
+  const session = await engine.open({ id: "s" });
+  const first = await session.prepare("Look.", { id: "t" });
+  const { toolUses } = await session.record(first, await post(first));
+  await session.prepare(toolUses.map(({ id }) => ({ toolUseId: id, content: "red" })));
+  await session.release();
+  const other = await engine.resume("s");
+  await other.prepareUnfinished();
+  const second = await other.prepare([]);
+  await other.record(second, await post(second));
+  expect(await ledger.findTurn("t")).toMatchObject({
+    status: "completed",
+    permissionsUsed: ["files.read"],
+  });
+});
+
+const lookTool = {
+  ...defineTool({ name: "look", description: "Looks.", run: () => "red" }),
+  needs: ["files.read"],
+};
 
 test("X-31: a session is recorded with its persona's name, and found by its routing key", async () => {
   const started = await setUp([{ text: "Hello." }]);

@@ -70,7 +70,7 @@ function renderAbout({ session, workers, open, unpriced }: ShownSession): string
     ["workers", workers.length === 0 ? null : workers.join(", ")],
     ["workspace", session.workspacePath],
     ["persona", session.personaId],
-    ["routing key", session.routingKey],
+    ["found by", session.routingKey],
     ["foundation", session.foundationHash],
     ["open", open === null ? null : describeOpen(open, session.id)],
   ];
