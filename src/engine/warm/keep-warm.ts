@@ -68,10 +68,13 @@ export class WarmKeeper {
   }
 
   #fire(): void {
-    const work = (): Promise<void> => this.#refresh();
-    this.#running = oneAtATime(this.#context.deps.ledger, work).catch((error: unknown) =>
-      this.#pause(`the last refresh failed: ${messageOf(error)}`),
-    );
+    void oneAtATime(this.#context.deps.ledger, () => {
+      if (this.#closing.signal.aborted) return Promise.resolve();
+      this.#running = this.#refresh().catch((error: unknown) =>
+        this.#pause(`the last refresh failed: ${messageOf(error)}`),
+      );
+      return this.#running;
+    });
   }
 
   async #refresh(): Promise<void> {
@@ -139,14 +142,10 @@ function afterOnMachine(delayMs: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Refreshes on one ledger share a budget: each sees what the one before cost. */
+/** Refreshes on one ledger share a budget: each sees what the one before cost. The work must not fail. */
 function oneAtATime(ledger: Ledger, work: () => Promise<void>): Promise<void> {
-  const before = running.get(ledger) ?? Promise.resolve();
-  const done = before.then(work);
-  running.set(
-    ledger,
-    done.catch(() => {}),
-  );
+  const done = (running.get(ledger) ?? Promise.resolve()).then(work);
+  running.set(ledger, done);
   return done;
 }
 
