@@ -57,12 +57,7 @@ test("X-30: an event's id and the permissions of the tools that ran are in the t
 });
 
 test("X-30: permissions of tools that ran in another process are counted when the turn is closed here", async () => {
-  const world = () =>
-    Promise.resolve({
-      context: () => Promise.resolve({ parts: {} }),
-      tools: createDispatcher({ tools: [lookTool] }),
-    });
-  const { engine, ledger, post } = await openWorld({ deps: { world } });
+  const { engine, ledger, post } = await openWorld({ deps: { world: lookingWorld } });
   const session = await engine.open({ id: "s" });
   const first = await session.prepare("Look.", { id: "t" });
   const { toolUses } = await session.record(first, await post(first));
@@ -82,6 +77,12 @@ const lookTool = {
   ...defineTool({ name: "look", description: "Looks.", run: () => "red" }),
   needs: ["files.read"],
 };
+
+const lookingWorld = () =>
+  Promise.resolve({
+    context: () => Promise.resolve({ parts: {} }),
+    tools: createDispatcher({ tools: [lookTool] }),
+  });
 
 test("X-31: a session is recorded with its persona's name, and found by its routing key", async () => {
   const started = await setUp([{ text: "Hello." }]);
