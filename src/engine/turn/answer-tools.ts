@@ -4,7 +4,7 @@ import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/
 import { validateMessage } from "../../core/message/validate-message.ts";
 import type { Violation } from "../../core/message/violation.ts";
 import { messageOf } from "../../core/strata-error.ts";
-import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
+import type { DispatchContext, UseProgress } from "../../edge/tools/dispatch/dispatch-options.ts";
 import type { RunTools } from "./deps.ts";
 import type { TurnPart } from "./turn-handle.ts";
 
@@ -75,16 +75,27 @@ export function withoutSecrets(runTools: RunTools, redact: Redact | undefined): 
   };
 }
 
-/** Emits which tools run and how each ended. */
+/** Emits when each tool begins to run and how it ended. */
 export function watchTools(runTools: RunTools, emit: (part: TurnPart) => void): RunTools {
   return async (uses, call) => {
-    for (const use of uses) emit({ ...aboutUse(use), status: "running", use });
+    const ran = new Set<string>();
+    const begin = (use: ToolUseBlock): void => {
+      ran.add(use.id);
+      emit({ ...aboutUse(use), status: "running", use });
+    };
+    const onUse = (progress: UseProgress): void => {
+      const use = uses.find(({ id }) => id === progress.toolUseId);
+      if (use !== undefined && !progress.isOver) begin(use);
+      call.onUse?.(progress);
+    };
     let results: ReadonlyMap<string, ToolResultBlock> = new Map();
     try {
-      const messages = await runTools(uses, call);
+      const messages = await runTools(uses, { ...call, onUse });
       results = resultsIn(messages);
       return messages;
     } finally {
+      // Of a use that was refused, and of tools that another program runs, the beginning is told with the end.
+      for (const use of uses) if (!ran.has(use.id)) begin(use);
       for (const use of uses) emit(settled(use, results.get(use.id)));
     }
   };

@@ -47,3 +47,33 @@ test("tools that throw are told as failed, and it is thrown on", async () => {
   await expect(run(uses.slice(0, 1), call)).rejects.toThrow("gone");
   expect(told).toEqual(["u1 running use", "u1 failed"]);
 });
+
+test("a use is told as running when it begins, not while another one is before it", async () => {
+  const runInOrder: RunTools = (asked, { onUse }) => {
+    for (const { id: toolUseId } of asked.slice(0, 2)) {
+      onUse?.({ toolUseId, isOver: false });
+      told.push(`${toolUseId} works`);
+      onUse?.({ toolUseId, isOver: true });
+    }
+    // The third one is refused: it never begins, and is told at the end.
+    onUse?.({ toolUseId: "u3", isOver: true });
+    return Promise.resolve([answer("u1", false), answer("u2", false), answer("u3", true)]);
+  };
+  const seen: string[] = [];
+  const { run, told } = watch(runInOrder);
+  await run(uses, {
+    ...call,
+    onUse: ({ toolUseId, isOver }) => seen.push(`${toolUseId} ${isOver}`),
+  });
+  expect(told).toEqual([
+    "u1 running use",
+    "u1 works",
+    "u2 running use",
+    "u2 works",
+    "u3 running use",
+    "u1 succeeded result",
+    "u2 succeeded result",
+    "u3 failed result",
+  ]);
+  expect(seen).toEqual(["u1 false", "u1 true", "u2 false", "u2 true", "u3 true"]);
+});

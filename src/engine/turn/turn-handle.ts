@@ -26,7 +26,7 @@ export type TurnPart =
   | Extract<StreamPart, { readonly type: "text" | "thinking" }>
   | (Extract<StreamPart, { readonly type: "tool" }> & {
       readonly status: "asked" | "running" | "succeeded" | "failed";
-      /** With `running`. */
+      /** With `running`, which comes when the tool begins. */
       readonly use?: ToolUseBlock;
       /** When it has ended, if it gave one. */
       readonly result?: ToolResultBlock;
