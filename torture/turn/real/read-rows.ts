@@ -7,7 +7,9 @@ const queries: Readonly<Record<string, string>> = {
   calls: "SELECT * FROM calls ORDER BY turn_id, number",
   tool_calls:
     "SELECT turn_id, tool_use_id, call_number, name, status, position, message_idx, result_idx FROM tool_calls ORDER BY turn_id, call_number, tool_use_id",
-  compactions_v1: "SELECT * FROM compactions_v1 ORDER BY compacted_at, turns_summarized, turn_id",
+  // Two may be of the same moment, and their names are random.
+  compactions_v1:
+    "SELECT c.* FROM compactions_v1 c JOIN turns t ON t.id = c.turn_id ORDER BY t.seq",
   session_history: "SELECT * FROM session_history ORDER BY move",
   sessions: "SELECT * FROM sessions",
 };
