@@ -73,7 +73,7 @@ test("a call that read too little says so while the turn runs and in its result,
   const { url } = await serve({ model: createScripted([{ text: "One." }, { text: "Two." }]) });
   place.configure(
     `models: { default: claude-sonnet-4-6 }
-policies: { default: metis }
+policies: { default: hermes }
 providers: { anthropic: { base_url: "${url}", api_key: ${plantedKey} } }`,
   );
   const session = await (await start(place)).engine.session("s");

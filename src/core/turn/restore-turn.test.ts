@@ -162,7 +162,7 @@ test.each<[string, Partial<RecordedTurn>, readonly Message[], readonly Message[]
 });
 
 test("a turn that left its model tells so, and who it was", () => {
-  const turn = { id: "turn-1", startMs: noon, switches: [leftAfter(1)] };
+  const turn = { id: "turn-1", startMs: noon, sourceEventId: null, switches: [leftAfter(1)] };
   const calls = [callOf(1, failedWith({ kind: "unreachable", detail: "" }))];
   expect(restore({ turn, calls })).toMatchObject({
     isRouteNews: true,

@@ -187,7 +187,7 @@ export class LiveSession {
     this.#isSettling = true;
     try {
       await this.#settle(parts);
-      await this.#flushMemory(parts);
+      await this.#attempt("the turn", () => this.#flushMemory(parts));
     } finally {
       this.#isSettling = false;
     }

@@ -101,7 +101,7 @@ export function loneCallsContract({ open, blank, connect }: TestStore): void {
     expect((await ledger.stats()).unpricedCallCount).toBe(2);
   });
 
-  test("analytics count its cost and its call, but no turn", async () => {
+  test("analytics count its cost, but neither a call nor a turn", async () => {
     const { ledger, database } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
@@ -109,7 +109,7 @@ export function loneCallsContract({ open, blank, connect }: TestStore): void {
     const world = { nowMs: startMs + 1000, catalogue: builtInCatalogue };
     const { data } = await askLedger(database, sessions, {}, world);
     expect(data).toMatchObject([
-      { session: "a", turn_count: 1, call_count: 2, cost_usd: "0.002000" },
+      { session: "a", turn_count: 1, call_count: 1, cost_usd: "0.002000" },
     ]);
   });
 
