@@ -44,7 +44,7 @@ export function restoreTurn(
   { turn, messages, toolCalls, compaction, compactions, stateJson, ...recorded }: RecordedTurn,
   { moment, callsMax, nowIso }: Resumption,
 ): Turn {
-  const { id } = turn;
+  const { id, switches, startMs } = turn;
   const keptVolatile = keptVolatileIn(stateJson, id) ?? before.thread.keptVolatile;
   const calls = withMessages(recorded.calls, messages);
   const last = calls.at(-1);
@@ -53,7 +53,6 @@ export function restoreTurn(
   const isAgain = last !== undefined && last.status !== "complete";
   const answered = calls.findLast(({ status }) => status === "complete")?.number ?? 0;
   const replayed = messages.filter(({ isReplayed }) => isReplayed);
-  const { switches } = turn;
   const leftThrough = switches.at(-1)?.through ?? 0;
   const isSwitched = calls.length > 0 && leftThrough === calls.length;
   const stored = replayed.filter(({ callNumber }) => callNumber > answered);
@@ -68,21 +67,21 @@ export function restoreTurn(
   const isCompacted = isCompactedSince(before, compaction, { turn, last });
   // Stored messages that were not sent wait for a call; otherwise the last reply decides what is next.
   const isWaiting = last === undefined || isSwitched || (stored.length > 0 && !isAgain);
+  const [first] = messages;
+  const timeSentMs =
+    timeSentMsOf(before, turn, calls.slice(leftThrough), isCompacted) ??
+    (stored.length === 0 ? (calls[leftThrough - 1]?.startMs ?? null) : null);
+  const event = {
+    sourceId: turn.sourceEventId,
+    attachments: attachmentsIn(first?.contextJson ?? null),
+    message: first?.message ?? null,
+    startIso: startIsoOf(before, messages) ?? nowIso,
+  };
   const begun = openTurn(
     {
       id,
-      startMs: turn.startMs,
-      event: {
-        sourceId: turn.sourceEventId,
-        attachments: attachmentsIn(messages[0]?.contextJson ?? null),
-        message: messages[0]?.message ?? null,
-        moment,
-        context: null,
-        startIso: startIsoOf(before, messages) ?? nowIso,
-        timeSentMs:
-          timeSentMsOf(before, turn, calls.slice(leftThrough), isCompacted) ??
-          (stored.length === 0 ? (calls[leftThrough - 1]?.startMs ?? null) : null),
-      },
+      startMs,
+      event: { ...event, moment, context: null, timeSentMs },
       limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
       before,
       current: shown(stored),

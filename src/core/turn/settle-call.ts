@@ -108,8 +108,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
       ...notes,
       ...(isEmpty ? [emptyReply] : []),
       ...[outcome, ...discardedOf(call)].flatMap(noteRefused),
-      ...outcome.usage.warnings.map((detail) => ({ kind: "usage" as const, detail })),
-      ...outcome.transformations.map((detail) => ({ kind: "transformed" as const, detail })),
+      ...notesOn(outcome),
     ],
   });
   const next: Session = {
@@ -136,6 +135,13 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
 function paceAfter({ pace, warm, cache }: Session, startMs: number): Session["pace"] {
   const lastMs = lastCallMs(warm, cache.lastStartMs);
   return lastMs === null ? pace : learnPace(pace, startMs - lastMs);
+}
+
+function notesOn({ usage, transformations }: Reply): CallEntry["notes"] {
+  return [
+    ...usage.warnings.map((detail) => ({ kind: "usage" as const, detail })),
+    ...transformations.map((detail) => ({ kind: "transformed" as const, detail })),
+  ];
 }
 
 interface JudgedCall {

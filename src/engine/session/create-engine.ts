@@ -76,38 +76,7 @@ export function createEngine(
   const readConfig = async (): Promise<EngineConfig> =>
     typeof given === "function" ? checkConfig(await given()) : given;
   const context = { deps, readConfig, sizes: new Map<string, LearnedSizes>() };
-  const open = new Set<EngineSession>();
-  const told = new Set<string>();
-  let isClosed = false;
-  const keep = async (
-    opening: Promise<OpenedSession>,
-    unfinished?: Unfinished,
-  ): Promise<EngineSession> => {
-    const opened = await opening.catch((error: unknown) => {
-      throw toStrataError(error, "opening the session");
-    });
-    for (const warning of opened.session.warnings) {
-      if (!told.has(warning)) deps.onNotice?.(warning);
-      told.add(warning);
-    }
-    const session: EngineSession = createEngineSession(
-      context,
-      { ...opened, ...(unfinished && { unfinished }) },
-      () => void open.delete(session),
-    );
-    open.add(session);
-    if (isClosed) await session.close();
-    return session;
-  };
-  const requireOpen = (): void => {
-    if (isClosed) throw closed();
-  };
-  const close = async (): Promise<void> => {
-    isClosed = true;
-    const ended = await Promise.allSettled([...open].map((session) => session.close()));
-    const failed = ended.find((each) => each.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
-  };
+  const { keep, requireOpen, close } = createOpenSessions(context);
   return {
     session: async (id, options = {}) => {
       requireOpen();
@@ -139,6 +108,50 @@ export function createEngine(
     },
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+interface OpenSessions {
+  /** Makes a session of what was opened, and closes it with the engine. */
+  readonly keep: (
+    opening: Promise<OpenedSession>,
+    unfinished?: Unfinished,
+  ) => Promise<EngineSession>;
+  readonly requireOpen: () => void;
+  readonly close: () => Promise<void>;
+}
+
+function createOpenSessions(context: EngineContext): OpenSessions {
+  const open = new Set<EngineSession>();
+  const told = new Set<string>();
+  let isClosed = false;
+  return {
+    keep: async (opening, unfinished) => {
+      const opened = await opening.catch((error: unknown) => {
+        throw toStrataError(error, "opening the session");
+      });
+      for (const warning of opened.session.warnings) {
+        if (!told.has(warning)) context.deps.onNotice?.(warning);
+        told.add(warning);
+      }
+      const session: EngineSession = createEngineSession(
+        context,
+        { ...opened, ...(unfinished && { unfinished }) },
+        () => void open.delete(session),
+      );
+      open.add(session);
+      if (isClosed) await session.close();
+      return session;
+    },
+    requireOpen: () => {
+      if (isClosed) throw closed();
+    },
+    close: async () => {
+      isClosed = true;
+      const ended = await Promise.allSettled([...open].map((session) => session.close()));
+      const failed = ended.find((each) => each.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+    },
   };
 }
 

@@ -24,6 +24,7 @@ import { WarmKeeper, type WarmStatus } from "../warm/keep-warm.ts";
 import { prewarm, type Prewarmed, type PrewarmOptions } from "../warm/prewarm.ts";
 import { checkEvent, checkMode, checkName, checkOptions } from "./check-input.ts";
 import type { EngineContext } from "./engine-deps.ts";
+import type { World } from "../world/world.ts";
 import { LiveSession, type OpenedSession } from "./live-session.ts";
 import { SessionQueue } from "./session-queue.ts";
 
@@ -83,6 +84,25 @@ export function createEngineSession(
     await emitEnded(context.deps, live.session, disposition);
     await world.close?.();
   };
+  return {
+    id,
+    get session() {
+      return live.session;
+    },
+    ...createTurns(id, live, queue),
+    ...createChanges(context, live, world),
+    get keepWarm() {
+      return keeper.status;
+    },
+    close: () => (closing ??= close()),
+    [Symbol.asyncDispose]: () => (closing ??= close()),
+  };
+}
+
+type Turns = Pick<EngineSession, "run" | "runWaiting" | "resume" | keyof OwnLoop>;
+
+/** Turns that the engine sends, and those whose calls the application sends. */
+function createTurns(id: string, live: LiveSession, queue: SessionQueue): Turns {
   /** Gives a turn its handle and the session. A resumed turn has no id yet. */
   const occupy = (
     turnId: string | null,
@@ -95,7 +115,7 @@ export function createEngineSession(
     parts.follow(live.occupy(() => run(parts), abort));
     return parts;
   };
-  /** A turn whose calls the application sends: the session is occupied until it is settled. */
+  /** The session is occupied until the application's turn is settled. */
   const begin: LoopOf["begin"] = (event, options) => {
     const { promise, resolve, reject } = Promise.withResolvers<TurnResult>();
     const parts = occupy(event === null ? null : idOf(options), options, () => promise);
@@ -109,10 +129,6 @@ export function createEngineSession(
     };
   };
   return {
-    id,
-    get session() {
-      return live.session;
-    },
     run: (given, options = {}) => {
       const event = checkEvent(given);
       const { model = null, mode, signal } = checkRun(options);
@@ -123,6 +139,14 @@ export function createEngineSession(
     runWaiting: () => queue.runWaiting(),
     resume: (options = {}) => occupy(null, checkRun(options), (parts) => live.resume(parts)).handle,
     ...createOwnLoop({ sessionId: id, begin }),
+  };
+}
+
+type Changes = Pick<EngineSession, "compact" | "useModel" | "planCompaction" | "prewarm">;
+
+/** Work between turns. */
+function createChanges(context: EngineContext, live: LiveSession, world: World): Changes {
+  return {
     compact: async (given = {}) => {
       checkOptions(given, ["focus"]);
       const { signal, ...options } = given;
@@ -147,11 +171,6 @@ export function createEngineSession(
         return { value, session: after, reached };
       }, signal);
     },
-    get keepWarm() {
-      return keeper.status;
-    },
-    close: () => (closing ??= close()),
-    [Symbol.asyncDispose]: () => (closing ??= close()),
   };
 }
 

@@ -79,18 +79,8 @@ export function openWorkspaceWorld(
   const settings = typeof given === "function" ? given : () => given;
   const cache = createSkillCache();
   const guarding = guardedFiles === undefined ? {} : { guardedFiles };
-  const loadBundle = async (): Promise<WorkspaceBundle> => {
-    const { documents: how, memory, profile = {} } = settings();
-    if (how?.isKept === false) documents.invalidate(workspace);
-    const notes = profile.dailyNotes?.replaceAll("{date}", toDay(now()));
-    const more = [...(profile.documents ?? []), ...(notes === undefined ? [] : [notes])];
-    const scope = memory?.scope ?? "main";
-    const bundle = await documents.load({ root: workspace, scope, extras: [...extras, ...more] });
-    // Not every day has notes.
-    const isNews = ({ kind, path }: WorkspaceNotice): boolean =>
-      kind !== "missing" || path !== notes;
-    return { ...bundle, notices: bundle.notices.filter(isNews) };
-  };
+  const loadBundle = (): Promise<WorkspaceBundle> =>
+    loadDocuments(documents, { workspace, extras }, settings(), now());
   const open = async (owner: WorldOwner): Promise<World> => {
     const { session } = owner;
     const startedMs = session?.openedMs ?? now();
@@ -138,6 +128,23 @@ export function openWorkspaceWorld(
     };
   };
   return (owner) => withCodes(() => open(owner));
+}
+
+/** The documents of the folder and of the agent's profile, with the notes of the day. */
+async function loadDocuments(
+  documents: WorkspaceCache,
+  { workspace, extras = [] }: Pick<WorkspaceWorldOptions, "workspace" | "extras">,
+  { documents: how, memory, profile = {} }: WorldSettings,
+  nowMs: number,
+): Promise<WorkspaceBundle> {
+  if (how?.isKept === false) documents.invalidate(workspace);
+  const notes = profile.dailyNotes?.replaceAll("{date}", toDay(nowMs));
+  const more = [...(profile.documents ?? []), ...(notes === undefined ? [] : [notes])];
+  const scope = memory?.scope ?? "main";
+  const bundle = await documents.load({ root: workspace, scope, extras: [...extras, ...more] });
+  // Not every day has notes.
+  const isNews = ({ kind, path }: WorkspaceNotice): boolean => kind !== "missing" || path !== notes;
+  return { ...bundle, notices: bundle.notices.filter(isNews) };
 }
 
 /** The guard's errors are for a model. What reaches a caller has a code and a hint. */

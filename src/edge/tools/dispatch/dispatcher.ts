@@ -203,16 +203,7 @@ async function perform(
   try {
     context.onUse?.({ toolUseId: use.id, isOver: false });
     const calledMs = performance.now();
-    const eventId = trace.emit(use.id, {
-      type: "tool.called",
-      payload: {
-        tool_use_id: use.id,
-        tool_name: use.name,
-        input_hash: hashContent(use.inputJson),
-        input_size_bytes: countBytes(use.inputJson),
-        side_effects: tool.sideEffects,
-      },
-    });
+    const eventId = trace.emit(use.id, toCalled(use, tool));
     const { role, replyNumber = 0 } = context;
     const call = { ...keptUseOf(toRun), role, replyNumber, eventId };
     const given = await runLimited(
@@ -246,6 +237,17 @@ async function perform(
   } finally {
     release();
   }
+}
+
+function toCalled({ id, name, inputJson }: UseToRun["use"], { sideEffects }: ScopedTool) {
+  const payload = {
+    tool_use_id: id,
+    tool_name: name,
+    input_hash: hashContent(inputJson),
+    input_size_bytes: countBytes(inputJson),
+    side_effects: sideEffects,
+  };
+  return { type: "tool.called", payload } as const;
 }
 
 async function confirmIfAsked(
