@@ -41,7 +41,11 @@ describe("the guided session", () => {
       "> /cost",
     ]);
     expect(out.match(/^ {2}✓ (?:glob|read) /gm)?.length).toBeGreaterThan(5);
-    expect(out.match(/^\d.* cached · (?:lost \S+ \w+ \w+ · )?\$0\.\d+ · saved \$0\.\d+ · .*simulated$/gm)).toHaveLength(3);
+    expect(
+      out.match(
+        /^\d.* cached · (?:lost \S+ \w+ \w+ · )?\$0\.\d+ · saved \$0\.\d+ · .*simulated$/gm,
+      ),
+    ).toHaveLength(3);
     expect(out).not.toMatch(/\u001b/); // oxlint-disable-line no-control-regex
   });
 

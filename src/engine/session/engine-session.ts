@@ -70,9 +70,8 @@ export function createEngineSession(
 ): EngineSession {
   const { world } = opened;
   const { id } = opened.session;
-  // The cache of a session that waits again may be kept warm. A turn does not fail for that.
-  const afterTurn = (): void => void keeper.schedule().catch(() => {});
-  const live = new LiveSession(context, opened, afterTurn);
+  // The cache of a session that waits again may be kept warm.
+  const live = new LiveSession(context, opened, () => keeper.schedule());
   const queue = new SessionQueue(context, live);
   const keeper = new WarmKeeper(context, live);
   let closing: Promise<void> | null = null;

@@ -34,6 +34,7 @@ export class WarmKeeper {
   readonly #closing = new AbortController();
   #status: WarmStatus = { atMs: null, reason: "no turn has ended yet" };
   #cancel: () => void = () => {};
+  #scheduling: Promise<void> = Promise.resolve();
   #running: Promise<void> = Promise.resolve();
 
   constructor(context: EngineContext, owner: WaitingSession) {
@@ -45,8 +46,14 @@ export class WarmKeeper {
     return this.#status;
   }
 
-  /** After a turn or a refresh: sets the timer for the next one. */
-  async schedule(): Promise<void> {
+  /** After a turn: sets the timer for the next refresh. Never fails: a turn must not fail for that. */
+  schedule(): void {
+    this.#scheduling = this.#setTimer().catch((error: unknown) =>
+      this.#pause(`the next refresh could not be planned: ${messageOf(error)}`),
+    );
+  }
+
+  async #setTimer(): Promise<void> {
     this.#cancel();
     const { keepWarm } = await this.#context.readConfig();
     if (this.#closing.signal.aborted) return;
@@ -64,7 +71,7 @@ export class WarmKeeper {
   async close(): Promise<void> {
     this.#closing.abort(new Error("the session is closed"));
     this.#cancel();
-    await this.#running;
+    await Promise.all([this.#scheduling, this.#running]);
   }
 
   #fire(): void {
@@ -88,7 +95,7 @@ export class WarmKeeper {
     if (refusal !== null) return this.#pause(refusal);
     const after = await this.#send(session, next);
     this.#owner.refreshed(session, after);
-    if (!this.#isOvertaken(after)) await this.schedule();
+    if (!this.#isOvertaken(after)) await this.#setTimer();
   }
 
   #isOvertaken(session: Session): boolean {
