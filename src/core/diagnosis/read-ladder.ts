@@ -27,7 +27,7 @@ interface Descent extends Comparison {
 }
 
 /** Why a step is lower than the one above it. */
-export type Step =
+export type LostBy =
   | "model"
   | "content"
   | "settings"
@@ -42,7 +42,7 @@ export type Step =
     >;
 
 export interface LostStep {
-  readonly step: Step;
+  readonly step: LostBy;
   /** The last block of what could have been read before this step; -1 for none. */
   readonly block: number;
 }
@@ -52,7 +52,7 @@ export function descend(descent: Descent): LostStep {
   const { before, view, shared, topTokens } = descent;
   const kept = Math.min(before.kept?.block ?? -1, view.blocks.length - 1);
   let above = { tokens: topTokens, block: kept };
-  let worst = { step: "provider lost it" as Step, block: shared - 1, drop: 0 };
+  let worst = { step: "provider lost it" as LostBy, block: shared - 1, drop: 0 };
   for (const { step, tokens, block } of allRungs(descent)) {
     const reached = Math.min(above.tokens, tokens);
     const drop = above.tokens - reached;
@@ -64,7 +64,7 @@ export function descend(descent: Descent): LostStep {
 
 /** The read that is left after a step. */
 interface Rung {
-  readonly step: Step;
+  readonly step: LostBy;
   readonly tokens: number;
   readonly block: number;
 }
@@ -141,7 +141,7 @@ function entryRungs({ before, view, startMs }: Descent): {
   readonly best: TrackedEntry | null;
 } {
   const isSame = before.model === view.model;
-  const filters: readonly (readonly [Step, (entry: TrackedEntry) => boolean])[] = [
+  const filters: readonly (readonly [LostBy, (entry: TrackedEntry) => boolean])[] = [
     ["model", ({ model }) => isSame || model === view.model],
     ["content", ({ block, contentKey }) => view.blocks[block]?.contentKey === contentKey],
     ["settings", ({ block, key }) => view.blocks[block]?.key === key],
@@ -164,7 +164,7 @@ function longest(entries: readonly TrackedEntry[]): TrackedEntry | null {
 }
 
 /** Why this request's own markers miss the longest existing entry. */
-function lookupStep({ view, rules, ruler }: Descent, best: TrackedEntry | null): Step {
+function lookupStep({ view, rules, ruler }: Descent, best: TrackedEntry | null): LostBy {
   const { placed, usable } = seeMarkers(view, rules.cache, ruler);
   const isAtOrAfter = ({ block }: { readonly block: number }): boolean =>
     best === null || block >= best.block;

@@ -16,7 +16,7 @@ import type { Emitter } from "../../engine/events/turn-emitter.ts";
 import { resumeSession } from "../../engine/session/stored-session.ts";
 import { sessionOf, type Conversation } from "./conversation.ts";
 import { findNearest, isAfter } from "./match-conversation.ts";
-import type { ReachedModel } from "./reach-model.ts";
+import type { NamedSdkModel } from "./reach-model.ts";
 import type { ReadPrompt } from "./read-prompt.ts";
 
 export interface ConversationOptions {
@@ -37,7 +37,11 @@ export interface FoundConversation {
 }
 
 export interface Conversations {
-  find(prompt: ReadPrompt, reached: ReachedModel, options: CallOptions): Promise<FoundConversation>;
+  find(
+    prompt: ReadPrompt,
+    reached: NamedSdkModel,
+    options: CallOptions,
+  ): Promise<FoundConversation>;
   drop(conversation: Conversation): void;
   all(): readonly Conversation[];
 }
@@ -83,7 +87,7 @@ export function createConversations(setup: ConversationOptions): Conversations {
 
 function layFor(
   { tools, system }: ReadPrompt,
-  { facts: model, protocol }: ReachedModel,
+  { facts: model, protocol }: NamedSdkModel,
   { counter }: ConversationOptions,
 ): Foundation {
   return buildFoundation({
@@ -102,7 +106,7 @@ function knownCount(conversation: Conversation): number {
 interface Beginning {
   readonly foundation: Foundation;
   readonly messages: readonly Message[];
-  readonly reached: ReachedModel;
+  readonly reached: NamedSdkModel;
   readonly options: CallOptions;
   readonly number: number;
 }

@@ -17,7 +17,7 @@ import { bookCall, endTurn, type BookDeps } from "./book-call.ts";
 import type { Conversation } from "./conversation.ts";
 import { createConversations, type Conversations } from "./conversations.ts";
 import { placeMarkers } from "./place-markers.ts";
-import { reachModel, type ReachedModel } from "./reach-model.ts";
+import { reachModel, type NamedSdkModel } from "./reach-model.ts";
 import { readBesides } from "./read-besides.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { createStreamReading, toReply } from "./read-result.ts";
@@ -119,7 +119,7 @@ interface Setup extends StrataMiddlewareOptions {
 }
 
 interface BegunCall {
-  readonly reached: ReachedModel;
+  readonly reached: NamedSdkModel;
   readonly params: SdkParams;
   /** `body`: the request as the SDK sent it. Only the first call counts. Never rejects. */
   end(outcome: Reply | ProviderFailure, body?: unknown): Promise<void>;

@@ -1,7 +1,7 @@
 // A cache plan → provider options on the parts of a prompt. The plan's markers replace the existing ones.
 import type { Assembly } from "../../core/assembly/assemble.ts";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
-import type { ReachedModel } from "./reach-model.ts";
+import type { NamedSdkModel } from "./reach-model.ts";
 import type { Place, ReadPrompt } from "./read-prompt.ts";
 import { mapParts, stripMarkers, type Optional } from "./strip-markers.ts";
 import type { SdkMessage, SdkOptions, SdkParams, SdkTool } from "./sdk-call.ts";
@@ -16,7 +16,7 @@ export function placeMarkers(
   params: SdkParams,
   prompt: ReadPrompt,
   { assembly, plan }: { readonly assembly: Assembly; readonly plan: CachePlan },
-  { words }: Pick<ReachedModel, "words">,
+  { words }: Pick<NamedSdkModel, "words">,
 ): PlacedMarkers {
   const places = placesOf(assembly, prompt);
   const markers = new Map<string, SdkOptions[string]>();
@@ -84,7 +84,7 @@ function markTool(mark: Mark): (tool: SdkTool, index: number) => SdkTool {
 
 function withOption<Carrier extends Optional>(
   carrier: Carrier,
-  { name, marker }: ReachedModel["words"],
+  { name, marker }: NamedSdkModel["words"],
   value: SdkOptions[string] | undefined,
 ): Carrier {
   if (value === undefined) return carrier;

@@ -11,7 +11,7 @@ import { openaiResponses } from "../../core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { SdkModel, SdkOptions } from "./sdk-call.ts";
 
-export interface ReachedModel {
+export interface NamedSdkModel {
   readonly facts: ModelFacts;
   readonly protocol: Protocol;
   readonly words: SdkWords;
@@ -96,7 +96,7 @@ const known: readonly (readonly [ending: string, protocol: Protocol, words: SdkW
 export function reachModel(
   { provider, modelId }: Pick<SdkModel, "provider" | "modelId">,
   { model = modelId, catalogue }: { readonly model?: string; readonly catalogue?: Catalogue },
-): ReachedModel {
+): NamedSdkModel {
   const found = known.find(([ending]) => provider === ending || provider.endsWith(`.${ending}`));
   if (found === undefined) {
     throw new StrataError(

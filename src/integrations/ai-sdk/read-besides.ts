@@ -1,14 +1,14 @@
 // What a request of the AI SDK held besides its prompt: the settings in its body, and its beta features.
 import type { SentBesides } from "../../core/turn/diagnose-call.ts";
 import { readRequest } from "../../core/wire/foreign/read-request.ts";
-import type { ReachedModel } from "./reach-model.ts";
+import type { NamedSdkModel } from "./reach-model.ts";
 import type { SdkParams } from "./sdk-call.ts";
 
 /** Reads the body that the SDK sent, as the body of any client is read, without its prompt. */
 export function readBesides(
   body: unknown,
   params: SdkParams,
-  { protocol, words, facts }: ReachedModel,
+  { protocol, words, facts }: NamedSdkModel,
 ): SentBesides {
   const betas = betasOf(params, words);
   const sent: unknown = typeof body === "string" ? JSON.parse(body) : body;
@@ -21,7 +21,7 @@ export function readBesides(
 
 function betasOf(
   { headers = {}, providerOptions }: SdkParams,
-  { name, betas }: ReachedModel["words"],
+  { name, betas }: NamedSdkModel["words"],
 ): readonly string[] {
   if (betas === null) return [];
   const inHeader = Object.entries(headers).flatMap(([header, value]) =>

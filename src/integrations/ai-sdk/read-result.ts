@@ -3,7 +3,7 @@ import type { Block } from "../../core/message/message.ts";
 import { noUsage } from "../../core/message/usage.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply, ReplyStop, ReportedUsage } from "../../core/wire/reply.ts";
-import type { ReachedModel } from "./reach-model.ts";
+import type { NamedSdkModel } from "./reach-model.ts";
 import { toBlock } from "./read-part.ts";
 import type { SdkResult, SdkStreamPart } from "./sdk-call.ts";
 
@@ -11,7 +11,7 @@ type SdkReply = Pick<SdkResult, "content"> & Partial<Pick<SdkResult, "finishReas
 
 export function toReply(
   { content, finishReason, usage }: SdkReply,
-  { protocol, words, facts }: ReachedModel,
+  { protocol, words, facts }: NamedSdkModel,
   failure: ProviderFailure | null = null,
 ): Reply {
   const raw = usage?.raw;

@@ -5,7 +5,7 @@ import { formatTokens } from "../../../replay/page/in-page.ts";
 import { formatCost } from "../../format-cost.ts";
 import { createPaint, type RenderOptions } from "./paint.ts";
 import { toPlainLine } from "../words/plain-text.ts";
-import type { ChatState, RunningTurn } from "../state/state.ts";
+import type { ChatState, ShownTurn } from "../state/state.ts";
 import { cutToWidth } from "../words/text-width.ts";
 
 /** Parts that do not fit are left out from the right. */
@@ -36,7 +36,7 @@ function saved(pico: bigint): string {
   return pico < 0n ? `${formatUsdRounded(-pico)} not yet saved` : `saved ${formatUsdRounded(pico)}`;
 }
 
-function doing({ phase, isThinking, isStopping, seconds }: RunningTurn): string {
+function doing({ phase, isThinking, isStopping, seconds }: ShownTurn): string {
   const what = isStopping ? "stopping" : isThinking ? "thinking" : words[phase];
   return seconds < 2 ? what : `${what}, ${seconds} s`;
 }

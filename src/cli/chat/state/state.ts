@@ -9,7 +9,7 @@ export interface ChatState {
   /** What happened, oldest first. */
   readonly items: readonly Item[];
   /** The running turn. */
-  readonly turn: RunningTurn | null;
+  readonly turn: ShownTurn | null;
   /** Tools that wait for a confirmation; the first one is being asked about. */
   readonly questions: readonly Question[];
   readonly totals: Totals;
@@ -70,7 +70,7 @@ export interface Notice {
   readonly text: string;
 }
 
-export interface RunningTurn {
+export interface ShownTurn {
   readonly phase: TurnPhase;
   readonly isThinking: boolean;
   readonly isStopping: boolean;

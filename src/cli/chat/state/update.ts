@@ -11,7 +11,7 @@ import {
   type ChatState,
   type Item,
   type Notice,
-  type RunningTurn,
+  type ShownTurn,
   type Totals,
 } from "./state.ts";
 import { updateQuestions, type QuestionEvent } from "./update-questions.ts";
@@ -84,7 +84,7 @@ export function update(state: ChatState, event: ChatEvent): ChatState {
   }
 }
 
-const newTurn: RunningTurn = {
+const newTurn: ShownTurn = {
   phase: "preparing",
   isThinking: false,
   isStopping: false,
@@ -164,6 +164,6 @@ function add(state: ChatState, item: Item): ChatState {
   return { ...state, items: [...closeAnswer(state).items, item] };
 }
 
-function withTurn(state: ChatState, change: Partial<RunningTurn>): ChatState {
+function withTurn(state: ChatState, change: Partial<ShownTurn>): ChatState {
   return state.turn === null ? state : { ...state, turn: { ...state.turn, ...change } };
 }

@@ -6,7 +6,7 @@ import type { SentPrompt } from "./sent-prompt.ts";
 
 export interface LastCall {
   /** Null in a process that did not make the call. */
-  readonly sent: SentCall | null;
+  readonly sent: SentBefore | null;
   readonly traits: CallTraits;
   /** Its reply, where the provider is asked to compare the next call with it; null elsewhere. */
   readonly reply: LastReply | null;
@@ -21,7 +21,7 @@ export interface LastReply {
   readonly hasOwnEnd: boolean;
 }
 
-export interface SentCall {
+export interface SentBefore {
   readonly prompt: SentPrompt;
   /** What was known of its model's cache after it. */
   readonly state: CacheState;

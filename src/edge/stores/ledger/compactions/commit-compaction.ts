@@ -19,7 +19,7 @@ import {
   seqStep,
   type Store,
 } from "../store.ts";
-import { leaseGuard, type HeldTurn, type Step } from "../turns/held-turn.ts";
+import { leaseGuard, type HeldTurn, type TurnWrite } from "../turns/held-turn.ts";
 import { checkKept } from "./check-kept.ts";
 import { compactionWrites } from "./compaction-rows.ts";
 import { latestCompaction } from "../threads/thread-path.ts";
@@ -137,7 +137,7 @@ export async function compactionInTurn(
   compaction: NewCompaction,
   lock: CompactionLock,
   events: readonly StrataEvent[],
-): Promise<Step> {
+): Promise<TurnWrite> {
   if (compaction.sessionId !== held.sessionId || compaction.parentTurnId !== held.parentTurnId) {
     throw new StrataError(
       "input-invalid",

@@ -13,11 +13,16 @@ import { callRow } from "./call-rows.ts";
 import { eventWrites } from "../event-rows.ts";
 import { messageRow, messageWrites } from "../message-rows.ts";
 import { landedRow, type Store } from "../store.ts";
-import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
+import { type HeldTurn, type TurnWrite, leaseGuard } from "./held-turn.ts";
 import { stillOpen, answersIn, settled } from "./record-answers.ts";
 
 /** A call with those of its messages that are not recorded yet. */
-export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more: WithCall): Step {
+export function appendStep(
+  store: Store,
+  held: HeldTurn,
+  entry: CallEntry,
+  more: WithCall,
+): TurnWrite {
   checkCall(held, entry);
   const messages = messagesOfCall(entry, held.staged.length, more);
   const rows = messages.map((message, index) =>

@@ -6,14 +6,14 @@ import type { Guard, Write } from "../../sql/database.ts";
 import { storableJson, storableOrNull } from "../../sql/storable.ts";
 import { eventWrites } from "../event-rows.ts";
 import { landedRow, type Store } from "../store.ts";
-import { type HeldTurn, type Step, leaseValues } from "./held-turn.ts";
+import { type HeldTurn, type TurnWrite, leaseValues } from "./held-turn.ts";
 
 export function closeStep(
   store: Store,
   held: HeldTurn,
   end: TurnEnd,
   events: readonly StrataEvent[],
-): Step {
+): TurnWrite {
   checkAnswered(held, end);
   const isDone = end.status === "completed";
   const move = {

@@ -27,7 +27,8 @@ export interface HeldTurn {
   readonly unanswered: readonly string[];
 }
 
-export interface Step {
+/** A commit of a turn, and the turn after it. */
+export interface TurnWrite {
   readonly commit: Commit;
   readonly next: HeldTurn;
 }

@@ -9,14 +9,14 @@ import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
 import { closeStep, interrupt } from "./close-turn.ts";
 import { repeatedSwitch, switchStep } from "./switch-model.ts";
-import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";
+import { leaseGuard, type HeldTurn, type TurnWrite } from "./held-turn.ts";
 
 export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
   let held = start;
   let isOver = false;
   let closed: string | null = null;
   const heartbeat = keepAlive(store, () => leaseGuard(store, held));
-  const take = async (step: Step): Promise<void> => {
+  const take = async (step: TurnWrite): Promise<void> => {
     await land(step.commit);
     held = step.next;
   };

@@ -9,7 +9,7 @@ import type { Value } from "../../sql/tables.ts";
 import { messageRow, messageWrites } from "../message-rows.ts";
 import { takeWrites } from "../queue-items.ts";
 import { landedRow, type Store } from "../store.ts";
-import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
+import { type HeldTurn, type TurnWrite, leaseGuard } from "./held-turn.ts";
 
 /** The tool results for the last call. */
 export function answerStep(
@@ -17,7 +17,7 @@ export function answerStep(
   held: HeldTurn,
   messages: readonly NewMessage[],
   takes: readonly string[] = [],
-): Step {
+): TurnWrite {
   const rows = messages.map((message, index) =>
     messageRow(store, message, {
       ...held.place,

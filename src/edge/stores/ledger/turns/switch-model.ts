@@ -6,10 +6,10 @@ import type { Statement } from "../../sql/database.ts";
 import { checkFoundation, storable, storableJson } from "../../sql/storable.ts";
 import { contentWrites } from "../message-rows.ts";
 import { landedRow, type Store } from "../store.ts";
-import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
+import { type HeldTurn, type TurnWrite, leaseGuard } from "./held-turn.ts";
 
 /** The turn is the next model's from here on. Tools and system text that it brought for the model before are let go. */
-export function switchStep(store: Store, held: HeldTurn, next: NextModel): Step {
+export function switchStep(store: Store, held: HeldTurn, next: NextModel): TurnWrite {
   const { foundation } = next;
   checkFoundation(`turn ${held.id}`, foundation);
   checkPlace(held, next.left);
