@@ -44,9 +44,11 @@ export function moveTurn(
   const otherModels = to.otherModels.map((each) =>
     each.name === session.modelName ? { ...each, setup: null } : each,
   );
-  const before = { ...to, setupPlace, otherModels };
+  // If the turn fails, its messages are dropped, and with them the text that was kept in them.
+  const { keptVolatile } = turn.before.thread;
+  const before = { ...to, setupPlace, otherModels, thread: { ...to.thread, keptVolatile } };
   const since = messagesFrom(session.thread, turn.before.thread.messages.length);
-  const thread = appendMessages(before.thread, since.map(withoutThinking));
+  const thread = appendMessages(to.thread, since.map(withoutThinking));
   return {
     before,
     session: { ...before, thread },
