@@ -63,6 +63,7 @@ export function restoreTurn(
       .map(({ message, callNumber }) =>
         callNumber <= leftThrough ? withoutThinking(message) : message,
       );
+  const current = shown(stored);
   const sent = shown(replayed.filter(({ callNumber }) => callNumber <= answered));
   const isCompacted = isCompactedSince(before, compaction, { turn, last });
   // Stored messages that were not sent wait for a call; otherwise the last reply decides what is next.
@@ -70,7 +71,7 @@ export function restoreTurn(
   const [first] = messages;
   const timeSentMs =
     timeSentMsOf(before, turn, calls.slice(leftThrough), isCompacted) ??
-    (stored.length === 0 ? (calls[leftThrough - 1]?.startMs ?? null) : null);
+    (current.length === 0 ? (calls[leftThrough - 1]?.startMs ?? null) : null);
   const event = {
     sourceId: turn.sourceEventId,
     attachments: attachmentsIn(first?.contextJson ?? null),
@@ -84,7 +85,7 @@ export function restoreTurn(
       event: { ...event, moment, context: null, timeSentMs },
       limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
       before,
-      current: shown(stored),
+      current,
     },
     isSwitched ? toFallback(switches) : stays,
   );
