@@ -39,7 +39,8 @@ function renderCliDocument(): string {
     "| status | meaning |",
     "| ------ | ------- |",
     "| 0 | done |",
-    "| 1 | a mistake of Strata's own |",
+    "| 1 | a turn or a check failed, or a mistake of Strata's own |",
+    "| 130 | stopped by a person |",
     ...statuses,
     "",
   ].join("\n");

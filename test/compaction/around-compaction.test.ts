@@ -101,6 +101,25 @@ test("hooks run together before and after a compaction, and their errors are not
   expect(notices.slice(1)).toEqual(["a hook before a compaction failed: the disk is full"]);
 });
 
+test("a hook that never ends does not keep a session from being closed", async () => {
+  const notices: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const before = (): Promise<never> => {
+    begun.resolve();
+    return new Promise(() => {});
+  };
+  const engine = await open({ hooks: [{ before }] }, notices);
+  const session = await engine.session("one");
+  const turns = async (): Promise<void> => {
+    for (let turn = 1; turn <= 5; turn += 1) await session.run(`${words(300)} ${turn}`).result;
+  };
+  const over = turns().catch(() => {});
+  await begun.promise;
+  await engine.close();
+  await over;
+  expect(notices.at(-1)).toContain("a hook before a compaction failed: it was not over");
+});
+
 test("before a compaction the agent may save memory in a silent turn, once (X-38)", async () => {
   const saved: string[] = [];
   const shown: string[] = [];

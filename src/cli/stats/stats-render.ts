@@ -107,7 +107,7 @@ const unpricedOf: Readonly<Record<string, string>> = {
 function titleOf(name: string): string {
   return name
     .replace("no_cache.actual_", "")
-    .replace("compaction_count", "compaction_count")
+    .replace("miss_count", "misses")
     .replace(/_count$/, "s")
     .replace(/_(?:usd|tokens|ms|at)$/, "")
     .replace("_ms_", " ")

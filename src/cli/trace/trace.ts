@@ -30,7 +30,12 @@ export const run: CommandBody = (input, io) => {
       io.out(isJson ? toJsonLine(event) : render(event, depth));
     }
     if (turn !== null && shown === 0) await refuseUnknownTurn(ledger, id, turn);
-    if (shown === 0 && !isJson) io.out(count === 0 ? noEvents : "No event of this kind.\n");
+    if (shown === 0 && !isJson)
+      io.out(
+        count === 0
+          ? noEvents
+          : "No stored event fits --type and --turn.\n",
+      );
     return 0;
   });
 };
@@ -40,7 +45,7 @@ const noEvents = "No events are stored: they were swept, or the program stores n
 /** Full types, or their first word for all of a kind. */
 function readTypes(text: string | undefined): ReadonlySet<string> | null {
   if (text === undefined) return null;
-  const kinds = eventTypes.map(kindOf);
+  const kinds = [...new Set(eventTypes.map(kindOf))];
   return new Set(
     text.split(",").flatMap((part) => {
       const name = part.trim();

@@ -96,7 +96,7 @@ async function carryOut(
       if (held.lock !== null && "due" in at) {
         const { trigger } = at.due;
         held.begun = { sessionId: session.id, turnId: held.lease?.id ?? null, trigger };
-        await runBefore(compaction?.hooks, held.begun);
+        await runBefore(compaction?.hooks, held.begun, signal);
       }
       return { did: step.do, isLocked: held.lock !== null };
     case "ask provider": {
@@ -173,7 +173,8 @@ function sleepUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
 async function tellEnd(outcome: CompactionOutcome, { begun }: Held, deps: Deps): Promise<void> {
   if (begun === null) return;
   const why = outcome.kind === "unchanged" ? outcome.why : null;
-  await runAfter(deps.compaction?.hooks, { ...begun, isCompacted: why === null, why });
+  const end = { ...begun, isCompacted: why === null, why };
+  await runAfter(deps.compaction?.hooks, end, deps.signal);
 }
 
 /** Lets the agent load skills again whose bodies the model no longer sees. */

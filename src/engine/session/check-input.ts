@@ -1,6 +1,12 @@
 // Refuses what an application without types may pass in, and what a provider would refuse later. Nothing is recorded before.
 import { promptCachingWishes, type RoutingConfig } from "../../core/config/schema/models.ts";
-import { queueDrops, queueModes } from "../../core/config/schema/queue.ts";
+import {
+  capMax,
+  debounceMsMax,
+  queueDrops,
+  queueModes,
+  type QueueConfig,
+} from "../../core/config/schema/queue.ts";
 import { isAttachment, type AgentEvent } from "../../core/layers/event.ts";
 import { agentRoles } from "../../core/message/assembled-context.ts";
 import { isCount, isObject } from "../../core/message/fields.ts";
@@ -134,6 +140,13 @@ const routingFields: Readonly<Record<keyof RoutingConfig, (value: unknown) => bo
   promptCaching: oneOf(...promptCachingWishes, null),
 };
 
+const queueFields: Readonly<Record<keyof QueueConfig, (value: unknown) => boolean>> = {
+  mode: oneOf(...queueModes),
+  debounceMs: (value) => isCount(value) && value <= debounceMsMax,
+  cap: (value) => isPositive(value) && Number(value) <= capMax,
+  drop: oneOf(...queueDrops),
+};
+
 const spendingFields: Readonly<Record<keyof SpendingOptions, (value: unknown) => boolean>> = {
   sessionUsd: isDollars,
   agentUsd: isDollars,
@@ -175,16 +188,11 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
   workspacePath: [isText, "a folder"],
   moment: [isObject, "{ sender, channel }"],
   queue: [
-    (value) =>
-      isObject(value) &&
-      isUnset(value["mode"], oneOf(...queueModes)) &&
-      isUnset(value["debounceMs"], isCount) &&
-      isUnset(value["cap"], isPositive) &&
-      isUnset(value["drop"], oneOf(...queueDrops)),
-    `{ mode: ${queueModes.join(", ")}; debounceMs; cap from 1; drop: ${queueDrops.join(", ")} }`,
+    (value) => fitsAll(value, queueFields),
+    `{ mode: ${queueModes.join(", ")}; debounceMs up to ${debounceMsMax}; cap from 1 to ${capMax}; drop: ${queueDrops.join(", ")} }`,
   ],
   keepWarm: [
-    (value) => isObject(value) && isDollars(value["usdPerHour"]) && value["usdPerHour"] !== 0,
+    (value) => fitsAll(value, { usdPerHour: (usd) => isDollars(usd) && usd !== 0 }),
     "{ usdPerHour }, a number of dollars above 0",
   ],
   routing: [
@@ -201,7 +209,7 @@ function isDollars(value: unknown): boolean {
   return typeof value === "number" && value >= 0 && value <= 9_000_000;
 }
 
-function isTimezone(value: unknown): boolean {
+export function isTimezone(value: unknown): boolean {
   if (typeof value !== "string") return false;
   try {
     return new Intl.DateTimeFormat("en", { timeZone: value }).format(0) !== "";

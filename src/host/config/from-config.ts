@@ -16,6 +16,8 @@ import type { SideEffects } from "../../core/tools/tool.ts";
 import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
 import type { EngineConfig } from "../../engine/session/engine-config.ts";
 import type { WorldSettings } from "../../engine/world/world-settings.ts";
+import { isTimezone } from "../../engine/session/check-input.ts";
+import { StrataError } from "../../core/strata-error.ts";
 
 export interface ConfigAround extends Omit<
   EngineConfig,
@@ -60,6 +62,7 @@ function toSpending(config: StrataConfig, agentId: string): Pick<EngineConfig, "
     own?.agentUsd ?? spending.agentUsd,
   ];
   const { dayUsd, timezone } = spending;
+  if (timezone !== null && !isTimezone(timezone)) throw noTimezone(timezone);
   const caps = {
     ...(sessionUsd !== null && { sessionUsd }),
     ...(agentUsd !== null && { agentUsd }),
@@ -203,4 +206,12 @@ export function toDelegationOptions(config: StrataConfig): DelegationOptions {
   const { isEnabled, isNested: nested, workerModel, ...limits } = subAgents;
   const model = workerModel === null ? {} : { model: modelOf(config, workerModel) };
   return { isEnabled, nested, ...limits, ...model };
+}
+
+function noTimezone(name: string): StrataError {
+  return new StrataError(
+    "config-invalid",
+    `spending.timezone is ${JSON.stringify(name)}, which is no time zone`,
+    "name one such as Europe/Berlin, or remove it for UTC",
+  );
 }

@@ -24,6 +24,9 @@ export interface QueueConfig {
   readonly drop: (typeof queueDrops)[number];
 }
 
+export const debounceMsMax = 600_000;
+export const capMax = 10_000;
+
 export const usualQueue: QueueConfig = {
   mode: "follow-up",
   debounceMs: 1000,
@@ -38,11 +41,11 @@ export const queue: Spec<QueueConfig> = group("messages that come while a sessio
     "what becomes of a message that does not say it: into the running turn, a turn of its own, one turn with the others that wait, or the running turn is stopped for it",
   ),
   debounceMs: whole(
-    { usual: usualQueue.debounceMs, min: 0, max: 600_000 },
+    { usual: usualQueue.debounceMs, min: 0, max: debounceMsMax },
     "collected messages get their turn when no other one came for this long",
   ),
   cap: whole(
-    { usual: usualQueue.cap, min: 1, max: 10_000 },
+    { usual: usualQueue.cap, min: 1, max: capMax },
     "the most messages that wait in a session",
   ),
   drop: choice(
