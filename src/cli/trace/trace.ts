@@ -31,11 +31,7 @@ export const run: CommandBody = (input, io) => {
     }
     if (turn !== null && shown === 0) await refuseUnknownTurn(ledger, id, turn);
     if (shown === 0 && !isJson)
-      io.out(
-        count === 0
-          ? noEvents
-          : "No stored event fits --type and --turn.\n",
-      );
+      io.out(count === 0 ? noEvents : "No stored event fits --type and --turn.\n");
     return 0;
   });
 };

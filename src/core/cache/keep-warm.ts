@@ -69,8 +69,8 @@ export interface RefreshDecision {
   readonly reason: string;
 }
 
-/** The expected saving must be so many times the cost: how long people stay away is not known well. */
-const savingShareMin = 2;
+/** The expected saving must be at least this many times the cost, because pauses are hard to predict. */
+const savingFactorMin = 2;
 
 /** A session never loses more than this share of its cost by being kept warm. */
 const lossShareMax = 0.02;
@@ -101,7 +101,7 @@ export function decideRefresh(question: RefreshQuestion): RefreshDecision | null
   if (most === null) return null;
   const waitedMs = kept.expiresMs - callMs;
   const chance = chanceBetween(pace, waitedMs, waitedMs + kept.keptMs - marginMs);
-  const isWorth = chance * Number(late - inTime) >= savingShareMin * Number(cost);
+  const isWorth = chance * Number(late - inTime) >= savingFactorMin * Number(cost);
   const lossMax = lossShareMax * Number(books.paidPicoUsd);
   const isBearable = Number(books.spentPicoUsd - books.savedPicoUsd + cost) <= lossMax;
   const told = `${Math.round(chance * 100)} % of calls come in the next ${lifetime} of such a pause`;

@@ -15,7 +15,7 @@ export interface WarmBooks {
   readonly since: SinceCall | null;
 }
 
-/** What was so before the first refresh after a call. */
+/** The state before the first refresh after a call. */
 export interface SinceCall {
   /** The start of the last call of a turn; null if there was none. */
   readonly callMs: number | null;

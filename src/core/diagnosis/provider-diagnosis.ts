@@ -69,7 +69,7 @@ const wordsOf: Readonly<Record<Cause, readonly string[]>> = {
   "tools reordered": ["tools_changed"],
   "system changed": ["system_changed", "input_changed"],
   "history rewritten": ["messages_changed", "input_changed", "context_compacted"],
-  // A change of parallel tool use is told as one of the tools.
+  // Providers report a change of parallel tool use as changed tools.
   "parameter changed": ["unavailable", "tools_changed", ...settings],
   "beta header changed": ["unavailable"],
   "lifetime expired": same,

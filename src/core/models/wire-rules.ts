@@ -39,7 +39,7 @@ export const thinkings = ["left out", "reasoning_content"] as const;
 export const toolIdForms = ["any", "nine letters and digits"] as const;
 export const afterToolForms = ["any", "assistant"] as const;
 
-/** Rules with their name, their source and what nobody has confirmed. */
+/** Rules with their name, their source and their unconfirmed parts. */
 export interface NamedWire {
   readonly name: string;
   readonly rules: WireRules;
@@ -75,7 +75,7 @@ export function findWire(name: string): NamedWire | undefined {
   return wires.get(name);
 }
 
-/** The rules of a server that nobody described: what every server takes. */
+/** The rules of an unknown server: what every server takes. */
 export const anyServer: WireRules = wireNamed("any server", "wires.json").rules;
 
 export function wireNamed(name: string, place: string): NamedWire {

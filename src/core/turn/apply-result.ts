@@ -205,7 +205,7 @@ function answered(turn: Turn, { answers, runs = [] }: ResultOf<"run tools">): Tu
   };
 }
 
-/** The same messages, with a model that has seen none of this turn's calls: it is told the time again. */
+/** The same messages, with a model that has seen none of this turn's calls, so the time is sent again. */
 function switched(turn: Turn, { moved }: ResultOf<"switch model">): Turn {
   if (moved === null) return { ...turn, at: { after: "end", how: "failed" } };
   const { before, session, route, left, nowIso } = moved;

@@ -49,7 +49,7 @@ export function restoreTurn(
   const calls = withMessages(recorded.calls, messages);
   const last = calls.at(-1);
   const from = compaction?.firstKeptTurnId === id ? compaction.firstKeptIndex : 0;
-  // What a call sent that came to nothing is sent again.
+  // Messages of a failed call are sent again.
   const isAgain = last !== undefined && last.status !== "complete";
   const answered = calls.findLast(({ status }) => status === "complete")?.number ?? 0;
   const replayed = messages.filter(({ isReplayed }) => isReplayed);

@@ -30,7 +30,7 @@ export function announce(turn: Turn, first: PreparedCall): Turn {
   return { ...turn, isAnnounced: true, news: [...news, ...begun] };
 }
 
-/** Tells once that the turn goes on with another model. */
+/** Emits once that the turn continues with another model. */
 export function announceRoute(turn: Turn, first: PreparedCall): Turn {
   if (!turn.isRouteNews) return turn;
   return { ...turn, isRouteNews: false, news: [...turn.news, toDecided(turn, first)] };

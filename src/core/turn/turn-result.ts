@@ -39,7 +39,7 @@ export interface TurnResult {
   readonly calls: readonly TurnCall[];
   /** The session after the turn. It does not have the messages of a failed turn. */
   readonly session: Session;
-  /** Messages to the agent that came too late for a call; absent if nobody could send some. */
+  /** Messages to the agent that came too late for a call; absent if the turn could not be steered. */
   readonly unsaid?: readonly Message[];
 }
 

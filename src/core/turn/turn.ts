@@ -52,7 +52,7 @@ export interface Turn {
   readonly resumed: { readonly toolCalls: number } | null;
   /** Whether the event for the turn's start or resumption is out. */
   readonly isAnnounced: boolean;
-  /** Whether a change of model within the turn still has to be told. */
+  /** Whether a change of model within the turn still has to be emitted. */
   readonly isRouteNews: boolean;
   readonly at: Stage;
   /** Events that follow from the last result. */

@@ -60,7 +60,7 @@ export async function fallBack(
 /** A provider may ask for a longer wait, within a day. */
 const restMsMax = 86_400_000;
 
-/** The model that failed is not asked first for a while. */
+/** The failed model is passed over until its rest ends. */
 function rest(
   session: Session,
   config: EngineConfig,

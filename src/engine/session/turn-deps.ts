@@ -129,10 +129,12 @@ function withSettings(
   const { layout } = before.policy;
   const model = withLimits(before, catalogue);
   const { outputTokensMax } = optionsOf(config, model);
+  const isSame = before.options.outputTokensMax === outputTokensMax;
   return {
     ...before,
     model,
-    options: { ...before.options, outputTokensMax },
+    // Unchanged options stay the same object, so that the diagnosis need not read them again.
+    options: isSame ? before.options : { ...before.options, outputTokensMax },
     policy: { ...policyOf(config), layout },
   };
 }

@@ -94,7 +94,7 @@ export function watchTools(runTools: RunTools, emit: (part: TurnPart) => void): 
       results = resultsIn(messages);
       return messages;
     } finally {
-      // Of a use that was refused, and of tools that another program runs, the beginning is told with the end.
+      // Refused uses, and tools of another program, report no start: it is emitted with the end.
       for (const use of uses) if (!ran.has(use.id)) begin(use);
       for (const use of uses) emit(settled(use, results.get(use.id)));
     }

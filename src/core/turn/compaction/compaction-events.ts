@@ -135,7 +135,7 @@ export function skip(
   };
 }
 
-/** The prompt does not fit the window, and nobody asked for a compaction. */
+/** The prompt does not fit the window, and no compaction was requested. */
 export function isTight({
   trigger,
   numbers,

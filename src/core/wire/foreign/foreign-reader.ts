@@ -43,7 +43,7 @@ export interface ForeignMarking {
 /** Members by name, with their JSON. */
 export interface MarkWords {
   readonly toMarker: (lifetime: Lifetime) => readonly [name: string, json: JsonText];
-  /** Of the whole request. */
+  /** Members for the whole request. */
   readonly members: readonly (readonly [name: string, json: JsonText])[];
 }
 

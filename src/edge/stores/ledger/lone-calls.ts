@@ -12,7 +12,7 @@ import { commitOnce, conflict, landedRow, notFound, type Store } from "./store.t
 import { checkCost } from "./turns/append-call.ts";
 import { loneCallRow, toLoneCall } from "./turns/call-rows.ts";
 
-/** Needs no lease: what was paid is recorded whoever works on the session meanwhile. */
+/** Needs no lease: a paid call is recorded even while another process works on the session. */
 export async function recordCall(
   store: Store,
   call: LoneCall,
@@ -35,7 +35,7 @@ export async function recordCall(
   );
 }
 
-/** Adds the cost. Takes the state only if nobody else can have a later one. */
+/** Adds the cost. Stores the state only if no turn is open and the head has not moved. */
 function payingSession({ sessionId, costPicoUsd }: LoneCall, state: WithLoneCall["state"]): Guard {
   const cost = costPicoUsd ?? 0n;
   return {

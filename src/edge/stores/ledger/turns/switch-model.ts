@@ -8,7 +8,7 @@ import { contentWrites } from "../message-rows.ts";
 import { landedRow, type Store } from "../store.ts";
 import { type HeldTurn, type TurnWrite, leaseGuard } from "./held-turn.ts";
 
-/** The turn is the next model's from here on. Tools and system text that it brought for the model before are let go. */
+/** From here on the turn belongs to the next model. Tools and system text that it stored for the model before are dropped. */
 export function switchStep(store: Store, held: HeldTurn, next: NextModel): TurnWrite {
   const { foundation } = next;
   checkFoundation(`turn ${held.id}`, foundation);
