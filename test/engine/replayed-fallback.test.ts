@@ -33,15 +33,15 @@ providers:
   anthropic: { base_url: "${first.url}", api_key: ${plantedKey}, retries: { attempts_max: 1 } }
   openai: { base_url: "${second.url}/v1", api_key: ${plantedKey}, retries: { attempts_max: 1 } }
 `);
-  const { engine, close } = await start(place);
-  const session = await engine.open({ id: "s" });
+  const started = await start(place);
+  const session = await started.engine.open({ id: "s" });
   const turn = session.run("What is here?");
   for await (const part of turn) {
     const hasThought = part.type === "tool" && part.status === "running";
     if (hasThought) first.simulator.fault({ kind: "overloaded" });
   }
   await session.run("Sure?").result;
-  await close();
+  await started.close();
   return join(place.folder, "ledger.db");
 }
 
