@@ -2,6 +2,8 @@
 // simulator; its ledger is read by the command.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { strata } from "../src/cli/test-kit.ts";
+import { describeEvent } from "../src/cli/trace/describe-event.ts";
+import { completeEvent } from "../src/core/events/event.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { allScenarios } from "./golden/all-scenarios.ts";
 import { sides } from "./golden/sides.ts";
@@ -94,4 +96,18 @@ test.each([
   const { status, error } = await strata({}, "trace", ...typed, "--store", stage.file);
   expect(status).not.toBe(0);
   expect(error).toContain(message);
+});
+
+test("money is rounded from its exact digits", () => {
+  const payload = {
+    scope: "day",
+    cap_usd: "1.00005",
+    spent_usd: "9007199254740993.00015",
+    needed_usd: null,
+    model: "claude-sonnet-4-6",
+    provider: "anthropic",
+  } as const;
+  const draft = { sessionId: "s", type: "spending.cap_reached", payload } as const;
+  const event = completeEvent(draft, { id: "01", timestampUs: 1 });
+  expect(describeEvent(event)).toBe("cap per day: $1.0001, spent $9007199254740993.0002");
 });

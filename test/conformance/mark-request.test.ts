@@ -1,7 +1,7 @@
 // Goal: one call marks a raw request of any client. Method: bodies as people write them, and a simulator that bills them.
 import { expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
-import { findPolicy, markRequest, resolveModel } from "../../src/core-index.ts";
+import { findPolicy, markRequest, openCacheState, resolveModel } from "../../src/core-index.ts";
 import { createSimulator } from "../../src/simulator/index.ts";
 
 const manual = "Every answer names the file and the line it speaks of. ".repeat(300);
@@ -91,6 +91,18 @@ test("H-04: Claude behind Chat Completions gets cache_control on parts", () => {
 test("what is no request, or names no known model, is refused", () => {
   expect(() => markRequest({ hello: 1 })).toThrow("not a request that Strata can read");
   expect(() => markRequest({ ...messagesBody, model: "claude-9" })).toThrow("claude-9");
+});
+
+test("what earlier calls taught is refused without the current time", () => {
+  const state = openCacheState();
+  expect(() => markRequest(messagesBody, { state })).toThrow(
+    expect.objectContaining({
+      code: "input-invalid",
+      message: "`state` is given without the current time",
+    }),
+  );
+  const { body } = markRequest(messagesBody, { state, nowMs: 1_700_000_000_000 });
+  expect(body).toEqual(markRequest(messagesBody).body);
 });
 
 test("a raw request that was marked is read from the cache the second time", async () => {

@@ -292,6 +292,17 @@ test("turns that wait for tools nobody runs are given up by close", async () => 
   expect((await ledger.findSession("demo"))?.openTurnId).toBeNull();
 });
 
+test("a new conversation knows what a turn that waits for its tools has cached", async () => {
+  const steps = [...script.slice(0, 1), { text: "Claude." }];
+  const { model, told } = wrapped("anthropic", {}, steps);
+  await generateText({ model, ...question });
+  await generateText({ model, ...question, prompt: "Who are you?" });
+  const [first, second] = told;
+  expect(second?.sessionId).not.toBe(first?.sessionId);
+  expect(second?.plan.expected.readTokens).toBeGreaterThan(1024);
+  expect(second?.entry.verdict?.kind).toBe("as expected");
+});
+
 test("a model we do not know is called all the same, and that is said", async () => {
   const problems: unknown[] = [];
   const { model, told, bodies } = wrapped(

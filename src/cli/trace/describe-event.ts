@@ -1,6 +1,8 @@
 // What an event says, in one short phrase for people.
+import { parseUsdText } from "../../analytics/figures.ts";
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type { EventOf, PayloadOf, StrataEvent } from "../../core/events/event.ts";
+import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import { formatBytes, toShort } from "../ledger/render-ledger.ts";
@@ -120,7 +122,8 @@ function list(...parts: readonly (string | null | undefined)[]): string {
 
 /** Null is a price that is not known. */
 function dollars(usd: string | null): string {
-  return usd === null ? "cost unknown" : `$${Number(usd).toFixed(4)}`;
+  const picoUsd = parseUsdText(usd);
+  return picoUsd === null ? "cost unknown" : formatUsdRounded(picoUsd);
 }
 
 function duration(ms: number): string {

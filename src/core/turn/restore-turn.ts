@@ -48,7 +48,7 @@ export function restoreTurn(
   const keptVolatile = keptVolatileIn(stateJson, id) ?? before.thread.keptVolatile;
   const calls = withMessages(recorded.calls, messages);
   const last = calls.at(-1);
-  const from = compaction?.firstKeptTurnId === id ? compaction.firstKeptIndex : 0;
+  const fromIndex = compaction?.firstKeptTurnId === id ? compaction.firstKeptIndex : 0;
   // Messages of a failed call are sent again.
   const isAgain = last !== undefined && last.status !== "complete";
   const answered = calls.findLast(({ status }) => status === "complete")?.number ?? 0;
@@ -56,15 +56,12 @@ export function restoreTurn(
   const leftThrough = switches.at(-1)?.through ?? 0;
   const isSwitched = calls.length > 0 && leftThrough === calls.length;
   const stored = replayed.filter(({ callNumber }) => callNumber > answered);
-  // Messages that a compaction replaced are not sent again.
-  const shown = (rows: readonly ThreadMessage[]): readonly Message[] =>
-    rows
-      .filter(({ index }) => index >= from)
-      .map(({ message, callNumber }) =>
-        callNumber <= leftThrough ? withoutThinking(message) : message,
-      );
-  const current = shown(stored);
-  const sent = shown(replayed.filter(({ callNumber }) => callNumber <= answered));
+  const seen = { fromIndex, leftThrough };
+  const current = toSeen(stored, seen);
+  const sent = toSeen(
+    replayed.filter(({ callNumber }) => callNumber <= answered),
+    seen,
+  );
   const isCompacted = isCompactedSince(before, compaction, { turn, last });
   // Stored messages that were not sent wait for a call; otherwise the last reply decides what is next.
   const isWaiting = last === undefined || isSwitched || (stored.length > 0 && !isAgain);
@@ -150,6 +147,18 @@ function isCompactedSince(
 ): boolean {
   if (compaction === null || compactionState.callsSinceFold > 0) return false;
   return last !== undefined || compaction.compactedMs >= turn.startMs;
+}
+
+/** Messages of a turn as its model sees them: without those that a compaction replaced, and without the thinking of models that the turn left. */
+export function toSeen(
+  rows: readonly ThreadMessage[],
+  { fromIndex, leftThrough }: { readonly fromIndex: number; readonly leftThrough: number },
+): readonly Message[] {
+  return rows
+    .filter(({ index }) => index >= fromIndex)
+    .map(({ message, callNumber }) =>
+      callNumber <= leftThrough ? withoutThinking(message) : message,
+    );
 }
 
 /** The calls with their messages. The next call repeats the messages of a failed call. */

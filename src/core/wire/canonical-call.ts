@@ -2,38 +2,21 @@
 import type { Assembly } from "../assembly/assemble.ts";
 import { assembleRequest } from "../assembly/canonical.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
-import { openCacheState, type CacheState } from "../cache/cache-state.ts";
-import { openPace, type Pace } from "../cache/pace.ts";
 import { planCache } from "../cache/plan-cache.ts";
-import { findPolicy } from "../cache/policies.ts";
-import type { Policy } from "../cache/policy.ts";
 import type { CanonicalRequest } from "../message/canonical-request.ts";
 import type { Block, Message } from "../message/message.ts";
-import type { ModelFacts } from "../models/model-facts.ts";
 import { resolveModel } from "../models/resolve-model.ts";
 import { StrataError } from "../strata-error.ts";
-import { cheapCounter } from "../tokens/cheap-counter.ts";
-import type { TextCounter } from "../tokens/o200k/counter.ts";
 import { createTokenCounter } from "../tokens/token-counter.ts";
 import type { EncodedRequest } from "./encoded-request.ts";
-import type { CallOptions, Protocol } from "./protocol.ts";
+import { withUsual, type PlanSetting } from "./plan-setting.ts";
+import type { CallOptions } from "./protocol.ts";
 import { usualProtocol } from "./protocols.ts";
 import type { Reply } from "./reply.ts";
 
-export interface CanonicalSetting {
+export interface CanonicalSetting extends PlanSetting {
   /** Milliseconds since 1970. */
   readonly nowMs: number;
-  /** `adaptive` by default. */
-  readonly policy?: Policy;
-  readonly counter?: TextCounter;
-  /** Facts of the model; looked up by the request's name by default. */
-  readonly model?: ModelFacts;
-  /** The protocol of the model's provider by default. */
-  readonly protocol?: Protocol;
-  /** What earlier calls taught; nothing by default. */
-  readonly state?: CacheState;
-  /** Human by default. */
-  readonly pace?: Pace;
 }
 
 /** `Provider.send` takes it as it is, and `Provider.cancel` its `requestId`. */
@@ -52,8 +35,7 @@ export function encodeCanonicalRequest(
   request: CanonicalRequest,
   setting: CanonicalSetting,
 ): CanonicalCall {
-  const { policy = findPolicy("adaptive"), counter: textCounter = cheapCounter } = setting;
-  const { state = openCacheState(), pace = openPace("human"), nowMs } = setting;
+  const { policy, counter: textCounter, state, pace } = withUsual(setting);
   const model = setting.model ?? resolveModel(request.model).facts;
   const protocol = setting.protocol ?? usualProtocol(model.provider);
   const theirIds = new Map(Object.entries(request.toolIdMap ?? {}));
@@ -66,7 +48,7 @@ export function encodeCanonicalRequest(
   const assembly = assembleRequest({ ...request, messages }, { layout, spelling, counter, model });
   const { markers } = policy;
   const { blocks } = assembly;
-  const plan = planCache({ blocks, rules: model, markers, state, pace, now: nowMs });
+  const plan = planCache({ blocks, rules: model, markers, state, pace, now: setting.nowMs });
   const options = optionsOf(request);
   return {
     requestId: request.requestId,

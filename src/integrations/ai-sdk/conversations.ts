@@ -142,7 +142,7 @@ async function openNew(
   const isSameModel = before?.model.id === model.id;
   const earlier = isSameModel
     ? before
-    : others.findLast(({ session }) => session.model === model)?.session;
+    : others.map(sessionOf).findLast((session) => session.model === model);
   const session = openSession({
     id: await freeId(setup, number),
     model,

@@ -1,5 +1,5 @@
 // Which conversation a prompt belongs to: one that it goes on with, or the nearest one, whose prompt it changed.
-import { itemsOf } from "../../core/growing/growing-list.ts";
+import type { ListView } from "../../core/growing/growing-list.ts";
 import { encodeMessage } from "../../core/message/encode-message.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Foundation } from "../../core/assembly/foundation.ts";
@@ -19,10 +19,11 @@ export function isAfter(
   if (thread.foundation.key !== key || messages.length <= count) return false;
   const current = messages.slice(count);
   if (current.some(({ role }) => role === "assistant")) return false;
-  if (isToRepeat(conversation) && !isSameList(conversation.turn?.turn.current ?? [], current)) {
+  const again = toRepeat(conversation);
+  if (again !== null && (again.length !== current.length || !beginsWith(current, again))) {
     return false;
   }
-  return isSameList([...itemsOf(thread.messages)], messages.slice(0, count));
+  return beginsWith(messages, thread.messages);
 }
 
 /**
@@ -57,19 +58,20 @@ function lastReplyOf(conversation: Conversation): Message | null {
   return last?.role === "assistant" ? last : null;
 }
 
-/** Whether its last call failed in the middle of a turn: the next call must repeat it. */
-function isToRepeat({ turn }: Conversation): boolean {
-  return turn !== null && turn.turn.calls.at(-1)?.status !== "complete";
+/** If its last call failed in the middle of a turn, the next call must repeat these messages; else null. */
+function toRepeat({ turn }: Conversation): readonly Message[] | null {
+  if (turn === null || turn.turn.calls.at(-1)?.status === "complete") return null;
+  return turn.turn.current;
 }
 
-function isSameList(ones: readonly Message[], others: readonly Message[]): boolean {
-  return (
-    ones.length === others.length &&
-    ones.every((one, index) => {
-      const other = others[index];
-      return other !== undefined && isSame(one, other);
-    })
-  );
+/** Compares from the end: conversations that begin alike differ there. */
+function beginsWith(messages: readonly Message[], known: ListView<Message>): boolean {
+  for (let index = known.length - 1; index >= 0; index -= 1) {
+    const one = known.at(index);
+    const other = messages[index];
+    if (one === undefined || other === undefined || !isSame(one, other)) return false;
+  }
+  return true;
 }
 
 /** The SDK drops some fields of a reply, so only text and tool uses are compared. */

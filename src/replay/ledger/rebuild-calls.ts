@@ -10,18 +10,19 @@ import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts";
 import { noUsage } from "../../core/message/usage.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
-import { findModel, resolveModel } from "../../core/models/resolve-model.ts";
-import type { Session } from "../../core/session/session.ts";
+import { changeSetup } from "../../core/session/change-setup.ts";
+import type { ModelSetup, Session } from "../../core/session/session.ts";
 import { nothingSpent } from "../../core/session/summary-bill.ts";
 import { nothingLearned } from "../../core/session/to-session.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { Miss } from "../../core/turn/diagnose-call.ts";
-import { withMessages } from "../../core/turn/restore-turn.ts";
+import { toSeen, withMessages } from "../../core/turn/restore-turn.ts";
 import { settleCall } from "../../core/turn/settle-call.ts";
 import { findProtocol } from "../../core/wire/protocols.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-import { findSetupAt } from "../../engine/session/recorded-setup.ts";
+import { findRecorded } from "../../engine/session/engine-config.ts";
+import { findSetupAt, isSame } from "../../engine/session/recorded-setup.ts";
 import { restoreModelSetup } from "../../engine/session/stored-session.ts";
 
 export interface RebuildDeps {
@@ -114,9 +115,10 @@ async function* rebuildTurn(
     let step: (RebuiltStep & { readonly at: Place }) | null = null;
     for (const here of byTime(places, call)) {
       const goesOn = place === null ? walk?.head === here.after : place === here;
-      const isSame = goesOn && walk?.session.model.id === call.model;
       const opened: Walk =
-        isSame && walk !== null ? walk : await openAt(given, here, call, walk, deps);
+        goesOn && walk !== null && isSame(modelOf(walk.session), nameOfCall(turn, call))
+          ? walk
+          : await openAt(given, here, call, walk, deps);
       const { rebuilt, after } = rebuildCall(turn, call, opened.session);
       if (step === null || rebuilt.isExact) {
         step = { rebuilt, walk: { ...opened, session: after }, at: here };
@@ -166,48 +168,48 @@ async function placesOf(turn: TurnRecord, ledger: Ledger): Promise<readonly Plac
 async function openAt(
   { record, turn, messages, calls: ofTurn }: TurnToRebuild,
   { after, setupAt, firstIndex }: Place,
-  { model: modelId, number }: CallEntry,
+  call: CallEntry,
   last: Walk | null,
   { ledger, catalogue, counter }: RebuildDeps,
 ): Promise<Walk> {
-  const name: ModelName = { model: modelId, provider: turn.provider };
-  const recorded = await findSetupAt(ledger, record, setupAt, name);
+  const wanted = nameOfCall(turn, call);
+  const recorded = await findSetupAt(ledger, record, setupAt, wanted);
   const calls = recorded?.setup?.calls;
   const protocol = findProtocol(calls?.protocol ?? "");
-  if (recorded === null || calls === undefined || protocol === undefined) throw notRecorded(name);
-  const named = calls.name === undefined ? null : findModel(calls.name, catalogue);
-  const model = (named ?? resolveModel(modelId, catalogue)).facts;
+  if (recorded === null || calls === undefined || protocol === undefined) throw notRecorded(wanted);
+  const model = findRecorded({ name: calls.name, ...wanted }, { catalogue });
   const own = findPolicy(calls.policy);
   const policy = { ...own, layout: calls.layout ?? own.layout };
   const how = { model, protocol, policy, options: calls.options, counter };
   const of = after === null ? null : { turnId: after };
   const setup = await restoreModelSetup(ledger, record, recorded, how, of);
-  const fresh: Session = {
-    ...setup,
-    ...nothingLearned,
-    id: record.id,
-    agent: record.agent,
-    headTurnId: after,
-    isRecorded: true,
-    role: record.role,
-    pace: openPace("human"),
-    staysWith: null,
-    openedMs: record.createdMs,
-    workspacePath: record.workspacePath,
-    warnings: [],
-  };
-  // What the turn itself said before, as far as a compaction left it.
-  const answered = ofTurn.findLast((each) => each.number < number && each.status === "complete");
-  const earlier = messages.filter(
-    ({ index, callNumber, isReplayed }) =>
-      isReplayed && index >= firstIndex && callNumber <= (answered?.number ?? 0),
-  );
-  const said = earlier.map(({ message }) => message);
   const compactionId = of === null ? null : ((await ledger.findCompaction(of))?.turnId ?? null);
-  const isCompacted = last !== null && compactionId !== last.compactionId;
-  const session = withLearned(fresh, last?.session ?? null, isCompacted);
-  const thread = appendMessages(setup.thread, said);
-  return { session: { ...session, thread }, head: after, compactionId };
+  const session =
+    last === null
+      ? openRecorded(record, setup)
+      : withSetup(last.session, setup, compactionId !== last.compactionId);
+  // What the turn itself said before.
+  const isEarlier = ({ number }: CallEntry): boolean => number < call.number;
+  const answered = ofTurn.findLast((each) => isEarlier(each) && each.status === "complete");
+  const said = messages.filter(
+    ({ callNumber, isReplayed }) => isReplayed && callNumber <= (answered?.number ?? 0),
+  );
+  const leftThrough = turn.switches.findLast(({ through }) => through < call.number)?.through ?? 0;
+  const seen = toSeen(said, { fromIndex: firstIndex, leftThrough });
+  const thread = appendMessages(setup.thread, seen);
+  return { session: { ...session, headTurnId: after, thread }, head: after, compactionId };
+}
+
+/** A turn names its last model; those that it left have their calls up to a number. */
+function nameOfCall(
+  { provider, switches }: TurnRecord,
+  { model, number }: CallEntry,
+): ModelName & { readonly name?: string } {
+  return switches.find(({ through }) => through >= number) ?? { model, provider };
+}
+
+function modelOf({ model }: Pick<Session, "model">): ModelName {
+  return { model: model.id, provider: model.provider };
 }
 
 function notRecorded({ model }: ModelName): StrataError {
@@ -218,23 +220,33 @@ function notRecorded({ model }: ModelName): StrataError {
   );
 }
 
-/** A model's cache is its own; compactions and the call before belong to the session. */
-function withLearned(fresh: Session, last: Session | null, isCompacted: boolean): Session {
-  if (last === null) return fresh;
-  const { cache, sizes, pace, lastVolatile, lastCall, compactionState, otherModels } = last;
-  const folds = compactionState.folds + (isCompacted ? 1 : 0);
-  const kept = { lastCall, compactionState: { ...compactionState, folds } };
-  if (last.model.id === fresh.model.id) {
-    return { ...fresh, ...kept, cache, sizes, pace, lastVolatile, otherModels };
-  }
-  const left = { model: last.model.id, provider: last.model.provider, name: last.modelName };
-  const known = otherModels.find((each) => each.model === fresh.model.id);
-  const others = otherModels.filter((each) => each !== known);
+function openRecorded(record: SessionRecord, setup: ModelSetup): Session {
   return {
-    ...fresh,
-    ...kept,
-    ...(known && { cache: known.cache, sizes: known.sizes, pace: known.pace }),
-    otherModels: [{ ...left, cache, sizes, pace, lastVolatile, setup: null }, ...others],
+    ...setup,
+    ...nothingLearned,
+    id: record.id,
+    agent: record.agent,
+    headTurnId: null,
+    isRecorded: true,
+    role: record.role,
+    pace: openPace("human"),
+    staysWith: null,
+    openedMs: record.createdMs,
+    workspacePath: record.workspacePath,
+    warnings: [],
+  };
+}
+
+/** Only one thread is held: setups of other models are read again. */
+function withSetup(last: Session, setup: ModelSetup, isCompacted: boolean): Session {
+  const isSameModel = isSame(modelOf(last), modelOf(setup));
+  const session = isSameModel ? { ...last, ...setup } : changeSetup(last, setup);
+  const { compactionState, otherModels } = session;
+  const folds = compactionState.folds + (isCompacted ? 1 : 0);
+  return {
+    ...session,
+    compactionState: { ...compactionState, folds },
+    otherModels: otherModels.map((each) => ({ ...each, setup: null })),
   };
 }
 

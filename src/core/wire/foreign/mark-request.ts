@@ -1,37 +1,20 @@
 // Any client's request body → the same body with markers where the planner puts them, and the plan.
 import { assert } from "../../assert.ts";
 import type { CachePlan } from "../../cache/cache-plan.ts";
-import { openCacheState, type CacheState } from "../../cache/cache-state.ts";
-import { openPace, type Pace } from "../../cache/pace.ts";
 import { planCache } from "../../cache/plan-cache.ts";
-import { findPolicy } from "../../cache/policies.ts";
-import type { Policy } from "../../cache/policy.ts";
 import { isObject, type Fields } from "../../message/fields.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
 import { resolveModel } from "../../models/resolve-model.ts";
 import { messageOf, StrataError } from "../../strata-error.ts";
-import { cheapCounter } from "../../tokens/cheap-counter.ts";
-import type { TextCounter } from "../../tokens/o200k/counter.ts";
 import { createTokenCounter } from "../../tokens/token-counter.ts";
-import type { Protocol } from "../protocol.ts";
+import { withUsual, type PlanSetting } from "../plan-setting.ts";
 import { findProtocol } from "../protocols.ts";
 import type { ForeignMarking } from "./foreign-reader.ts";
 import type { ForeignRequest } from "./foreign-request.ts";
 import { readRequest } from "./read-request.ts";
 
-export interface MarkOptions {
-  /** `adaptive` by default. */
-  readonly policy?: Policy;
-  /** Facts of the model on its route; looked up by the body's name by default. */
-  readonly model?: ModelFacts;
-  /** Found from the body by default. */
-  readonly protocol?: Protocol;
-  readonly counter?: TextCounter;
-  /** What earlier calls taught; nothing by default. Needs `nowMs`. */
-  readonly state?: CacheState;
-  /** Human by default. */
-  readonly pace?: Pace;
-  /** Milliseconds since 1970. */
+export interface MarkOptions extends PlanSetting {
+  /** Milliseconds since 1970. `state` needs it: without the time every cache entry would look alive. */
   readonly nowMs?: number;
 }
 
@@ -48,8 +31,7 @@ export function markRequest<Body extends object>(
   body: Body,
   options: MarkOptions = {},
 ): MarkedRequest<Body> {
-  const { state = openCacheState(), pace = openPace("human"), nowMs = 0 } = options;
-  const { counter: textCounter = cheapCounter, policy = findPolicy("adaptive") } = options;
+  const { policy, counter: textCounter, state, pace } = withUsual(options);
   const of = options.protocol === undefined ? {} : { protocol: options.protocol };
   const first = readRequest(toText(body), of);
   const protocol = options.protocol ?? findProtocol(first.protocol);
@@ -66,11 +48,17 @@ export function markRequest<Body extends object>(
     markers: policy.markers,
     state,
     pace,
-    now: nowMs,
+    now: timeOf(options),
     present: request.markers,
   });
   const marked = marking === undefined ? open : withPlan(open, request, { plan, model, marking });
   return { body: JSON.parse(toText(marked)), plan, request };
+}
+
+function timeOf({ state, nowMs }: MarkOptions): number {
+  if (state === undefined || nowMs !== undefined) return nowMs ?? 0;
+  const hint = "give `nowMs` too: cache entries live for a time";
+  throw new StrataError("input-invalid", "`state` is given without the current time", hint);
 }
 
 function toText(body: object): string {
