@@ -2,6 +2,7 @@
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { toPicoUsd } from "../../core/models/pico-usd.ts";
 import {
+  capScopes,
   findCapReached,
   worstCost,
   type CapScope,
@@ -18,53 +19,70 @@ interface PendingCall {
   readonly picoUsd: bigint;
 }
 
-/** By session, for all engines of this process on one ledger: a sub-agent has an engine of its own. */
-const pendingOn = new WeakMap<Ledger, Map<string, PendingCall>>();
+interface CallsUnderWay {
+  readonly bySession: Map<string, PendingCall>;
+  /** How many are over: each may have changed what the ledger says. */
+  overCount: number;
+}
+
+/** For all engines of this process on one ledger: a sub-agent has an engine of its own. */
+const underWayOn = new WeakMap<Ledger, CallsUnderWay>();
 
 /** Work in the session failed: its call is not under way any more. */
 export function forgetPending(ledger: Ledger, sessionId: string): void {
-  pendingOn.get(ledger)?.delete(sessionId);
+  const underWay = underWayOn.get(ledger);
+  if (underWay?.bySession.delete(sessionId) === true) underWay.overCount += 1;
 }
 
 export function createSpendingGuard(
-  { id, agent, origin }: Session,
+  { id, agent, origin }: Pick<Session, "id" | "agent" | "origin">,
   ledger: Ledger,
-  readConfig: () => EngineConfig,
+  readConfig: () => Pick<EngineConfig, "spending">,
 ): SpendingGuard {
-  const pending = pendingOn.get(ledger) ?? new Map<string, PendingCall>();
-  pendingOn.set(ledger, pending);
+  const underWay = underWayOn.get(ledger) ?? { bySession: new Map(), overCount: 0 };
+  underWayOn.set(ledger, underWay);
   // A sub-agent spends with the session that started it.
   const root = origin?.parent?.sessionId ?? id;
   const pendingIn = (scope: CapScope): bigint =>
-    [...pending]
+    [...underWay.bySession]
       .filter(([other, call]) => {
         if (other === id) return false;
         return scope === "day" || (scope === "agent" ? call.agent === agent : call.root === root);
       })
       .reduce((sum, [, { picoUsd }]) => sum + picoUsd, 0n);
+  const spentUnder = (
+    caps: SpendingCaps,
+    sinceMs: number,
+  ): Promise<readonly (readonly [CapScope, bigint])[]> => {
+    const by = { session: { sessionId: id }, agent: { agent }, day: { sinceMs } };
+    const asked = capScopes.filter((scope) => caps[scope] !== undefined);
+    return Promise.all(
+      asked.map(async (scope) => [scope, await ledger.sumSpending(by[scope])] as const),
+    );
+  };
   return {
     check: async (call) => {
       const { spending = {} } = readConfig();
       const caps = toCaps(spending);
       if (Object.keys(caps).length === 0) return null;
-      const asked: readonly (readonly [CapScope, Promise<bigint>])[] = [
-        ...(caps.session === undefined
-          ? []
-          : [["session", ledger.sumSpending({ sessionId: id })] as const]),
-        ...(caps.agent === undefined ? [] : [["agent", ledger.sumSpending({ agent })] as const]),
-        ...(caps.day === undefined
-          ? []
-          : [["day", ledger.sumSpending({ sinceMs: dayStartMs(call.nowMs, spending) })] as const]),
-      ];
-      const spent: Partial<Record<CapScope, bigint>> = {};
-      for (const [scope, sum] of asked) spent[scope] = (await sum) + pendingIn(scope);
-      const reached = findCapReached(caps, spent, call);
+      const sinceMs = dayStartMs(call.nowMs, spending);
+      let overCount: number;
+      let spent: Awaited<ReturnType<typeof spentUnder>>;
+      // A call that is recorded while the sums are read may be in none of them.
+      do {
+        ({ overCount } = underWay);
+        spent = await spentUnder(caps, sinceMs);
+      } while (underWay.overCount !== overCount);
+      // Nothing waits from here on: of two calls that ask at once, the later one sees the earlier.
+      const withPending: Partial<Record<CapScope, bigint>> = {};
+      for (const [scope, sum] of spent) withPending[scope] = sum + pendingIn(scope);
+      const reached = findCapReached(caps, withPending, call);
       if (reached === null) {
-        pending.set(id, { root, agent, picoUsd: worstCost(call) ?? 0n });
+        underWay.bySession.set(id, { root, agent, picoUsd: worstCost(call) ?? 0n });
       }
       return reached;
     },
-    settle: () => void pending.delete(id),
+    settle: () => forgetPending(ledger, id),
   };
 }
 
