@@ -53,27 +53,40 @@ test("a call that is recorded while another one asks is not forgotten", async ()
   const ledger = await open();
   for (const id of ["a", "b"]) await openSession(ledger, id);
   const caps = { agentUsd: 0.03 };
-  let atFirstSum: () => Promise<void> = () => Promise.resolve();
+  const duringSum: (() => Promise<void>)[] = [];
   const held: Ledger = {
     ...ledger,
     sumSpending: async (by: SpentBy) => {
       const sum = await ledger.sumSpending(by);
-      const first = atFirstSum;
-      atFirstSum = () => Promise.resolve();
-      await first();
+      await duringSum.shift()?.();
       return sum;
     },
   };
   const earlier = guard(held, "a", caps);
   expect(await earlier.check(toPay)).toBeNull();
-  atFirstSum = async () => {
+  duringSum.push(async () => {
     const turn = await ledger.openTurn(newTurn("a", "t", null));
     await turn.append(call("t", 1, { costPicoUsd: 20_000_000_000n }));
     earlier.settle();
-  };
+  });
   expect(await guard(held, "b", caps).check(toPay)).toMatchObject({
     scope: "agent",
     spentPicoUsd: 20_000_000_000n,
     neededPicoUsd: 25_550_000_000n,
   });
+});
+
+test("a running call of a sub-agent counts for the session at the top, however deep it is", async () => {
+  const ledger = await open();
+  await openSession(ledger, "root");
+  await openSession(ledger, "child", { parent: { sessionId: "root" } });
+  await openSession(ledger, "grandchild", { parent: { sessionId: "child" } });
+  await openSession(ledger, "other");
+  const caps = { sessionUsd: 0.03 };
+  const ask = async (id: string): Promise<bigint | null> =>
+    (await guard(ledger, id, caps).check(toPay))?.spentPicoUsd ?? null;
+  expect(await ask("grandchild")).toBeNull();
+  expect(await ask("root")).toBe(25_550_000_000n);
+  expect(await ask("child")).toBe(25_550_000_000n);
+  expect(await ask("other")).toBeNull();
 });

@@ -35,15 +35,14 @@ export function forgetPending(ledger: Ledger, sessionId: string): void {
 }
 
 export function createSpendingGuard(
-  { id, agent, origin }: Pick<Session, "id" | "agent" | "origin">,
+  { id, agent }: Pick<Session, "id" | "agent">,
   ledger: Ledger,
   readConfig: () => Pick<EngineConfig, "spending">,
 ): SpendingGuard {
   const underWay = underWayOn.get(ledger) ?? { bySession: new Map(), overCount: 0 };
   underWayOn.set(ledger, underWay);
-  // A sub-agent spends with the session that started it.
-  const root = origin?.parent?.sessionId ?? id;
-  const pendingIn = (scope: CapScope): bigint =>
+  let knownRoot: string | null = null;
+  const pendingIn = (scope: CapScope, root: string): bigint =>
     [...underWay.bySession]
       .filter(([other, call]) => {
         if (other === id) return false;
@@ -65,6 +64,7 @@ export function createSpendingGuard(
       const { spending = {} } = readConfig();
       const caps = toCaps(spending);
       if (Object.keys(caps).length === 0) return null;
+      const root = (knownRoot ??= await rootOf(id, ledger));
       const sinceMs = dayStartMs(call.nowMs, spending);
       let overCount: number;
       let spent: Awaited<ReturnType<typeof spentUnder>>;
@@ -75,7 +75,7 @@ export function createSpendingGuard(
       } while (underWay.overCount !== overCount);
       // Nothing waits from here on: of two calls that ask at once, the later one sees the earlier.
       const withPending: Partial<Record<CapScope, bigint>> = {};
-      for (const [scope, sum] of spent) withPending[scope] = sum + pendingIn(scope);
+      for (const [scope, sum] of spent) withPending[scope] = sum + pendingIn(scope, root);
       const reached = findCapReached(caps, withPending, call);
       if (reached === null) {
         underWay.bySession.set(id, { root, agent, picoUsd: worstCost(call) ?? 0n });
@@ -84,6 +84,19 @@ export function createSpendingGuard(
     },
     settle: () => forgetPending(ledger, id),
   };
+}
+
+/** A sub-agent spends with the session at the top. A deleted parent is not above it any more. */
+async function rootOf(id: string, ledger: Pick<Ledger, "findSession">): Promise<string> {
+  let root = id;
+  let above = (await ledger.findSession(id))?.parent?.sessionId;
+  while (above !== undefined) {
+    const record = await ledger.findSession(above);
+    if (record === null) break;
+    root = above;
+    above = record.parent?.sessionId;
+  }
+  return root;
 }
 
 function toCaps({ sessionUsd, agentUsd, dayUsd }: SpendingOptions): SpendingCaps {
