@@ -4,12 +4,17 @@ import { toPicoUsd } from "../../core/models/pico-usd.ts";
 import {
   capScopes,
   findCapReached,
+  toCapEvent,
+  toCapFailure,
   worstCost,
+  type CallToPay,
   type CapScope,
   type SpendingCaps,
   type SpendingGuard,
 } from "../../core/session/spending-cap.ts";
 import type { Session } from "../../core/session/session.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { TurnEmitter } from "../events/turn-emitter.ts";
 import type { EngineConfig, SpendingOptions } from "./engine-config.ts";
 
 /** A call that is under way, with what it may cost. */
@@ -84,6 +89,24 @@ export function createSpendingGuard(
     },
     settle: () => forgetPending(ledger, id),
   };
+}
+
+/** The guard of a session, and where it is told that a call was not sent. */
+export interface WatchedSpending {
+  readonly guard: SpendingGuard;
+  readonly emitter: Pick<TurnEmitter, "emit">;
+}
+
+/** Asked before a call is encoded. Null if it may be sent; otherwise why not, after the event that says so. */
+export async function refuseOverCap(
+  { model, spent }: Pick<Session, "model" | "spent">,
+  call: Pick<CallToPay, "plan" | "outputTokensMax" | "nowMs">,
+  { guard, emitter }: WatchedSpending,
+): Promise<ProviderFailure | null> {
+  const reached = await guard.check({ ...call, model, unbookedPicoUsd: spent.costPicoUsd });
+  if (reached === null) return null;
+  emitter.emit(toCapEvent(reached));
+  return toCapFailure(reached);
 }
 
 /** A sub-agent spends with the session at the top. A deleted parent is not above it any more. */
