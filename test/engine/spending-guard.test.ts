@@ -6,8 +6,7 @@ import type { Ledger, SpentBy } from "../../src/core/ledger/ledger.ts";
 import { findModel } from "../../src/core/models/resolve-model.ts";
 import type { SpendingGuard } from "../../src/core/session/spending-cap.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import { createSpendingGuard } from "../../src/engine/session/spending.ts";
-import type { SpendingOptions } from "../../src/engine/session/engine-config.ts";
+import { createSpendingGuard, type SpendingOptions } from "../../src/engine/session/spending.ts";
 import { call, newTurn, noPlan, openSession, startMs } from "../ledger/test-kit.ts";
 
 const opus = findModel("claude-opus-4-8");

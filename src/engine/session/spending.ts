@@ -15,7 +15,18 @@ import {
 import type { Session } from "../../core/session/session.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { TurnEmitter } from "../events/turn-emitter.ts";
-import type { EngineConfig, SpendingOptions } from "./engine-config.ts";
+
+/** In dollars. A cap that is not given does not hold. */
+export interface SpendingOptions {
+  /** For a session with the sub-agents that it started. */
+  readonly sessionUsd?: number;
+  /** For all sessions of the agent in the ledger. */
+  readonly agentUsd?: number;
+  /** For everything in the ledger since the day began. */
+  readonly dayUsd?: number;
+  /** Where the day begins, as `Europe/Berlin`; UTC by default. */
+  readonly timezone?: string;
+}
 
 /** A call that is under way, with what it may cost. */
 interface PendingCall {
@@ -25,7 +36,8 @@ interface PendingCall {
 }
 
 interface CallsUnderWay {
-  readonly bySession: Map<string, PendingCall>;
+  /** One of every session's work, by the session's id, and its refreshes, which run beside it. */
+  readonly calls: Map<string | symbol, PendingCall>;
   /** How many are over: each may have changed what the ledger says. */
   overCount: number;
 }
@@ -34,23 +46,25 @@ interface CallsUnderWay {
 const underWayOn = new WeakMap<Ledger, CallsUnderWay>();
 
 /** Work in the session failed: its call is not under way any more. */
-export function forgetPending(ledger: Ledger, sessionId: string): void {
+export function forgetPending(ledger: Ledger, key: string | symbol): void {
   const underWay = underWayOn.get(ledger);
-  if (underWay?.bySession.delete(sessionId) === true) underWay.overCount += 1;
+  if (underWay?.calls.delete(key) === true) underWay.overCount += 1;
 }
 
+/** `key`: only for work that may run beside other work of the session. */
 export function createSpendingGuard(
   { id, agent }: Pick<Session, "id" | "agent">,
   ledger: Ledger,
-  readConfig: () => Pick<EngineConfig, "spending">,
+  readConfig: () => { readonly spending?: SpendingOptions },
+  key: string | symbol = id,
 ): SpendingGuard {
-  const underWay = underWayOn.get(ledger) ?? { bySession: new Map(), overCount: 0 };
+  const underWay = underWayOn.get(ledger) ?? { calls: new Map(), overCount: 0 };
   underWayOn.set(ledger, underWay);
   let knownRoot: string | null = null;
   const pendingIn = (scope: CapScope, root: string): bigint =>
-    [...underWay.bySession]
+    [...underWay.calls]
       .filter(([other, call]) => {
-        if (other === id) return false;
+        if (other === key) return false;
         return scope === "day" || (scope === "agent" ? call.agent === agent : call.root === root);
       })
       .reduce((sum, [, { picoUsd }]) => sum + picoUsd, 0n);
@@ -83,11 +97,11 @@ export function createSpendingGuard(
       for (const [scope, sum] of spent) withPending[scope] = sum + pendingIn(scope, root);
       const reached = findCapReached(caps, withPending, call);
       if (reached === null) {
-        underWay.bySession.set(id, { root, agent, picoUsd: worstCost(call) ?? 0n });
+        underWay.calls.set(key, { root, agent, picoUsd: worstCost(call) ?? 0n });
       }
       return reached;
     },
-    settle: () => forgetPending(ledger, id),
+    settle: () => forgetPending(ledger, key),
   };
 }
 
