@@ -18,6 +18,7 @@ import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import { connect } from "../../src/engine/test-kit.ts";
 import { emptyWorld } from "../../src/engine/world/world.ts";
 import { createEcho, createSimulator } from "../../src/simulator/index.ts";
+import { call as paidCall, newTurn, openSession } from "../ledger/test-kit.ts";
 
 const minuteMs = 60_000;
 const manual = "Answer briefly and check what you say. ".repeat(700);
@@ -336,4 +337,42 @@ test("Responses are prewarmed, too, and what cannot be is said", async () => {
   await expect(session.prewarm({ lifetime: "24h" })).rejects.toThrow(
     "gpt-6.1-sol keeps nothing for 24h",
   );
+});
+
+test("a refresh that might pass a spending cap is not sent, and the status and an event say why", async () => {
+  const config = { keepWarm: { usdPerHour: 1 }, spending: { dayUsd: 5 } };
+  const { session, events, bodies, talk, pass, ledger } = await setUp(config);
+  await talk(5);
+  const refreshed = (await ledger.readLoneCalls("s")).length;
+  expect(refreshed).toBeGreaterThan(0);
+  expect((await session.run("And now?").result).end).toBe("done");
+  await openSession(ledger, "other");
+  const turn = await ledger.openTurn(newTurn("other", "t", null));
+  const startMs = Date.UTC(2026, 10, 15, 13);
+  await turn.append(paidCall("t", 1, { costPicoUsd: 4_900_000_000_000n, startMs, endMs: startMs }));
+  const sent = bodies.length;
+  await pass(7 * minuteMs);
+  expect(bodies.length).toBe(sent);
+  expect(session.keepWarm.atMs).toBe(null);
+  expect(session.keepWarm.reason).toMatch(
+    /^the spending cap of the day is \$5\.0000, and \$\d\.\d{4} is spent; the next call may cost \$0\.00\d\d and was not sent: raise spending\.day_usd$/,
+  );
+  const told = events.filter(({ type }) => type === "spending.cap_reached");
+  expect(told.map(({ payload }) => payload)).toMatchObject([{ scope: "day", cap_usd: "5" }]);
+});
+
+test("a prewarming that might pass a spending cap is not sent, and says why", async () => {
+  // Writing the manual costs $0.025.
+  const poor = await setUp({ spending: { sessionUsd: 0.02 } });
+  expect(await poor.session.prewarm()).toEqual({
+    isWarm: false,
+    reason: expect.stringMatching(
+      /^the spending cap of the session is \$0\.0200, and \$0\.0000 is spent; the next call may cost \$0\.02\d\d and was not sent: raise spending\.session_usd$/,
+    ) as string,
+    costPicoUsd: 0n,
+  });
+  expect(poor.bodies).toEqual([]);
+  expect(poor.events.map(({ type }) => type)).toEqual(["session.created", "spending.cap_reached"]);
+  const rich = await setUp({ spending: { sessionUsd: 0.03 } });
+  expect(await rich.session.prewarm()).toMatchObject({ isWarm: true });
 });

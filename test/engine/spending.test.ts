@@ -156,6 +156,13 @@ providers: { anthropic: { base_url: "${url}", api_key: ${plantedKey} } }
       why: expect.stringContaining("the spending cap of the session is $0.0100") as string,
     });
     expect(await engine.ledger.readCompactions("s")).toEqual([]);
+    await capped.events.flush();
+    const types = (await eventsOf(capped, "s")).map(({ type }) => type);
+    expect(types.slice(types.indexOf("compaction.started"))).toEqual([
+      "compaction.started",
+      "spending.cap_reached",
+      "compaction.failed",
+    ]);
   });
 });
 

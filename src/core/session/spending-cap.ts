@@ -42,6 +42,8 @@ export interface CapReached {
   /** Null if the model has no price. */
   readonly neededPicoUsd: bigint | null;
   readonly model: Pick<ModelFacts, "id" | "provider">;
+  /** Whether the call asks for a reply, which could be shorter. */
+  readonly hasReply: boolean;
 }
 
 /** The expected prompt and the longest reply. Null if the model has no price. */
@@ -70,7 +72,8 @@ export function findCapReached(
     if (capPicoUsd === undefined) continue;
     const spentPicoUsd = (spent[scope] ?? 0n) + call.unbookedPicoUsd;
     if (neededPicoUsd !== null && spentPicoUsd + neededPicoUsd <= capPicoUsd) continue;
-    return { scope, capPicoUsd, spentPicoUsd, neededPicoUsd, model: call.model };
+    const hasReply = call.outputTokensMax > 0;
+    return { scope, capPicoUsd, spentPicoUsd, neededPicoUsd, model: call.model, hasReply };
   }
   return null;
 }
@@ -82,13 +85,13 @@ const whose: Readonly<Record<CapScope, string>> = {
 };
 
 export function toCapFailure(reached: CapReached): ProviderFailure {
-  const { scope, capPicoUsd, spentPicoUsd, neededPicoUsd, model } = reached;
+  const { scope, capPicoUsd, spentPicoUsd, neededPicoUsd, model, hasReply } = reached;
   const [cap, spent] = [formatUsdRounded(capPicoUsd), formatUsdRounded(spentPicoUsd)];
   const about = `the spending cap of ${whose[scope]} is ${cap}, and ${spent} is spent`;
   const detail =
     neededPicoUsd === null
       ? `${about}; ${model.id} has no price, so the call was not sent: give it one under models.override, or remove the cap spending.${scope}_usd`
-      : `${about}; the next call may cost ${formatUsdRounded(neededPicoUsd)} and was not sent: raise spending.${scope}_usd, or allow shorter replies`;
+      : `${about}; the next call may cost ${formatUsdRounded(neededPicoUsd)} and was not sent: raise spending.${scope}_usd${hasReply ? ", or allow shorter replies" : ""}`;
   return { kind: "spending-cap", detail };
 }
 

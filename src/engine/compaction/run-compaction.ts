@@ -83,7 +83,8 @@ async function carryOut(
 ): Promise<Untimed<CompactionResult>> {
   const { ledger, compaction, provider, now, signal } = deps;
   const { session, openTurn, stagedCount } = request;
-  const { spending } = deps;
+  const { emitter } = held;
+  const spending = deps.spending && { guard: deps.spending, emitter };
   const stop = { ...(signal && { signal }), ...(spending && { spending }) };
   switch (step.do) {
     case "read history": {

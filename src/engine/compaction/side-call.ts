@@ -8,13 +8,13 @@ import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { SummaryCall } from "../../core/session/summary-bill.ts";
-import { toCapFailure, type SpendingGuard } from "../../core/session/spending-cap.ts";
-import { settleCall } from "../../core/turn/settle-call.ts";
+import { settleCall, type FinishedCall } from "../../core/turn/settle-call.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { CallToEncode } from "../../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../../core/wire/reply.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
+import { refuseOverCap, type WatchedSpending } from "../session/spending.ts";
 
 export interface CallDeps {
   /** Milliseconds since 1970. */
@@ -22,7 +22,7 @@ export interface CallDeps {
   readonly signal?: AbortSignal;
   readonly onPart?: (part: StreamPart) => void;
   /** Whether the call may be sent within the spending caps. */
-  readonly spending?: SpendingGuard;
+  readonly spending?: WatchedSpending;
 }
 
 /** Volatile text is part of the prompt only if it stands before the messages and the thread does not have it already. */
@@ -71,22 +71,20 @@ export async function sendSideCall(
     pace: openPace("one-shot"),
     now: startMs,
   });
-  const request = encode({ assembly, plan, model, options });
   const { outputTokensMax } = options;
-  const unbookedPicoUsd = session.spent.costPicoUsd;
-  const payment = { model, plan, outputTokensMax, nowMs: startMs, unbookedPicoUsd };
-  const reached = (await spending?.check(payment)) ?? null;
-  const sent =
-    reached !== null
-      ? { outcome: toCapFailure(reached), attempts: [] }
-      : await provider.send({
-          request,
-          stream: options.stream,
-          ...(purpose && { purpose }),
-          ...(signal && { signal }),
-          ...(onPart && { onPart }),
-        });
-  spending?.settle();
+  const payment = { plan, outputTokensMax, nowMs: startMs };
+  const refusal = spending ? await refuseOverCap(session, payment, spending) : null;
+  const send = async (): Promise<Pick<FinishedCall, "request" | "sent">> => {
+    const request = encode({ assembly, plan, model, options });
+    const how = {
+      ...(purpose && { purpose }),
+      ...(signal && { signal }),
+      ...(onPart && { onPart }),
+    };
+    return { request, sent: await provider.send({ request, stream: options.stream, ...how }) };
+  };
+  const { request, sent } = refusal === null ? await send() : notSent(refusal);
+  spending?.guard.settle();
   const made = { turnId: "", number: 1, assembly, plan, request, sent, startMs };
   const { entry, session: after } = settleCall(session, { ...made, endMs: now() });
   const { endMs, status, usage, discarded, costPicoUsd, failure } = entry;
@@ -97,4 +95,8 @@ export async function sendSideCall(
     call: { startMs: entry.startMs, endMs, status, failure, ...bill },
     after,
   };
+}
+
+function notSent(outcome: ProviderFailure): Pick<FinishedCall, "request" | "sent"> {
+  return { request: { notes: [] }, sent: { outcome, attempts: [] } };
 }

@@ -10,7 +10,8 @@ import {
 import { isAttachment, type AgentEvent } from "../../core/layers/event.ts";
 import { agentRoles } from "../../core/message/assembled-context.ts";
 import { isCount, isObject } from "../../core/message/fields.ts";
-import type { EngineConfig, SpendingOptions } from "./engine-config.ts";
+import type { EngineConfig } from "./engine-config.ts";
+import type { SpendingOptions } from "./spending.ts";
 import type { Message } from "../../core/message/message.ts";
 import { validateConversation } from "../../core/message/validate-conversation.ts";
 import { validateMessage } from "../../core/message/validate-message.ts";

@@ -16,6 +16,7 @@ import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel, resolveModel } from "../../core/models/resolve-model.ts";
 import { nameOf } from "../../core/session/session.ts";
+import type { SpendingOptions } from "./spending.ts";
 
 export interface EngineConfig {
   /** Any spelling of a model's name. */
@@ -47,18 +48,6 @@ export interface EngineConfig {
   readonly routing?: Partial<RoutingConfig>;
   /** Caps on what its calls may cost; none by default. */
   readonly spending?: SpendingOptions;
-}
-
-/** In dollars. A cap that is not given does not hold. */
-export interface SpendingOptions {
-  /** For a session with the sub-agents that it started. */
-  readonly sessionUsd?: number;
-  /** For all sessions of the agent in the ledger. */
-  readonly agentUsd?: number;
-  /** For everything in the ledger since the day began. */
-  readonly dayUsd?: number;
-  /** Where the day begins, as `Europe/Berlin`; UTC by default. */
-  readonly timezone?: string;
 }
 
 const routingUsual: RoutingConfig = {

@@ -10,7 +10,6 @@ import type { Session } from "../../core/session/session.ts";
 import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
 import type { SentBesides } from "../../core/turn/diagnose-call.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
-import { toCapEvent, toCapFailure } from "../../core/session/spending-cap.ts";
 import type { Result, ResultOf, StepOf } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
 import { callCountOf, type Turn } from "../../core/turn/turn.ts";
@@ -19,6 +18,7 @@ import type { ToolRun } from "../../core/turn/done-in-turn.ts";
 import type { UseProgress } from "../../edge/tools/dispatch/dispatch-options.ts";
 import { answerTools } from "./answer-tools.ts";
 import { runCompaction } from "../compaction/run-compaction.ts";
+import { refuseOverCap } from "../session/spending.ts";
 import type { StepDeps } from "./deps.ts";
 import { emit, type RunningTurn } from "./running-turn.ts";
 
@@ -215,18 +215,13 @@ export async function checkSpending(
   { spending, now }: StepDeps,
 ): Promise<ResultOf<"send"> | null> {
   if (spending === undefined) return null;
-  const { model, options, spent } = running.turn.session;
+  const { turn, emitter } = running;
+  const { outputTokensMax } = turn.session.options;
   const nowMs = now();
-  const reached = await spending.check({
-    model,
-    plan: prepared.plan,
-    outputTokensMax: options.outputTokensMax,
-    nowMs,
-    unbookedPicoUsd: spent.costPicoUsd,
-  });
-  if (reached === null) return null;
-  emit(running, [toCapEvent(reached)]);
-  const sent = { outcome: toCapFailure(reached), attempts: [] };
+  const call = { plan: prepared.plan, outputTokensMax, nowMs };
+  const outcome = await refuseOverCap(turn.session, call, { guard: spending, emitter });
+  if (outcome === null) return null;
+  const sent = { outcome, attempts: [] };
   return { did: "send", sent, notes: [], startMs: nowMs, endMs: nowMs };
 }
 

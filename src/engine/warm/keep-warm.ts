@@ -7,7 +7,8 @@ import { messageOf } from "../../core/strata-error.ts";
 import { nextRefresh, type NextRefresh } from "../../core/turn/next-refresh.ts";
 import type { EngineConfig } from "../session/engine-config.ts";
 import type { EngineContext, Reached } from "../session/engine-deps.ts";
-import { sendWarm } from "./send-warm.ts";
+import { createSpendingGuard } from "../session/spending.ts";
+import { sendWarm, type WarmOutcome } from "./send-warm.ts";
 
 /** When the next refresh is due, and why; or why there is none. */
 export interface WarmStatus {
@@ -86,16 +87,21 @@ export class WarmKeeper {
 
   async #refresh(): Promise<void> {
     const { session } = this.#owner;
-    const { keepWarm } = await this.#context.readConfig();
+    const config = await this.#context.readConfig();
+    const { keepWarm } = config;
     const next = nextRefresh(session, this.#now());
     if (keepWarm === undefined || next.decision === null || !next.decision.pays) return;
     const refusal = await this.#overBudget(next, keepWarm);
     // The end of a turn that began meanwhile sets the timer again.
     if (this.#closing.signal.aborted || this.#isOvertaken(session)) return;
     if (refusal !== null) return this.#pause(refusal);
-    const after = await this.#send(session, next);
-    this.#owner.refreshed(session, after);
-    if (!this.#isOvertaken(after)) await this.#setTimer();
+    const outcome = await this.#send(session, next, config);
+    if (!outcome.isSent) {
+      if (!this.#isOvertaken(session)) this.#pause(outcome.reason);
+      return;
+    }
+    this.#owner.refreshed(session, outcome.session);
+    if (!this.#isOvertaken(outcome.session)) await this.#setTimer();
   }
 
   #isOvertaken(session: Session): boolean {
@@ -114,21 +120,23 @@ export class WarmKeeper {
     return `a refresh may cost ${formatUsdRounded(most, 4)}, and of ${formatUsdRounded(budget, 4)} for an hour ${formatUsdRounded(spent, 4)} is spent`;
   }
 
-  async #send(session: Session, next: NextRefresh): Promise<Session> {
+  #send(session: Session, next: NextRefresh, config: EngineConfig): Promise<WarmOutcome> {
     const { assembly, options, kept: before } = next;
     const { deps } = this.#context;
     const { blocks } = assembly;
     const { model: rules, cache: state } = session;
     const plan = planRefresh(next.plan, { blocks, rules, state, now: this.#now() });
     const request = { purpose: "keep_warm" as const, blocks, plan, before, assembly, options };
-    const settled = await sendWarm(session, request, {
+    // A turn may begin beside it.
+    const key = Symbol("refresh");
+    return sendWarm(session, request, {
       provider: this.#owner.reached.provider,
       ledger: deps.ledger,
       ...(deps.events && { events: deps.events }),
       now: () => this.#now(),
+      spending: createSpendingGuard(session, deps.ledger, () => config, key),
       signal: this.#closing.signal,
     });
-    return settled.session;
   }
 
   #pause(reason: string): void {

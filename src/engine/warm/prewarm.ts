@@ -52,7 +52,11 @@ export async function prewarm(
   }
   const session = await recordSession(given, deps);
   const request = { purpose: "prewarm" as const, before: null, blocks, plan, assembly, options };
-  const { call: made, session: after, kept } = await sendWarm(session, request, deps);
+  const outcome = await sendWarm(session, request, deps);
+  if (!outcome.isSent) {
+    return { value: { isWarm: false, reason: outcome.reason, costPicoUsd: 0n }, session };
+  }
+  const { call: made, session: after, kept } = outcome;
   const { usage, costPicoUsd, failure } = made;
   if (usage === null || kept === null) {
     const why = failure === null ? "the provider kept nothing" : `the provider: ${failure.detail}`;
