@@ -54,7 +54,7 @@ export function toEngineConfig(
 }
 
 /** An agent's own caps come before those for all. */
-function toSpending(config: StrataConfig, agentId: string): Pick<EngineConfig, "spending"> {
+export function toSpending(config: StrataConfig, agentId: string): Pick<EngineConfig, "spending"> {
   const { spending } = config;
   const own = config.agents.get(agentId)?.spending;
   const [sessionUsd, agentUsd] = [

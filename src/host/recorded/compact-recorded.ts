@@ -8,9 +8,12 @@ import type {
   CompactionOutcome,
 } from "../../core/turn/compaction/compacting.ts";
 import { continueEvents, emitResumed } from "../../engine/events/session-events.ts";
+import { createSpendingGuard, type SpendingOptions } from "../../engine/session/spending.ts";
 import type { Session } from "../../core/session/session.ts";
 
 export interface RecordedDeps extends Pick<Deps, "ledger" | "provider" | "compaction"> {
+  /** The caps on what its summary may cost; none by default. */
+  readonly spending?: SpendingOptions;
   /** An abort leaves the session as it was. */
   readonly signal: AbortSignal;
   /** Called with problems that do not end the compaction. */
@@ -31,7 +34,7 @@ export interface RecordedRun {
 export async function compactRecorded(
   session: Session,
   wish: Pick<CompactionRequest, "focus" | "mayAskModel">,
-  { onProblem, ...deps }: RecordedDeps,
+  { onProblem, spending, ...deps }: RecordedDeps,
 ): Promise<RecordedRun> {
   const bus = createEventBus({
     store: deps.ledger,
@@ -46,6 +49,7 @@ export async function compactRecorded(
     emitResumed(bus, session, last);
     const run = await compactSession(session, wish, {
       ...deps,
+      spending: createSpendingGuard(session, deps.ledger, () => (spending ? { spending } : {})),
       events: bus,
       runTools: () => Promise.resolve([]),
       now: Date.now,
