@@ -1,10 +1,10 @@
 // The result of a turn that another process ran, as the ledger has it.
-import { restoreTurn } from "../../core/turn/restore-turn.ts";
-import { toTurnResult, type TurnResult } from "../../core/turn/turn-result.ts";
-import type { TurnEnding } from "../../core/turn/turn.ts";
-import { readTurn } from "../turn/begin-turn.ts";
-import type { EngineContext } from "./engine-deps.ts";
-import { loadSession } from "./open-session.ts";
+import { restoreTurn } from "../../../core/turn/restore-turn.ts";
+import { toTurnResult, type TurnResult } from "../../../core/turn/turn-result.ts";
+import type { TurnEnding } from "../../../core/turn/turn.ts";
+import { readTurn } from "../../turn/begin-turn.ts";
+import type { EngineContext } from "../engine-deps.ts";
+import { loadSession } from "../open-session.ts";
 
 /** Null while the turn is not over. */
 export async function findResult(
