@@ -121,8 +121,10 @@ export class SessionQueue {
       if (parts.signal.aborted) throw withdrawn();
       await this.#stored.add({ id, mode, eventJson: JSON.stringify(event), model });
       this.#noteStored(waiting, mode);
-      if (mode === "steer") this.#steer(waiting, message);
-      if (mode === "interrupt") void this.#live.interrupt("interrupted by another message");
+      // It was aborted while the ledger stored it.
+      if (parts.signal.aborted) await this.#withdraw(waiting);
+      else if (mode === "steer") this.#steer(waiting, message);
+      else if (mode === "interrupt") void this.#live.interrupt("interrupted by another message");
       this.#runAll();
     } catch (error) {
       this.#end(waiting, toStrataError(error, "queueing the message"));
