@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
 import { createRandom } from "../../harness/random-message.ts";
+import { before } from "../../harness/wrap.ts";
+import type { Ledger } from "../../src/index.ts";
 import { openQueueTally, playRound } from "../../torture/queue/round.ts";
 import { isQueued, saidIn, setUp, type Scene } from "./test-kit.ts";
 
@@ -78,25 +80,37 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
 
   test("X-36: what a process left waiting runs before the first new message, or without one", async () => {
     const [{ engine, session }] = await setUpTwo();
-    const leave = (id: string, text: string) =>
-      engine.ledger.enqueue({
-        id,
-        sessionId: "s",
-        mode: "follow-up",
-        eventJson: JSON.stringify({ content: text, source: "human" }),
-        model: null,
-        queuedMs: 0,
-      });
-    await leave("t2", "Two.");
-    await leave("t3", "Three.");
+    await leave(engine.ledger, "t2", "Two.");
+    await leave(engine.ledger, "t3", "Three.");
     expect((await session.run("Four.").result).end).toBe("done");
     expect(await saidIn(engine.ledger)).toEqual(["One.", "Two.", "Three.", "Four."]);
-    await leave("t5", "Five.");
-    await leave("t6", "Six.");
+    await leave(engine.ledger, "t5", "Five.");
+    await leave(engine.ledger, "t6", "Six.");
     const handles = await session.runWaiting();
     expect(handles.map(({ turnId }) => turnId)).toEqual(["t5", "t6"]);
     for (const { result } of handles) expect((await result).end).toBe("done");
     expect((await saidIn(engine.ledger)).slice(4)).toEqual(["Five.", "Six."]);
+  });
+
+  test("a caller can stop waiting for a turn of another process, which goes on", async () => {
+    const [one, other] = await setUpTwo();
+    await leave(one.engine.ledger, "t2", "Hold on.");
+    const all = [one, other].map((scene) => ({ scene, waiting: scene.session.runWaiting() }));
+    await Promise.all(all.map(({ waiting }) => waiting));
+    const first = await Promise.race([one, other].map((scene) => scene.held().then(() => scene)));
+    const second = first === one ? other : one;
+    const handleOf = async (scene: Scene) =>
+      (await all.find((each) => each.scene === scene)?.waiting)?.[0];
+    const [runs, follows] = [await handleOf(first), await handleOf(second)];
+    await new Promise<void>((follow) => before(second.engine.ledger, "findTurn", () => follow()));
+    follows?.abort();
+    await expect(follows?.result).rejects.toMatchObject({
+      code: "conflict",
+      message: "the message could not be withdrawn: turn t2 of another process has it, and goes on",
+    });
+    first.letGo();
+    expect(await runs?.result).toMatchObject({ end: "done", turnId: "t2" });
+    expect(await saidIn(one.engine.ledger)).toEqual(["One.", "Hold on."]);
   });
 
   test("a message that cannot be read is dropped, and does not stop those behind it", async () => {
@@ -124,3 +138,10 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     expect(tally.accepted).toBeGreaterThan(0);
   });
 });
+
+/** As a process does that queues a message and dies. */
+async function leave(ledger: Ledger, id: string, text: string): Promise<void> {
+  const eventJson = JSON.stringify({ content: text, source: "human" });
+  const item = { id, sessionId: "s", mode: "follow-up", eventJson, model: null } as const;
+  await ledger.enqueue({ ...item, queuedMs: 0 });
+}

@@ -4,7 +4,7 @@ import { SessionBusy } from "../../../core/ledger/queue-record.ts";
 import type { TurnResult } from "../../../core/turn/turn-result.ts";
 import type { EngineContext } from "../engine-deps.ts";
 import type { LiveSession } from "../live-session.ts";
-import { closed, dropped, withdrawn } from "./queue-errors.ts";
+import { closed, dropped, goesOn, withdrawn } from "./queue-errors.ts";
 import { findResult } from "./recorded-result.ts";
 
 /** How often to check whether another process has finished. */
@@ -33,20 +33,22 @@ export async function followElsewhere(place: Place, message: GoneMessage): Promi
   throw message.signal.aborted ? withdrawn() : dropped(item?.reason ?? "its session was deleted");
 }
 
-/** Waits for a turn of another process, and finishes it if that process died. */
+/** Waits for a turn of another process, and finishes it if that process died. An abort ends the wait alone. */
 async function followTurn(
   { context, live, isClosed }: Place,
   turnId: string,
-  { resume }: GoneMessage,
+  { signal, resume }: GoneMessage,
 ): Promise<TurnResult> {
   const { id } = live.session;
   for (;;) {
     if (isClosed()) throw closed(id);
     const result = await findResult(context, id, turnId);
     if (result !== null) return result;
+    if (signal.aborted) throw goesOn(turnId);
     const open = await context.deps.ledger.findUnfinished(id);
-    if (open?.turn.id !== turnId || live.isBusy) await wait(pollMs);
-    else {
+    if (open?.turn.id !== turnId || live.isBusy) {
+      await wait(pollMs, null, { signal }).catch(() => {});
+    } else {
       live.setStale();
       await resume().catch((error: unknown) => {
         // Another process was faster.

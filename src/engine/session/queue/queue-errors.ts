@@ -9,6 +9,15 @@ export function withdrawn(): StrataError {
   );
 }
 
+/** Too late to withdraw the message. */
+export function goesOn(turnId: string): StrataError {
+  return new StrataError(
+    "conflict",
+    `the message could not be withdrawn: turn ${turnId} of another process has it, and goes on`,
+    "find the turn in the ledger to see how it ends",
+  );
+}
+
 export function dropped(reason: string): StrataError {
   return new StrataError(
     "conflict",

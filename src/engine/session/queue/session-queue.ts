@@ -155,6 +155,8 @@ export class SessionQueue {
     try {
       const { ids } = await this.#stored.drop([waiting.id], how, "withdrawn");
       if (ids.length > 0) this.#end(waiting, withdrawn());
+      // Another process has it.
+      else this.#wake();
     } catch (error) {
       this.#end(waiting, toStrataError(error, "withdrawing the message"));
     }
