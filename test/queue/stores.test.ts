@@ -113,6 +113,26 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     expect(await saidIn(one.engine.ledger)).toEqual(["One.", "Hold on."]);
   });
 
+  test("the queue is read once for each turn of another process, however long that takes", async () => {
+    const [one, other] = await setUpTwo();
+    const first = one.session.run("Hold on.");
+    await one.held();
+    let reads = 0;
+    before(other.engine.ledger, "readQueue", () => (reads += 1));
+    const second = other.session.run("Two.");
+    await isQueued(second);
+    await new Promise<void>((enough) => {
+      let polls = 0;
+      before(other.engine.ledger, "findUnfinished", () => (polls += 1) === 4 && enough());
+    });
+    // The other one looked for room in the queue.
+    expect(reads).toBe(2);
+    one.letGo();
+    expect((await second.result).end).toBe("done");
+    expect((await first.result).end).toBe("done");
+    expect(reads).toBe(3);
+  });
+
   test("a message that cannot be read is dropped, and does not stop those behind it", async () => {
     const [{ engine, session }] = await setUpTwo();
     const item = { sessionId: "s", mode: "follow-up", model: null, queuedMs: 0 } as const;

@@ -39,6 +39,8 @@ export class SessionQueue {
   #adding: Promise<void> = Promise.resolve();
   /** A turn has begun, and the ledger has not accepted it yet. */
   #isDeciding = false;
+  /** The turn of another process under which the queue was last read. A turn takes its messages when it opens. */
+  #heldBy: string | null = null;
   #isRunning = false;
   #isClosed = false;
   #news = Promise.withResolvers<void>();
@@ -211,17 +213,29 @@ export class SessionQueue {
   async #advance(): Promise<void> {
     await this.#adding;
     await this.#live.idle();
+    const heldBy = await this.#stored.findHolder();
+    if (heldBy !== null && heldBy === this.#heldBy) return this.#pause();
+    this.#heldBy = heldBy;
     const stored = [...this.#waiting.values()].filter(({ isStored }) => isStored);
     const items = await this.#stored.readEvents();
     const still = new Set(items.flatMap(({ id, status }) => (status === "waiting" ? [id] : [])));
     for (const waiting of stored) if (!still.has(waiting.id)) this.#follow(waiting);
+    if (heldBy !== null || this.#waiting.size === 0) return;
     const next = nextInQueue(items, await this.#stored.settings());
-    if (next === null || this.#waiting.size === 0) return;
+    if (next === null) return;
     const leftMs = next.dueMs - this.#stored.now();
-    // Another message may change what is next.
-    if (leftMs > 0 && (await this.#isWokenWithin(leftMs))) return;
-    if (await this.#stored.isHeldElsewhere()) await this.#isWokenWithin(pollMs);
-    else if (!this.#live.isBusy && !this.#isClosed) await this.#runNext(next);
+    // Another message, or another process, may change what is next.
+    const isOther = leftMs > 0 && ((await this.#isWokenWithin(leftMs)) || (await this.#isHeld()));
+    if (!isOther && !this.#live.isBusy && !this.#isClosed) await this.#runNext(next);
+  }
+
+  async #isHeld(): Promise<boolean> {
+    return (await this.#stored.findHolder()) !== null;
+  }
+
+  /** After news, the queue is read again. */
+  async #pause(): Promise<void> {
+    if (await this.#isWokenWithin(pollMs)) this.#heldBy = null;
   }
 
   async #runNext({ id, takes, ...asked }: QueuedTurn): Promise<void> {
@@ -230,7 +244,7 @@ export class SessionQueue {
     parts.steering.take(takes);
     const turn = this.#occupy(parts, asked);
     const error = await whenOpened(parts, turn);
-    if (this.#mustWait(error)) return void (await this.#isWokenWithin(pollMs));
+    if (this.#mustWait(error)) return this.#pause();
     if (error !== null) throw error;
     this.#waiting.delete(id);
     if (own === undefined) parts.follow(turn);

@@ -95,11 +95,11 @@ export class StoredQueue {
     return { ids: gone, reason: how.reason };
   }
 
-  /** Whether another process works on the session. */
-  async isHeldElsewhere(): Promise<boolean> {
-    const record = await this.ledger.findSession(this.#id);
-    if (record?.openTurnId == null) return false;
-    return (await this.ledger.findUnfinished(this.#id)) === null;
+  /** The turn that another process runs in the session; null for none. */
+  async findHolder(): Promise<string | null> {
+    const openTurnId = (await this.ledger.findSession(this.#id))?.openTurnId ?? null;
+    if (openTurnId === null) return null;
+    return (await this.ledger.findUnfinished(this.#id)) === null ? openTurnId : null;
   }
 
   now(): number {
