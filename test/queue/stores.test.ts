@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
 import { createRandom } from "../../harness/random-message.ts";
 import { before } from "../../harness/wrap.ts";
+import { messagesFrom } from "../../src/core/assembly/thread.ts";
 import type { Ledger } from "../../src/index.ts";
 import { openQueueTally, playRound } from "../../torture/queue/round.ts";
 import { isQueued, saidIn, setUp, type Scene } from "./test-kit.ts";
@@ -92,25 +93,49 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     expect((await saidIn(engine.ledger)).slice(4)).toEqual(["Five.", "Six."]);
   });
 
-  test("a caller can stop waiting for a turn of another process, which goes on", async () => {
+  /** Both processes wait for one message: one of them has its turn, which holds, and the other one follows it. */
+  const setUpFollower = async () => {
     const [one, other] = await setUpTwo();
     await leave(one.engine.ledger, "t2", "Hold on.");
-    const all = [one, other].map((scene) => ({ scene, waiting: scene.session.runWaiting() }));
-    await Promise.all(all.map(({ waiting }) => waiting));
+    const [[ofOne], [ofOther]] = await Promise.all([
+      one.session.runWaiting(),
+      other.session.runWaiting(),
+    ]);
     const first = await Promise.race([one, other].map((scene) => scene.held().then(() => scene)));
-    const second = first === one ? other : one;
-    const handleOf = async (scene: Scene) =>
-      (await all.find((each) => each.scene === scene)?.waiting)?.[0];
-    const [runs, follows] = [await handleOf(first), await handleOf(second)];
+    if (ofOne === undefined || ofOther === undefined) throw new Error("a process has no handle");
+    return first === one
+      ? { first: one, second: other, runs: ofOne, follows: ofOther }
+      : { first: other, second: one, runs: ofOther, follows: ofOne };
+  };
+
+  test("the caller whose message another process ran gets the same result", async () => {
+    const { first, runs, follows } = await setUpFollower();
+    first.letGo();
+    const { session: known, unsaid: _, ...ran } = await runs.result;
+    const { session: read, startMs, durationMs, ...followed } = await follows.result;
+    expect(ran).toMatchObject({ end: "done", turnId: "t2", toolCalls: [{ name: "hold" }] });
+    // The ledger has the time when the turn was open.
+    expect(startMs + durationMs).toBe(ran.startMs + ran.durationMs);
+    const { startMs: _startMs, durationMs: _durationMs, ...same } = ran;
+    // Only the process that makes a call knows what it lost.
+    const calls = ran.calls.map(({ miss: _miss, ...call }) => call);
+    expect(followed).toEqual({ ...same, calls });
+    expect(read.headTurnId).toBe("t2");
+    expect(messagesFrom(read.thread, 0)).toHaveLength(8);
+    expect(messagesFrom(read.thread, 0)).toEqual(messagesFrom(known.thread, 0));
+  });
+
+  test("a caller can stop waiting for a turn of another process, which goes on", async () => {
+    const { first, second, runs, follows } = await setUpFollower();
     await new Promise<void>((follow) => before(second.engine.ledger, "findTurn", () => follow()));
-    follows?.abort();
-    await expect(follows?.result).rejects.toMatchObject({
+    follows.abort();
+    await expect(follows.result).rejects.toMatchObject({
       code: "conflict",
       message: "the message could not be withdrawn: turn t2 of another process has it, and goes on",
     });
     first.letGo();
-    expect(await runs?.result).toMatchObject({ end: "done", turnId: "t2" });
-    expect(await saidIn(one.engine.ledger)).toEqual(["One.", "Hold on."]);
+    expect(await runs.result).toMatchObject({ end: "done", turnId: "t2" });
+    expect(await saidIn(first.engine.ledger)).toEqual(["One.", "Hold on."]);
   });
 
   test("the queue is read once for each turn of another process, however long that takes", async () => {
