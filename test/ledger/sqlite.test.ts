@@ -1,10 +1,11 @@
 // The contract of the ledger, on the embedded database.
 import { expect, test } from "vitest";
 import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
+import { before } from "../../harness/wrap.ts";
 import { openSqlite } from "../../src/edge/stores/sqlite/open-sqlite.ts";
 import { ledgerContract } from "./contract.ts";
 import { sqliteStore } from "./stores.ts";
-import { all, compaction, newCompaction, openSession, runAll } from "./test-kit.ts";
+import { all, compaction, newCompaction, newTurn, openSession, runAll } from "./test-kit.ts";
 
 const store = sqliteStore();
 
@@ -48,4 +49,21 @@ test("a connection that knew the index before others wrote to it does not take i
   }
   await one.close();
   await other.close();
+});
+
+test("the queue of a session is read and counted with the index of what waits", async () => {
+  const database = openSqlite({ file: await store.blank() });
+  const ledger = await createLedger(database);
+  await openSession(ledger, "a");
+  const statements: string[] = [];
+  before(database, "query", (sql) => statements.push(String(sql)));
+  await ledger.readQueue("a");
+  await ledger.openTurn(newTurn("a", "t1", null, { takes: [] }));
+  const reads = statements.filter((sql) => sql.includes("FROM queue_items"));
+  const plans = reads.map((sql) =>
+    database.connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all("a"),
+  );
+  const detail = "SEARCH queue_items USING INDEX queue_items_open (session_id=?)";
+  expect(plans).toMatchObject([[{ detail }], [{ detail }]]);
+  await ledger.close();
 });

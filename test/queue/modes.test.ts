@@ -1,6 +1,7 @@
 // Goal: a busy session takes more, in the way that each message asks for, and every caller learns what became of its message.
 // Method: an engine on the simulator whose first turn waits in a tool.
 import { expect, test } from "vitest";
+import { before } from "../../harness/wrap.ts";
 import type { StrataEvent } from "../../src/index.ts";
 import { isQueued, partsOf, saidIn, setUp } from "./test-kit.ts";
 
@@ -155,6 +156,23 @@ test("a message that waits can be withdrawn; one without words never waits", asy
   await expect(setUp({ queue: { cap: 0 } })).rejects.toThrow(
     "the option queue is not what it must be",
   );
+});
+
+test("a message that is aborted while the ledger stores it is withdrawn, and interrupts nothing", async () => {
+  const { engine, session, held, letGo } = await setUp();
+  const first = session.run("Hold on.");
+  await held();
+  const stop = new AbortController();
+  before(engine.ledger, "enqueue", () => stop.abort());
+  const second = session.run("Two.", { mode: "interrupt", signal: stop.signal });
+  await expect(second.result).rejects.toThrow("was withdrawn before it had its turn");
+  expect(await engine.ledger.findQueued(second.turnId)).toMatchObject({
+    status: "dropped",
+    reason: "its caller withdrew it",
+  });
+  letGo();
+  expect((await first.result).end).toBe("done");
+  expect(await saidIn(engine.ledger)).toEqual(["Hold on."]);
 });
 
 test("what waits when the session is closed stays in the ledger, and its caller is told", async () => {

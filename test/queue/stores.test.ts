@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
 import { createRandom } from "../../harness/random-message.ts";
+import { before } from "../../harness/wrap.ts";
+import { messagesFrom } from "../../src/core/assembly/thread.ts";
+import type { Ledger } from "../../src/index.ts";
 import { openQueueTally, playRound } from "../../torture/queue/round.ts";
 import { isQueued, saidIn, setUp, type Scene } from "./test-kit.ts";
 
@@ -78,25 +81,81 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
 
   test("X-36: what a process left waiting runs before the first new message, or without one", async () => {
     const [{ engine, session }] = await setUpTwo();
-    const leave = (id: string, text: string) =>
-      engine.ledger.enqueue({
-        id,
-        sessionId: "s",
-        mode: "follow-up",
-        eventJson: JSON.stringify({ content: text, source: "human" }),
-        model: null,
-        queuedMs: 0,
-      });
-    await leave("t2", "Two.");
-    await leave("t3", "Three.");
+    await leave(engine.ledger, "t2", "Two.");
+    await leave(engine.ledger, "t3", "Three.");
     expect((await session.run("Four.").result).end).toBe("done");
     expect(await saidIn(engine.ledger)).toEqual(["One.", "Two.", "Three.", "Four."]);
-    await leave("t5", "Five.");
-    await leave("t6", "Six.");
+    await leave(engine.ledger, "t5", "Five.");
+    await leave(engine.ledger, "t6", "Six.");
     const handles = await session.runWaiting();
     expect(handles.map(({ turnId }) => turnId)).toEqual(["t5", "t6"]);
     for (const { result } of handles) expect((await result).end).toBe("done");
     expect((await saidIn(engine.ledger)).slice(4)).toEqual(["Five.", "Six."]);
+  });
+
+  /** Both processes wait for one message: one of them has its turn, which holds, and the other one follows it. */
+  const setUpFollower = async () => {
+    const [one, other] = await setUpTwo();
+    await leave(one.engine.ledger, "t2", "Hold on.");
+    const [[ofOne], [ofOther]] = await Promise.all([
+      one.session.runWaiting(),
+      other.session.runWaiting(),
+    ]);
+    const first = await Promise.race([one, other].map((scene) => scene.held().then(() => scene)));
+    if (ofOne === undefined || ofOther === undefined) throw new Error("a process has no handle");
+    return first === one
+      ? { first: one, second: other, runs: ofOne, follows: ofOther }
+      : { first: other, second: one, runs: ofOther, follows: ofOne };
+  };
+
+  test("the caller whose message another process ran gets the same result", async () => {
+    const { first, runs, follows } = await setUpFollower();
+    first.letGo();
+    const { session: known, unsaid: _, ...ran } = await runs.result;
+    const { session: read, startMs, durationMs, ...followed } = await follows.result;
+    expect(ran).toMatchObject({ end: "done", turnId: "t2", toolCalls: [{ name: "hold" }] });
+    // The ledger has the time when the turn was open.
+    expect(startMs + durationMs).toBe(ran.startMs + ran.durationMs);
+    const { startMs: _startMs, durationMs: _durationMs, ...same } = ran;
+    // Only the process that makes a call knows what it lost.
+    const calls = ran.calls.map(({ miss: _miss, ...call }) => call);
+    expect(followed).toEqual({ ...same, calls });
+    expect(read.headTurnId).toBe("t2");
+    expect(messagesFrom(read.thread, 0)).toHaveLength(8);
+    expect(messagesFrom(read.thread, 0)).toEqual(messagesFrom(known.thread, 0));
+  });
+
+  test("a caller can stop waiting for a turn of another process, which goes on", async () => {
+    const { first, second, runs, follows } = await setUpFollower();
+    await new Promise<void>((follow) => before(second.engine.ledger, "findTurn", () => follow()));
+    follows.abort();
+    await expect(follows.result).rejects.toMatchObject({
+      code: "conflict",
+      message: "the message could not be withdrawn: turn t2 of another process has it, and goes on",
+    });
+    first.letGo();
+    expect(await runs.result).toMatchObject({ end: "done", turnId: "t2" });
+    expect(await saidIn(first.engine.ledger)).toEqual(["One.", "Hold on."]);
+  });
+
+  test("the queue is read once for each turn of another process, however long that takes", async () => {
+    const [one, other] = await setUpTwo();
+    const first = one.session.run("Hold on.");
+    await one.held();
+    let reads = 0;
+    before(other.engine.ledger, "readQueue", () => (reads += 1));
+    const second = other.session.run("Two.");
+    await isQueued(second);
+    await new Promise<void>((enough) => {
+      let polls = 0;
+      before(other.engine.ledger, "findUnfinished", () => (polls += 1) === 4 && enough());
+    });
+    // The other one looked for room in the queue.
+    expect(reads).toBe(2);
+    one.letGo();
+    expect((await second.result).end).toBe("done");
+    expect((await first.result).end).toBe("done");
+    expect(reads).toBe(3);
   });
 
   test("a message that cannot be read is dropped, and does not stop those behind it", async () => {
@@ -124,3 +183,10 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     expect(tally.accepted).toBeGreaterThan(0);
   });
 });
+
+/** As a process does that queues a message and dies. */
+async function leave(ledger: Ledger, id: string, text: string): Promise<void> {
+  const eventJson = JSON.stringify({ content: text, source: "human" });
+  const item = { id, sessionId: "s", mode: "follow-up", eventJson, model: null } as const;
+  await ledger.enqueue({ ...item, queuedMs: 0 });
+}

@@ -11,9 +11,10 @@ import type { Route } from "../routing/decide-route.ts";
 import { keptVolatileIn } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
 import { toToolRuns, type TurnCompaction } from "./done-in-turn.ts";
+import type { TurnToTell } from "./turn-result.ts";
 import { openTurn, stays, type Turn } from "./turn.ts";
 
-/** Everything the ledger has of a turn that is not closed. */
+/** Everything the ledger has of a turn. */
 export interface RecordedTurn {
   readonly turn: Pick<TurnRecord, "id" | "startMs" | "sourceEventId" | "switches">;
   readonly messages: readonly ThreadMessage[];
@@ -51,7 +52,7 @@ export function restoreTurn(
   const fromIndex = compaction?.firstKeptTurnId === id ? compaction.firstKeptIndex : 0;
   // Messages of a failed call are sent again.
   const isAgain = last !== undefined && last.status !== "complete";
-  const answered = calls.findLast(({ status }) => status === "complete")?.number ?? 0;
+  const answered = lastAnswered(calls);
   const replayed = messages.filter(({ isReplayed }) => isReplayed);
   const leftThrough = switches.at(-1)?.through ?? 0;
   const isSwitched = calls.length > 0 && leftThrough === calls.length;
@@ -100,6 +101,33 @@ export function restoreTurn(
     resumed: { toolCalls: toolCalls.length },
     at: isWaiting ? { after: "begin" } : { after: "record reply", call: null },
   };
+}
+
+/** A turn that is over, for its result. */
+export function restoreClosed({
+  turn: { id, startMs },
+  messages,
+  toolCalls,
+  compactions,
+  ...recorded
+}: Pick<RecordedTurn, "turn" | "messages" | "calls" | "toolCalls" | "compactions">): TurnToTell {
+  const earlier = withMessages(recorded.calls, messages);
+  const answered = lastAnswered(earlier);
+  const unsent = messages.filter((each) => each.isReplayed && each.callNumber > answered);
+  return {
+    id,
+    startMs,
+    earlier,
+    calls: [],
+    toolRuns: toToolRuns(toolCalls),
+    compactions,
+    current: unsent.map(({ message }) => message),
+    aborted: null,
+  };
+}
+
+function lastAnswered(calls: readonly CallEntry[]): number {
+  return calls.findLast(({ status }) => status === "complete")?.number ?? 0;
 }
 
 /** The route of a turn that left its model, as far as the ledger has it: not what of its cache was left. */

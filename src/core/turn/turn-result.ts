@@ -37,7 +37,10 @@ export interface TurnResult {
   readonly compactions: readonly TurnCompaction[];
   /** Every call as the ledger has it, with what it lost of the cache and why. */
   readonly calls: readonly TurnCall[];
-  /** The session after the turn. It does not have the messages of a failed turn. */
+  /**
+   * The session after the turn. It does not have the messages of a failed turn. If another process ran the turn: the session
+   * as the ledger has it when the result is read.
+   */
   readonly session: Session;
   /** Messages to the agent that came too late for a call; absent if the turn could not be steered. */
   readonly unsaid?: readonly Message[];
@@ -87,7 +90,16 @@ export interface TurnOutcome {
   readonly unsaid: readonly Message[] | undefined;
 }
 
-export function toTurnResult(turn: Turn, { how, endMs, session, unsaid }: TurnOutcome): TurnResult {
+/** What a result says of a turn. */
+export type TurnToTell = Pick<
+  Turn,
+  "id" | "startMs" | "earlier" | "calls" | "toolRuns" | "compactions" | "current" | "aborted"
+>;
+
+export function toTurnResult(
+  turn: TurnToTell,
+  { how, endMs, session, unsaid }: TurnOutcome,
+): TurnResult {
   const calls = [...turn.earlier, ...turn.calls];
   const result: TurnResult = {
     turnId: turn.id,
@@ -122,7 +134,7 @@ function savedBy(calls: readonly CallEntry[], model: Session["model"]): TurnSavi
   return withMoneyAsText({ tokens, picoUsd });
 }
 
-function toStop({ aborted }: Turn, how: TurnEnding, last: CallEntry | undefined): TurnStop {
+function toStop({ aborted }: TurnToTell, how: TurnEnding, last: CallEntry | undefined): TurnStop {
   if (how === "cancelled") return isTimeout(aborted?.reason) ? "timeout" : "aborted";
   if (how === "failed") return last?.failure?.kind === "timeout" ? "timeout" : "error";
   return last?.stopReason ?? "unknown";
@@ -149,7 +161,7 @@ function messagesIn(calls: readonly CallEntry[]): readonly TurnMessage[] {
 }
 
 function toolCallsIn(
-  turn: Turn,
+  turn: TurnToTell,
   calls: readonly CallEntry[],
   how: TurnEnding,
 ): readonly TurnToolCall[] {

@@ -26,7 +26,7 @@ import { checkEvent, checkMode, checkName, checkOptions } from "./check-input.ts
 import type { EngineContext } from "./engine-deps.ts";
 import type { World } from "../world/world.ts";
 import { LiveSession, type OpenedSession } from "./live-session.ts";
-import { SessionQueue } from "./session-queue.ts";
+import { SessionQueue } from "./queue/session-queue.ts";
 
 export interface EngineSession extends OwnLoop {
   readonly id: string;

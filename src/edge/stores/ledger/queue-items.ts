@@ -13,6 +13,9 @@ import { selected, type Row } from "../sql/tables.ts";
 import { checkName } from "./sessions/write-session.ts";
 import { busyWith, commitOnce, conflict, landedRow, triesMax, type Store } from "./store.ts";
 
+/** Waiting, or dropped with a line that no turn has listed yet. In the words of the index, so that a read does not go over all that a session ever queued. */
+const isOpen = "turn_id IS NULL AND status <> 'dropped'";
+
 /** Needs no lease and no recorded session: anyone may queue, also before the first turn. */
 export async function enqueue(store: Store, item: NewQueueItem): Promise<QueueItem> {
   checkName(item.id, "queue item");
@@ -62,7 +65,7 @@ export async function readQueue(
   sessionId: string,
 ): Promise<readonly QueueItem[]> {
   const rows = await database.query(
-    `SELECT ${selected("queue_items")} FROM queue_items WHERE session_id = ? AND turn_id IS NULL AND status IN ('waiting', 'summarized') ORDER BY seq`,
+    `SELECT ${selected("queue_items")} FROM queue_items WHERE session_id = ? AND ${isOpen} ORDER BY seq`,
     [sessionId],
   );
   return rows.map(toQueueItem);
@@ -93,7 +96,7 @@ export async function dropQueued(
 
 export async function countWaiting({ database }: Store, sessionId: string): Promise<number> {
   const [row] = await database.query(
-    "SELECT COUNT(*) AS count FROM queue_items WHERE session_id = ? AND status = 'waiting'",
+    `SELECT COUNT(*) AS count FROM queue_items WHERE session_id = ? AND ${isOpen} AND status = 'waiting'`,
     [sessionId],
   );
   return row === undefined ? 0 : integer(row, "count");
@@ -103,7 +106,7 @@ export async function countWaiting({ database }: Store, sessionId: string): Prom
 export function untakenGuard(id: string): Guard {
   return {
     name: "queue",
-    sql: "SELECT 1 AS untaken FROM queue_items WHERE id = ? AND turn_id IS NULL AND status IN ('waiting', 'summarized')",
+    sql: `SELECT 1 AS untaken FROM queue_items WHERE id = ? AND ${isOpen}`,
     values: [id],
   };
 }
@@ -111,7 +114,7 @@ export function untakenGuard(id: string): Guard {
 /** The turn has these items from now on. */
 export function takeWrites(ids: readonly string[], turnId: string): readonly Write[] {
   return ids.map((id) => ({
-    sql: "UPDATE queue_items SET turn_id = ?, status = CASE WHEN status = 'waiting' THEN 'taken' ELSE status END WHERE id = ? AND turn_id IS NULL AND status IN ('waiting', 'summarized')",
+    sql: `UPDATE queue_items SET turn_id = ?, status = CASE WHEN status = 'waiting' THEN 'taken' ELSE status END WHERE id = ? AND ${isOpen}`,
     values: [turnId, id],
   }));
 }

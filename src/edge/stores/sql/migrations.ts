@@ -341,7 +341,7 @@ export const migrations: readonly Migration[] = [
         UNIQUE (session_id, seq),
         CHECK (status <> 'taken' OR turn_id IS NOT NULL)
       )`,
-      `CREATE INDEX queue_items_waiting ON queue_items (session_id) WHERE status = 'waiting'`,
+      `CREATE INDEX queue_items_open ON queue_items (session_id, seq) WHERE turn_id IS NULL AND status <> 'dropped'`,
     ],
   },
   {

@@ -1,10 +1,10 @@
 // The result of a turn that another process ran, as the ledger has it.
-import { restoreTurn } from "../../core/turn/restore-turn.ts";
-import { toTurnResult, type TurnResult } from "../../core/turn/turn-result.ts";
-import type { TurnEnding } from "../../core/turn/turn.ts";
-import { readTurn } from "../turn/begin-turn.ts";
-import type { EngineContext } from "./engine-deps.ts";
-import { loadSession } from "./open-session.ts";
+import { restoreClosed } from "../../../core/turn/restore-turn.ts";
+import { toTurnResult, type TurnResult } from "../../../core/turn/turn-result.ts";
+import type { TurnEnding } from "../../../core/turn/turn.ts";
+import { readTurn } from "../../turn/begin-turn.ts";
+import type { EngineContext } from "../engine-deps.ts";
+import { loadSession } from "../open-session.ts";
 
 /** Null while the turn is not over. */
 export async function findResult(
@@ -16,11 +16,12 @@ export async function findResult(
   const record = await ledger.findTurn(turnId);
   if (record === null || record.status === "pending" || record.status === "interrupted")
     return null;
-  const recorded = await readTurn(sessionId, record, ledger);
+  const { compactions, ...recorded } = await readTurn(sessionId, record, ledger);
   const { session } = await loadSession(context, sessionId);
   const endMs = record.endMs ?? record.startMs;
-  const nowIso = new Date(endMs).toISOString();
-  const turn = restoreTurn(session, recorded, { moment: {}, callsMax: 1, nowIso });
+  // Later turns may have compacted, too.
+  const own = compactions.filter(({ compactedMs }) => compactedMs <= endMs);
+  const turn = restoreClosed({ ...recorded, compactions: own });
   const how = record.status === "completed" ? "done" : endingOf(record.endReason);
   return toTurnResult(turn, { how, endMs, session, unsaid: undefined });
 }

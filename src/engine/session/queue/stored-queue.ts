@@ -1,16 +1,16 @@
 // A session's queue in the ledger: adds messages within its limits, reads them, drops them. Every process has the same one.
-import { queueOf } from "./engine-config.ts";
-import type { QueueConfig } from "../../core/config/schema/queue.ts";
-import { readEvent, type AgentEvent } from "../../core/layers/event.ts";
-import type { Ledger } from "../../core/ledger/ledger.ts";
-import type { NewQueueItem, QueueDrop, QueueItem } from "../../core/ledger/queue-record.ts";
-import type { Message } from "../../core/message/message.ts";
-import type { ReadItem } from "../../core/session/next-in-queue.ts";
-import type { Session } from "../../core/session/session.ts";
-import { messageOf, StrataError } from "../../core/strata-error.ts";
-import { emitDropped, type DropCause } from "../events/session-events.ts";
-import { checkEvent } from "./check-input.ts";
-import type { EngineContext } from "./engine-deps.ts";
+import { queueOf } from "../engine-config.ts";
+import type { QueueConfig } from "../../../core/config/schema/queue.ts";
+import { readEvent, type AgentEvent } from "../../../core/layers/event.ts";
+import type { Ledger } from "../../../core/ledger/ledger.ts";
+import type { NewQueueItem, QueueDrop, QueueItem } from "../../../core/ledger/queue-record.ts";
+import type { Message } from "../../../core/message/message.ts";
+import type { ReadItem } from "../../../core/session/next-in-queue.ts";
+import type { Session } from "../../../core/session/session.ts";
+import { messageOf, StrataError } from "../../../core/strata-error.ts";
+import { emitDropped, type DropCause } from "../../events/session-events.ts";
+import { checkEvent } from "../check-input.ts";
+import type { EngineContext } from "../engine-deps.ts";
 
 /** A message that left the queue without a turn, and why. */
 export interface Dropped {
@@ -95,11 +95,11 @@ export class StoredQueue {
     return { ids: gone, reason: how.reason };
   }
 
-  /** Whether another process works on the session. */
-  async isHeldElsewhere(): Promise<boolean> {
-    const record = await this.ledger.findSession(this.#id);
-    if (record?.openTurnId == null) return false;
-    return (await this.ledger.findUnfinished(this.#id)) === null;
+  /** The turn that another process runs in the session; null for none. */
+  async findHolder(): Promise<string | null> {
+    const openTurnId = (await this.ledger.findSession(this.#id))?.openTurnId ?? null;
+    if (openTurnId === null) return null;
+    return (await this.ledger.findUnfinished(this.#id)) === null ? openTurnId : null;
   }
 
   now(): number {

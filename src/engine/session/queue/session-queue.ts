@@ -1,17 +1,18 @@
-// The messages that wait for a session in this process, with the handles of their callers. What waits is in the ledger: this
-// runs it in its order, also what another process queued, and tells each caller what became of its message.
+// The queued messages whose callers are in this process. The ledger has the queue itself; this runs it in order, including
+// items of other processes, and resolves each caller's handle.
 import { setTimeout as wait } from "node:timers/promises";
-import type { QueueMode } from "../../core/config/schema/queue.ts";
-import { SessionBusy, TurnLeftOpen } from "../../core/ledger/queue-record.ts";
-import type { Message } from "../../core/message/message.ts";
-import { nextInQueue, type QueuedTurn, type ReadItem } from "../../core/session/next-in-queue.ts";
-import { StrataError, toStrataError } from "../../core/strata-error.ts";
-import type { TurnResult } from "../../core/turn/turn-result.ts";
-import { createTurnHandle, type HandleParts, type TurnHandle } from "../turn/turn-handle.ts";
-import type { EngineContext } from "./engine-deps.ts";
-import type { LiveSession } from "./live-session.ts";
-import { findResult } from "./recorded-result.ts";
-import type { AskedTurn } from "./route-turn.ts";
+import type { QueueMode } from "../../../core/config/schema/queue.ts";
+import { SessionBusy, TurnLeftOpen } from "../../../core/ledger/queue-record.ts";
+import type { Message } from "../../../core/message/message.ts";
+import { nextInQueue, type QueuedTurn } from "../../../core/session/next-in-queue.ts";
+import { toStrataError, type StrataError } from "../../../core/strata-error.ts";
+import type { TurnResult } from "../../../core/turn/turn-result.ts";
+import { createTurnHandle, type HandleParts, type TurnHandle } from "../../turn/turn-handle.ts";
+import type { EngineContext } from "../engine-deps.ts";
+import type { LiveSession } from "../live-session.ts";
+import type { AskedTurn } from "../route-turn.ts";
+import { followElsewhere, pollMs } from "./follow-elsewhere.ts";
+import { closed, dropped, sameId, withdrawn } from "./queue-errors.ts";
 import { StoredQueue, type Dropped } from "./stored-queue.ts";
 
 export interface AskedInQueue extends AskedTurn {
@@ -28,9 +29,6 @@ interface Waiting {
   unsteer?: () => boolean;
 }
 
-/** How often it is looked whether another process is done. */
-const pollMs = 200;
-
 export class SessionQueue {
   readonly #context: EngineContext;
   readonly #live: LiveSession;
@@ -39,8 +37,10 @@ export class SessionQueue {
   readonly #waiting = new Map<string, Waiting>();
   /** Resolves when the last message is in the ledger: in its turn, or in the queue. */
   #adding: Promise<void> = Promise.resolve();
-  /** Whether a turn began of which it is not known yet if it opens. */
+  /** A turn has begun, and the ledger has not accepted it yet. */
   #isDeciding = false;
+  /** The turn of another process under which the queue was last read. A turn takes its messages when it opens. */
+  #heldBy: string | null = null;
   #isRunning = false;
   #isClosed = false;
   #news = Promise.withResolvers<void>();
@@ -68,7 +68,7 @@ export class SessionQueue {
     return all.map(({ parts }) => parts.handle);
   }
 
-  /** What waits stays in the ledger, and its callers are told. */
+  /** Waiting messages stay in the ledger; their handles fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#wake();
@@ -123,8 +123,10 @@ export class SessionQueue {
       if (parts.signal.aborted) throw withdrawn();
       await this.#stored.add({ id, mode, eventJson: JSON.stringify(event), model });
       this.#noteStored(waiting, mode);
-      if (mode === "steer") this.#steer(waiting, message);
-      if (mode === "interrupt") void this.#live.interrupt("interrupted by another message");
+      // It was aborted while the ledger stored it.
+      if (parts.signal.aborted) await this.#withdraw(waiting);
+      else if (mode === "steer") this.#steer(waiting, message);
+      else if (mode === "interrupt") void this.#live.interrupt("interrupted by another message");
       this.#runAll();
     } catch (error) {
       this.#end(waiting, toStrataError(error, "queueing the message"));
@@ -155,6 +157,8 @@ export class SessionQueue {
     try {
       const { ids } = await this.#stored.drop([waiting.id], how, "withdrawn");
       if (ids.length > 0) this.#end(waiting, withdrawn());
+      // Another process has it.
+      else this.#wake();
     } catch (error) {
       this.#end(waiting, toStrataError(error, "withdrawing the message"));
     }
@@ -164,6 +168,16 @@ export class SessionQueue {
   #join(waiting: Waiting, turn: TurnHandle): void {
     this.#waiting.delete(waiting.id);
     waiting.end.resolve(waiting.parts.join(turn));
+  }
+
+  /** Another process took or dropped the message. */
+  #follow(waiting: Waiting): void {
+    const { id, parts } = waiting;
+    // It may have been withdrawn or joined meanwhile.
+    if (!this.#waiting.delete(id)) return;
+    const resume = (): Promise<TurnResult> => this.#occupy(parts, null);
+    const place = { context: this.#context, live: this.#live, isClosed: () => this.#isClosed };
+    waiting.end.resolve(followElsewhere(place, { id, signal: parts.signal, resume }));
   }
 
   #end({ id, end }: Waiting, error: StrataError): void {
@@ -199,16 +213,29 @@ export class SessionQueue {
   async #advance(): Promise<void> {
     await this.#adding;
     await this.#live.idle();
+    const heldBy = await this.#stored.findHolder();
+    if (heldBy !== null && heldBy === this.#heldBy) return this.#pause();
+    this.#heldBy = heldBy;
     const stored = [...this.#waiting.values()].filter(({ isStored }) => isStored);
     const items = await this.#stored.readEvents();
-    for (const waiting of stored) await this.#checkWaits(waiting, items);
+    const still = new Set(items.flatMap(({ id, status }) => (status === "waiting" ? [id] : [])));
+    for (const waiting of stored) if (!still.has(waiting.id)) this.#follow(waiting);
+    if (heldBy !== null || this.#waiting.size === 0) return;
     const next = nextInQueue(items, await this.#stored.settings());
-    if (next === null || this.#waiting.size === 0) return;
+    if (next === null) return;
     const leftMs = next.dueMs - this.#stored.now();
-    // Another message may change what is next.
-    if (leftMs > 0 && (await this.#isWokenWithin(leftMs))) return;
-    if (await this.#stored.isHeldElsewhere()) await this.#isWokenWithin(pollMs);
-    else if (!this.#live.isBusy && !this.#isClosed) await this.#runNext(next);
+    // Another message, or another process, may change what is next.
+    const isOther = leftMs > 0 && ((await this.#isWokenWithin(leftMs)) || (await this.#isHeld()));
+    if (!isOther && !this.#live.isBusy && !this.#isClosed) await this.#runNext(next);
+  }
+
+  async #isHeld(): Promise<boolean> {
+    return (await this.#stored.findHolder()) !== null;
+  }
+
+  /** After news, the queue is read again. */
+  async #pause(): Promise<void> {
+    if (await this.#isWokenWithin(pollMs)) this.#heldBy = null;
   }
 
   async #runNext({ id, takes, ...asked }: QueuedTurn): Promise<void> {
@@ -217,7 +244,7 @@ export class SessionQueue {
     parts.steering.take(takes);
     const turn = this.#occupy(parts, asked);
     const error = await whenOpened(parts, turn);
-    if (this.#mustWait(error)) return void (await this.#isWokenWithin(pollMs));
+    if (this.#mustWait(error)) return this.#pause();
     if (error !== null) throw error;
     this.#waiting.delete(id);
     if (own === undefined) parts.follow(turn);
@@ -236,38 +263,6 @@ export class SessionQueue {
     const abort = (reason: string): void => parts.handle.abort(reason);
     const live = this.#live;
     return live.occupy(() => (asked === null ? live.resume(parts) : live.run(parts, asked)), abort);
-  }
-
-  /** Another process may have taken or dropped the message. */
-  async #checkWaits(waiting: Waiting, items: readonly ReadItem[]): Promise<void> {
-    const { id } = waiting;
-    if (items.some((item) => item.id === id && item.status === "waiting")) return;
-    const item = await this.#stored.ledger.findQueued(id);
-    if (!this.#waiting.has(id)) return;
-    if (item?.turnId == null || item.status !== "taken") {
-      return this.#end(waiting, dropped(item?.reason ?? "its session was deleted"));
-    }
-    this.#waiting.delete(id);
-    waiting.end.resolve(this.#followTurn(waiting, item.turnId));
-  }
-
-  /** Waits for a turn of another process, and finishes it if that process died. */
-  async #followTurn({ parts }: Waiting, turnId: string): Promise<TurnResult> {
-    const { id } = this.#live.session;
-    for (;;) {
-      if (this.#isClosed) throw closed(id);
-      const result = await findResult(this.#context, id, turnId);
-      if (result !== null) return result;
-      const open = await this.#stored.ledger.findUnfinished(id);
-      if (open?.turn.id !== turnId || this.#live.isBusy) await wait(pollMs);
-      else {
-        this.#live.setStale();
-        await this.#occupy(parts, null).catch((error: unknown) => {
-          // Another process was faster.
-          if (!(error instanceof SessionBusy)) throw error;
-        });
-      }
-    }
   }
 
   async #isWokenWithin(ms: number): Promise<boolean> {
@@ -300,32 +295,4 @@ function toWaiting(parts: HandleParts): Waiting {
   const end = Promise.withResolvers<TurnResult>();
   end.promise.catch(() => {});
   return { id: parts.handle.turnId, parts, end, isStored: false };
-}
-
-function withdrawn(): StrataError {
-  return new StrataError(
-    "conflict",
-    "the message was withdrawn before it had its turn",
-    "say it again if it is still wanted",
-  );
-}
-
-function dropped(reason: string): StrataError {
-  return new StrataError(
-    "conflict",
-    `the message was dropped from the queue: ${reason}`,
-    "say it again, or change queue.cap and queue.drop",
-  );
-}
-
-function sameId(id: string): StrataError {
-  return new StrataError("conflict", `${id} already waits`, "give every message its own id");
-}
-
-function closed(id: string): StrataError {
-  return new StrataError(
-    "conflict",
-    `session ${id} was closed before the message had its turn`,
-    "the message waits in the ledger: open the session again and call runWaiting",
-  );
 }
