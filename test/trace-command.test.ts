@@ -85,7 +85,9 @@ test("--type and --turn choose events, by type or by kind", async () => {
   const ofTurn = await trace("golden", "--turn", first.turnId, "--json");
   for (const line of ofTurn.trimEnd().split("\n"))
     expect(JSON.parse(line).turnId).toBe(first.turnId);
-  expect(await trace("golden", "--type", "memory")).toBe("No stored event fits --type and --turn.\n");
+  expect(await trace("golden", "--type", "memory")).toBe(
+    "No stored event fits --type and --turn.\n",
+  );
 });
 
 test.each([

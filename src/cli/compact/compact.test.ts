@@ -277,6 +277,18 @@ agents: { agent: { reserves: { response_tokens: 1000, tool_tokens: 0 } } }
     expect(out).toContain("tail_keep_tokens is 900000, but at most");
   });
 
+  test("and sends no summary that might pass a spending cap there", async () => {
+    await makeSession(file, provider, claude);
+    const callsBefore = provider.simulator.calls().length;
+    configured("spending: { session_usd: 0.000001 }\n");
+    const env = { ...provider.env, ...config };
+    const { error, status } = await strata(env, "compact", "build", "--yes");
+    expect(status).not.toBe(0);
+    expect(error).toContain("spending");
+    expect(provider.simulator.calls()).toHaveLength(callsBefore);
+    expect((await readKept()).compactions).toEqual([]);
+  });
+
   test("and lets the configured model write the summary, and keeps as many tokens as it says", async () => {
     await makeSession(file, provider, claude);
     configured(

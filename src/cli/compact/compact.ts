@@ -22,6 +22,7 @@ import {
 import { toJsonLine } from "../ledger/render-ledger.ts";
 import type { Session } from "../../core/session/session.ts";
 import { toCatalogue } from "../../host/config/catalogue.ts";
+import { toSpending } from "../../host/config/from-config.ts";
 import { findConfigPlaces, readConfigOnce } from "../../host/config/read-config-once.ts";
 import { refuseBusy, resumeRecorded } from "../../host/recorded/resume-recorded.ts";
 import {
@@ -56,7 +57,8 @@ export const run: CommandBody = (input, io) => {
       onProgress: createShow(createProgress(io, "")),
     });
     try {
-      return await compact({ input, io, store, open, callsPerTurn });
+      const caps = toSpending(config, session.agent);
+      return await compact({ input, io, store, open, callsPerTurn, caps });
     } finally {
       await open.close();
     }
@@ -84,6 +86,7 @@ interface Work {
   readonly store: OpenStore;
   readonly open: OpenWriter;
   readonly callsPerTurn: number;
+  readonly caps: ReturnType<typeof toSpending>;
 }
 
 async function compact(work: Work): Promise<number> {
@@ -109,7 +112,7 @@ async function compact(work: Work): Promise<number> {
     mayAskModel: writer.kind === "model",
     ...(focus === undefined ? {} : { focus }),
   };
-  const deps = { ...open.deps, ledger: store.ledger };
+  const deps = { ...open.deps, ...work.caps, ledger: store.ledger };
   const compaction = await compactWithProgress(session, wish, deps, io);
   io.out(
     isJson
