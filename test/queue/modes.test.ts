@@ -195,3 +195,26 @@ test("what waits when the session is closed stays in the ledger, and its caller 
   expect(await again.runWaiting()).toEqual([]);
   expect(await saidIn(engine.ledger)).toEqual(["Two."]);
 });
+
+test("if a waiting turn cannot begin, its callers learn that their messages still wait, and runWaiting runs each once", async () => {
+  let isBroken = false;
+  const environment = (): { readonly capabilities: [] } => {
+    if (isBroken) throw new Error("the inventory is away");
+    return { capabilities: [] };
+  };
+  const { engine, session, held, letGo } = await setUp({ environment });
+  const first = session.run("Hold on.");
+  await held();
+  const [second, third] = [session.run("Two."), session.run("Three.")];
+  await isQueued(third);
+  letGo();
+  await first.result;
+  isBroken = true;
+  const told = expect.objectContaining({ message: expect.stringContaining("still waits") });
+  await expect(second.result).rejects.toEqual(told);
+  await expect(third.result).rejects.toEqual(told);
+  isBroken = false;
+  await Promise.all((await session.runWaiting()).map(({ result }) => result));
+  const said = await saidIn(engine.ledger);
+  expect(said.filter((text) => text === "Two." || text === "Three.")).toEqual(["Two.", "Three."]);
+});

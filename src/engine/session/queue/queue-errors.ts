@@ -37,3 +37,13 @@ export function closed(id: string): StrataError {
     "the message waits in the ledger: open the session again and call runWaiting",
   );
 }
+
+/** A turn of the queue could not begin, so nothing behind it can: all of it waits on. */
+export function stillWaits(error: StrataError): StrataError {
+  return new StrataError(
+    error.code,
+    `the message still waits, because the next turn of the queue could not begin: ${error.message}`,
+    "mend that, then call runWaiting; do not say the message again",
+    { cause: error },
+  );
+}

@@ -12,7 +12,7 @@ import type { EngineContext } from "../engine-deps.ts";
 import type { LiveSession } from "../live-session.ts";
 import type { AskedTurn } from "../route-turn.ts";
 import { followElsewhere, pollMs } from "./follow-elsewhere.ts";
-import { closed, dropped, sameId, withdrawn } from "./queue-errors.ts";
+import { closed, dropped, sameId, stillWaits, withdrawn } from "./queue-errors.ts";
 import { StoredQueue, type Dropped } from "./stored-queue.ts";
 
 export interface AskedInQueue extends AskedTurn {
@@ -204,7 +204,7 @@ export class SessionQueue {
       while (this.#waiting.size > 0 && !this.#isClosed) await this.#advance();
     };
     void work()
-      .catch((error: unknown) => this.#fail(toStrataError(error, "running what waits")))
+      .catch((error: unknown) => this.#fail(stillWaits(toStrataError(error, "running what waits"))))
       .finally(() => {
         this.#isRunning = false;
       });
