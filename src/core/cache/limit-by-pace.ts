@@ -31,8 +31,8 @@ export function limitByPace(
 
 /** A tool causes another call; without tools a one-shot makes one, unless it has made more before. */
 export function sendsOnce({ kind, gaps, gapsAfterPause }: Pace, blocks: BlockList): boolean {
-  const hasCalledAgain = [...gaps, ...gapsAfterPause].some((count) => count > 0);
-  return kind === "one-shot" && !hasCalledAgain && blocks.at(0)?.tier !== "T0";
+  if (kind !== "one-shot" || blocks.at(0)?.tier === "T0") return false;
+  return ![...gaps, ...gapsAfterPause].some((count) => count > 0);
 }
 
 const shortPaces: readonly PaceKind[] = ["worker", "one-shot"];
