@@ -1,4 +1,4 @@
-// The schema, as numbered steps that only go forward. A step that was released is never edited.
+// The schema, as numbered steps that only go forward. A step that was released is never edited. So it only grows.
 
 export interface Migration {
   readonly number: number;
