@@ -102,7 +102,7 @@ export async function countWaiting({ database }: Store, sessionId: string): Prom
   return row === undefined ? 0 : integer(row, "count");
 }
 
-/** Nobody else took or dropped the item. */
+/** No other turn has taken the item, and it was not dropped. */
 export function untakenGuard(id: string): Guard {
   return {
     name: "queue",
