@@ -83,6 +83,33 @@ describe("the last line of .ci/run", () => {
     expect({ stdout, status }).toEqual({ stdout: `${line}\n`, status: expectedStatus });
   });
 
+  test("stands below the names of what failed", () => {
+    const folder = mkdtempSync(join(tmpdir(), "strata-report-"));
+    const file = join(folder, "report.json");
+    const failure = {
+      fullName: "adds up",
+      status: "failed",
+      failureMessages: ["expected 1 to be 2"],
+    };
+    const report = {
+      ...{ numPassedTests: 6, numFailedTests: 1, numFailedTestSuites: 2, success: false },
+      testResults: [
+        { name: "sum.test.ts", status: "failed", message: "", assertionResults: [failure] },
+        { name: "gone.test.ts", status: "failed", message: "no file", assertionResults: [] },
+      ],
+    };
+    writeFileSync(file, JSON.stringify(report));
+    const { stdout } = run("node", "scripts/count-tests.ts", file);
+    rmSync(folder, { recursive: true });
+    expect(stdout.split("\n")).toEqual([
+      "failed: sum.test.ts > adds up",
+      "expected 1 to be 2",
+      "failed: gone.test.ts: no file",
+      "6 passed, 1 failed",
+      "",
+    ]);
+  });
+
   test("says so when the runner died before it could report", () => {
     const { stdout, status } = run("node", "scripts/count-tests.ts", "no-such-report.json");
     expect({ stdout, status }).toEqual({ stdout: "0 passed, 1 failed\n", status: 1 });
