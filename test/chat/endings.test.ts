@@ -77,7 +77,8 @@ describe("in a process of its own", () => {
 
   function start(...words: readonly string[]): ReturnType<typeof spawn> {
     const [program = "", ...rest] = toProgram(["chat", ...words]);
-    const env = { PATH: process.env["PATH"], HOME: kit.folder, TMPDIR: temporary };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, NODE_COMPILE_CACHE, HOME: kit.folder, TMPDIR: temporary };
     return spawn(program, rest, { env: { ...env, STRATA_DATA_DIR: kit.folder } });
   }
 
