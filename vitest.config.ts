@@ -9,8 +9,8 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 60_000,
     // What is waited for comes late on a busy machine.
     expect: { poll: { timeout: 30_000 } },
-    // Many tests wait for databases and processes: on two cores one worker would leave half of the machine idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One more than there are processors, because many tests wait for databases, processes and time.
+    maxWorkers: availableParallelism() + 1,
     // One process for many files: a new one for each would load the same code again. What a file leaves behind fails it.
     isolate: false,
     sequence: { sequencer: SlowFirst },
