@@ -1,5 +1,5 @@
 // Searches the files below a folder for planted secrets.
-import { closeSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, lstatSync, openSync, readdirSync, readSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { findPlanted, overlapLength, type Finding } from "./planted-key.ts";
 
@@ -16,7 +16,7 @@ export function searchFiles(path: string): readonly FoundInFile[] {
     if (status?.isDirectory() === true) {
       for (const name of namesIn(each)) visit(join(each, name));
     }
-    const finding = status?.isFile() === true ? searchFile(each) : null;
+    const finding = status?.isFile() === true ? searchFile(each, status) : null;
     if (finding !== null) found.push({ ...finding, file: each });
   };
   visit(path);
@@ -34,21 +34,43 @@ function isMeantToHoldSecrets(path: string): boolean {
 }
 
 const pieceLength = 1 << 20;
+const blockLength = 4096;
+/** From one piece to the next, in whole blocks, with what could be a secret's beginning in both. */
+const stepLength = pieceLength - Math.ceil(overlapLength / blockLength) * blockLength;
 const piece = Buffer.alloc(pieceLength);
 
-function searchFile(path: string): Finding | null {
+function searchFile(path: string, status: Stats): Finding | null {
   const file = openFile(path);
   if (file === null) return null;
+  const isRestEmpty = watchForHole(status);
   try {
-    for (let at = 0; ; at += pieceLength - overlapLength) {
+    for (let at = 0; ; at += stepLength) {
       const length = readSync(file, piece, 0, pieceLength, at);
       const finding = findPlanted(piece.toString("latin1", 0, length));
-      if (finding !== null || length < pieceLength) return finding;
+      if (finding !== null || length < pieceLength || isRestEmpty()) return finding;
     }
   } finally {
     closeSync(file);
   }
 }
+
+/**
+ * Tests make files of gigabytes that are a hole after their first words. When as many blocks had bytes in them as the
+ * file has on the disk, the rest is empty.
+ */
+function watchForHole({ size, blocks }: Stats): () => boolean {
+  const bytesOnDisk = blocks * 512;
+  if (size < 1e9 || bytesOnDisk >= size) return () => false;
+  let bytesSeen = 0;
+  return () => {
+    for (let at = 0; at < stepLength; at += blockLength) {
+      if (!piece.subarray(at, at + blockLength).equals(emptyBlock)) bytesSeen += blockLength;
+    }
+    return bytesSeen >= bytesOnDisk;
+  };
+}
+
+const emptyBlock = Buffer.alloc(blockLength);
 
 /** Tests create unreadable files and folders, and files can vanish during the search. */
 function namesIn(folder: string): readonly string[] {
