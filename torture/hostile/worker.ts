@@ -1,5 +1,5 @@
 // A process that gives hostile inputs to one door after another. The run watches it, and kills it where it hangs.
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { findPlanted } from "../../harness/planted-key.ts";
@@ -70,9 +70,10 @@ async function runChunk({ door: name, from, to, skip }: Chunk): Promise<ChunkTal
     isReset = true;
     tally.inputs += 1;
     if (skip.includes(number)) continue;
-    const startMs = performance.now();
+    const nowMs = to - from === 1 ? readOwnMs : () => performance.now();
+    const startMs = nowMs();
     const isAccepted = await attempt(inside, number, createRandom(seedOf(name, number)));
-    const ms = performance.now() - startMs;
+    const ms = nowMs() - startMs;
     tally[isAccepted ? "accepted" : "refused"] += 1;
     tally.slowestMs = Math.max(tally.slowestMs, ms);
     if (ms > hangMs) tally.slow.push(number);
@@ -85,6 +86,16 @@ async function runChunk({ door: name, from, to, skip }: Chunk): Promise<ChunkTal
   const touched = canary.compare();
   if (touched !== null) report("outside", touched);
   return tally;
+}
+
+/** Without the time for which this thread waited for a processor, where the system tells it: another program had it. */
+function readOwnMs(): number {
+  try {
+    const [, waitedNs] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ");
+    return performance.now() - Number(waitedNs) / 1e6;
+  } catch {
+    return performance.now();
+  }
 }
 
 async function attempt(inside: OpenDoor, number: number, random: Random): Promise<boolean> {
