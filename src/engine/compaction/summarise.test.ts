@@ -367,8 +367,13 @@ describe("cancelling", () => {
     expect(waited.calls).toHaveLength(1);
 
     world.simulator.fault({ kind: "slow first byte", delayMs: 60_000 });
-    const signal = AbortSignal.timeout(50);
-    const left = await summarise(world.session, requestOf(world), { ...world.deps, signal });
+    const leaving = new AbortController();
+    const sent = world.simulator.calls().length;
+    const { signal } = leaving;
+    const running = summarise(world.session, requestOf(world), { ...world.deps, signal });
+    while (world.simulator.calls().length === sent) await new Promise(setImmediate);
+    leaving.abort();
+    const left = await running;
     expect(left).toMatchObject({ kind: "failed", why: "cancelled" });
     expect(left.calls).toHaveLength(1);
   });
