@@ -1,13 +1,6 @@
 // The calls of one turn, in order.
 import { fromOutcomeText } from "../core/ledger/call-text.ts";
-import {
-  integer,
-  integerOrNull,
-  money,
-  readAs,
-  text,
-  textOrNull,
-} from "../edge/stores/sql/read-row.ts";
+import * as column from "../edge/stores/sql/read-row.ts";
 import type { LedgerSnapshot } from "./analysis.ts";
 import { hitRateOf, tokenFigures, toUsdText, writtenSql, type TokenFigures } from "./figures.ts";
 import { toIso } from "./time-window.ts";
@@ -40,27 +33,27 @@ export async function readTurnCalls(
     [turnId],
   );
   return rows.map((row) => {
-    const { failure, discarded } = readAs(row, "outcome_json", fromOutcomeText);
-    const startMs = integer(row, "started_ms");
+    const { failure, discarded } = column.readAs(row, "outcome_json", fromOutcomeText);
+    const startMs = column.integer(row, "started_ms");
     const tokens = {
-      uncached: integerOrNull(row, "uncached_tokens") ?? 0,
-      read: integerOrNull(row, "read_tokens") ?? 0,
-      written: integer(row, "written"),
-      output: integerOrNull(row, "output") ?? 0,
+      uncached: column.integerOrNull(row, "uncached_tokens") ?? 0,
+      read: column.integerOrNull(row, "read_tokens") ?? 0,
+      written: column.integer(row, "written"),
+      output: column.integerOrNull(row, "output") ?? 0,
     };
     return {
-      number: integer(row, "number"),
-      status: text(row, "status"),
-      stop_reason: textOrNull(row, "stop_reason"),
+      number: column.integer(row, "number"),
+      status: column.text(row, "status"),
+      stop_reason: column.textOrNull(row, "stop_reason"),
       failure: failure?.kind ?? null,
-      model: text(row, "model"),
-      policy: text(row, "policy"),
+      model: column.text(row, "model"),
+      policy: column.text(row, "policy"),
       started_at: toIso(startMs),
       // The clock may have been set back during the call.
-      latency_ms: Math.max(0, integer(row, "ended_ms") - startMs),
+      latency_ms: Math.max(0, column.integer(row, "ended_ms") - startMs),
       ...tokenFigures(tokens),
       hit_rate: hitRateOf(tokens),
-      cost_usd: row["cost"] === null ? null : toUsdText(money(row, "cost")),
+      cost_usd: row["cost"] === null ? null : toUsdText(column.money(row, "cost")),
       discarded_count: discarded.length,
     };
   });

@@ -3,22 +3,12 @@ import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, integerOrNull, money, text, textOrNull } from "../edge/stores/sql/read-row.ts";
 import type { Analysis, Found, FoundRow, LedgerSnapshot, Question } from "./analysis.ts";
 import { refuse } from "./analytics-error.ts";
-import {
-  countOf,
-  hitRateOf,
-  sumSql,
-  tokenFigures,
-  tokensOf,
-  tokenSums,
-  toUsdText,
-  unpricedSql,
-  type TokenFigures,
-} from "./figures.ts";
+import * as billed from "./figures.ts";
 import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
 import { readTurnCalls, type TurnCall } from "./turn-calls.ts";
 import { toIso } from "./time-window.ts";
 
-export interface TurnFigures extends TokenFigures {
+export interface TurnFigures extends billed.TokenFigures {
   readonly turn: string;
   readonly session: string | null;
   /** `normal`, or `compaction` for a compaction. */
@@ -159,8 +149,8 @@ async function readTurns(
       (SELECT COUNT(*) FROM tool_calls u WHERE u.turn_id = t.id) AS tool_use_count
     FROM turns t
     LEFT JOIN (
-      SELECT c.turn_id, MAX(c.session_id) AS session_id, COUNT(*) AS call_count, ${tokenSums}, ${moneySums("c.cost_pico_usd", "cost")},
-        ${sumSql(unpricedSql, "unpriced")}
+      SELECT c.turn_id, MAX(c.session_id) AS session_id, COUNT(*) AS call_count, ${billed.tokenSums}, ${moneySums("c.cost_pico_usd", "cost")},
+        ${billed.sumSql(billed.unpricedSql, "unpriced")}
       FROM calls c WHERE c.turn_id IN (${places}) GROUP BY c.turn_id
     ) k ON k.turn_id = t.id
     LEFT JOIN compactions_v1 f ON f.turn_id = t.id
@@ -171,7 +161,7 @@ async function readTurns(
 }
 
 function toRow(row: ResultRow): FoundRow<TurnFigures> {
-  const tokens = tokensOf(row);
+  const tokens = billed.tokensOf(row);
   const total = money(row, "compaction_cost") + moneyOf(row, "cost");
   const startMs = integer(row, "started_ms");
   const endMs = integerOrNull(row, "completed_ms");
@@ -187,12 +177,12 @@ function toRow(row: ResultRow): FoundRow<TurnFigures> {
     started_at: toIso(startMs),
     completed_at: endMs === null ? null : toIso(endMs),
     duration_ms: endMs === null ? null : Math.max(0, endMs - startMs),
-    call_count: countOf(row, "call_count"),
+    call_count: billed.countOf(row, "call_count"),
     tool_use_count: integer(row, "tool_use_count"),
-    ...tokenFigures(tokens),
-    hit_rate: hitRateOf(tokens),
-    cost_usd: toUsdText(total),
-    unpriced_call_count: countOf(row, "unpriced"),
+    ...billed.tokenFigures(tokens),
+    hit_rate: billed.hitRateOf(tokens),
+    cost_usd: billed.toUsdText(total),
+    unpriced_call_count: billed.countOf(row, "unpriced"),
   };
   return { label: figures.turn, figures, exact: { cost_usd: total } };
 }

@@ -2,15 +2,7 @@
 import type { Ruler } from "../cache/cache-state.ts";
 import { promptTokens, type Usage } from "../message/usage.ts";
 import { expectedRead } from "./expected-read.ts";
-import {
-  contentCause,
-  describeDifference,
-  describePlace,
-  isUnmarkedBranch,
-  sharedBlocks,
-  type BlockPlace,
-  type TextOfHash,
-} from "./find-divergence.ts";
+import * as divergence from "./find-divergence.ts";
 import { adviseOn, type Detector, type Explanation, type MissCause } from "./explanation.ts";
 import { lossOf } from "./price-loss.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
@@ -28,7 +20,7 @@ export interface CallQuestion {
   readonly rules: ModelFacts;
   readonly usage: Usage | null;
   readonly startMs: number;
-  readonly textBefore: TextOfHash;
+  readonly textBefore: divergence.TextOfHash;
 }
 
 export function explainCall(question: CallQuestion): Explanation {
@@ -39,7 +31,7 @@ export function explainCall(question: CallQuestion): Explanation {
   if (before.continues || view.request.continues)
     return verdict(question, ruler, { cause: "no miss" });
   if (before.kept === null) return explainUnkept(question, before, ruler);
-  const shared = sharedBlocks(before.blocks, view.blocks);
+  const shared = divergence.sharedBlocks(before.blocks, view.blocks);
   const simulated = simulateRead({ ...question, ruler }, before);
   const reported = usage?.cacheReadTokens ?? simulated.tokens;
   const { kept } = before;
@@ -64,7 +56,7 @@ export function explainCall(question: CallQuestion): Explanation {
 interface Described {
   readonly cause: MissCause;
   readonly detail?: string;
-  readonly block?: BlockPlace | null;
+  readonly block?: divergence.BlockPlace | null;
 }
 
 function describeStep(
@@ -79,7 +71,7 @@ function describeStep(
       return {
         cause: "model changed",
         detail: `model: ${before.model} → ${view.model}`,
-        block: describePlace(blocks, 0),
+        block: divergence.describePlace(blocks, 0),
       };
     case "content": {
       const dropped = droppedThinking(before, view, shared);
@@ -88,19 +80,19 @@ function describeStep(
       if (
         isExpected &&
         asksForMarkers &&
-        isUnmarkedBranch(before.blocks, blocks, shared, textBefore)
+        divergence.isUnmarkedBranch(before.blocks, blocks, shared, textBefore)
       ) {
-        return { cause: "nothing was marked", block: describePlace(blocks, shared - 1) };
+        return { cause: "nothing was marked", block: divergence.describePlace(blocks, shared - 1) };
       }
       return {
-        cause: contentCause(before.blocks, blocks, shared),
-        block: describeDifference(before.blocks, blocks, shared, textBefore),
+        cause: divergence.contentCause(before.blocks, blocks, shared),
+        block: divergence.describeDifference(before.blocks, blocks, shared, textBefore),
       };
     }
     case "settings": {
       const changed = changedSetting(before.settings, view.request.settings, rules.cache, blocks);
       return changed === null
-        ? { cause: "provider lost it", block: describePlace(blocks, block) }
+        ? { cause: "provider lost it", block: divergence.describePlace(blocks, block) }
         : { cause: "parameter changed", ...toDescribed(changed, view) };
     }
     case "lifetime expired":
@@ -109,7 +101,7 @@ function describeStep(
     case "nothing was marked":
     case "beyond lookback":
     case "provider lost it":
-      return { cause: step, block: describePlace(blocks, block) };
+      return { cause: step, block: divergence.describePlace(blocks, block) };
   }
 }
 
@@ -117,7 +109,7 @@ function toDescribed(
   { change, before, after, block }: ChangedSetting,
   view: PromptView,
 ): Omit<Described, "cause"> {
-  const place = describePlace(view.blocks, block);
+  const place = divergence.describePlace(view.blocks, block);
   return {
     detail: `${change}: ${before} → ${after}`,
     block: place === null ? null : { ...place, before, after },
@@ -148,7 +140,7 @@ function explainUnkept(question: CallQuestion, before: RememberedCall, ruler: Ru
   const { view, usage, rules } = question;
   const reported = usage?.cacheReadTokens ?? 0;
   const { unkept } = before;
-  const shared = sharedBlocks(before.blocks, view.blocks);
+  const shared = divergence.sharedBlocks(before.blocks, view.blocks);
   const tokens = unkept === null ? 0 : sharedTokens(unkept, shared, ruler);
   const least = unkept?.cause === "nothing was marked" ? (rules.cache.minimumTokens ?? 0) : 1;
   const isMissed = before.model === view.model && tokens >= least && reported < tokens / 2;
@@ -159,7 +151,7 @@ function explainUnkept(question: CallQuestion, before: RememberedCall, ruler: Ru
     expected: tokens,
     reported,
     cause: unkept.cause,
-    block: describePlace(view.blocks, Math.min(unkept.block, shared - 1)),
+    block: divergence.describePlace(view.blocks, Math.min(unkept.block, shared - 1)),
     detectedBy: ["expected more"],
   });
 }

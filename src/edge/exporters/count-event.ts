@@ -1,58 +1,45 @@
 // Which event moves which metrics.
 import type { StrataEvent } from "../../core/events/event.ts";
-import {
-  countCompaction,
-  countMemory,
-  countSkill,
-  countToolEnd,
-  countToolNamed,
-  countTurnEnd,
-} from "./count-agents.ts";
-import {
-  countCallCompleted,
-  countCallFailed,
-  countCallStarted,
-  countMiss,
-  countWarmed,
-} from "./count-calls.ts";
+import * as agents from "./count-agents.ts";
+import * as calls from "./count-calls.ts";
 import type { CountContext } from "./count-context.ts";
 
 /** Types without a metric of their own count in `strata_events_total` only. */
 export function countEvent(event: StrataEvent, context: CountContext): void {
   switch (event.type) {
     case "llm.call_started":
-      return countCallStarted(event, context);
+      return calls.countCallStarted(event, context);
     case "llm.call_completed":
-      return countCallCompleted(event, context);
+      return calls.countCallCompleted(event, context);
     case "llm.call_failed":
-      return countCallFailed(event, context);
+      return calls.countCallFailed(event, context);
     case "cache.miss":
-      return countMiss(event, context);
+      return calls.countMiss(event, context);
     case "cache.warmed":
-      return countWarmed(event, context);
+      return calls.countWarmed(event, context);
     case "turn.completed":
     case "turn.failed":
     case "turn.cancelled":
     case "turn.interrupted":
     case "turn.abandoned":
-      return countTurnEnd(event, context);
+      return agents.countTurnEnd(event, context);
     case "tool.called":
     case "tool.confirmation_requested":
-      return countToolNamed(event, context);
+      return agents.countToolNamed(event, context);
     case "tool.completed":
     case "tool.failed":
-      return countToolEnd(event, context);
+      return agents.countToolEnd(event, context);
     case "memory.updated":
     case "memory.eviction":
-      return countMemory(event, context);
+      return agents.countMemory(event, context);
     case "skill.loaded":
     case "skill.search":
     case "skill.modified":
-      return countSkill(event, context);
+      return agents.countSkill(event, context);
     case "compaction.completed":
     case "compaction.failed":
     case "compaction.skipped":
-      return countCompaction(event, context);
+      return agents.countCompaction(event, context);
     case "session.created":
     case "session.resumed":
     case "session.ended":

@@ -2,15 +2,7 @@
 import type { Lifetime } from "../../message/usage.ts";
 import { checkOptions } from "../check-options.ts";
 import { leftOutNote, type EncodedRequest } from "../encoded-request.ts";
-import {
-  content,
-  leftOutNotes,
-  setting,
-  toBody,
-  toolsMember,
-  writeMessages,
-  type Member,
-} from "./body.ts";
+import * as body from "./body.ts";
 import { encodeCachePlan } from "./cache.ts";
 import { askedSettings, type SettingWords } from "./settings.ts";
 import type { CallToEncode } from "../protocol.ts";
@@ -28,7 +20,7 @@ export interface BodyWords extends SettingWords {
   /** Asks for no reply: the prompt is only cached. */
   readonly isPrewarm?: boolean;
   /** The form of the reply, and other members that only this protocol has. */
-  ownMembers(call: CallToEncode): readonly Member[];
+  ownMembers(call: CallToEncode): readonly body.Member[];
 }
 
 export function encodeOpenai<Body>(call: CallToEncode, words: BodyWords): EncodedRequest<Body> {
@@ -36,20 +28,20 @@ export function encodeOpenai<Body>(call: CallToEncode, words: BodyWords): Encode
   checkOptions(options);
   const cache = encodeCachePlan(call, words);
   const asked = askedSettings(call, words);
-  const members: readonly Member[] = [
-    content("model", JSON.stringify(options.modelName ?? model.id)),
-    setting(words.outputTokensMax, String(options.outputTokensMax)),
+  const members: readonly body.Member[] = [
+    body.content("model", JSON.stringify(options.modelName ?? model.id)),
+    body.setting(words.outputTokensMax, String(options.outputTokensMax)),
     ...words.ownMembers(call),
-    ...toolsMember(assembly),
-    content(words.messages, ...writeMessages(assembly, cache.markers)),
+    ...body.toolsMember(assembly),
+    body.content(words.messages, ...body.writeMessages(assembly, cache.markers)),
     ...cache.members,
     ...asked.members,
   ];
   const notes = [
     ...cache.notes,
     ...asked.notes,
-    ...leftOutNotes(assembly),
+    ...body.leftOutNotes(assembly),
     ...assembly.leftOut.map(leftOutNote),
   ];
-  return toBody({ path: words.path, members, extraJson: options.extraJson, notes });
+  return body.toBody({ path: words.path, members, extraJson: options.extraJson, notes });
 }

@@ -3,14 +3,7 @@ import type { JsonText } from "../../message/message.ts";
 import type { EncodeNote } from "../encoded-request.ts";
 import { ignored, setting, type Member } from "./body.ts";
 import type { CallToEncode } from "../protocol.ts";
-import {
-  fieldsIn,
-  fieldsOf,
-  listIn,
-  parseFields,
-  textIn,
-  type Fields,
-} from "../../message/fields.ts";
+import * as fields from "../../message/fields.ts";
 
 /** Forms that differ between the two protocols. */
 export interface SettingWords {
@@ -86,8 +79,8 @@ const choiceWords = { auto: '"auto"', none: '"none"', any: '"required"' } as con
 
 /** Every object names all its properties, requires each of them and allows no other. */
 export function isStrictSchema(schemaJson: JsonText): boolean {
-  const schema = parseFields(schemaJson);
-  return schema !== undefined && textIn(schema, "type") === "object" && isStrict(schema, 0);
+  const schema = fields.parseFields(schemaJson);
+  return schema !== undefined && fields.textIn(schema, "type") === "object" && isStrict(schema, 0);
 }
 
 /** As documented for strict schemas. */
@@ -98,21 +91,24 @@ const keywords = new Set(
   ),
 );
 
-function isStrict(schema: Fields, depth: number): boolean {
+function isStrict(schema: fields.Fields, depth: number): boolean {
   if (depth > depthMax || !Object.keys(schema).every((name) => keywords.has(name))) return false;
-  const properties = fieldsIn(schema, "properties");
+  const properties = fields.fieldsIn(schema, "properties");
   const inner = [
     ...Object.values(properties),
-    ...Object.values(fieldsIn(schema, "$defs")),
-    ...listIn(schema, "anyOf"),
+    ...Object.values(fields.fieldsIn(schema, "$defs")),
+    ...fields.listIn(schema, "anyOf"),
     ...("items" in schema ? [schema["items"]] : []),
   ];
-  return isClosed(schema, properties) && inner.every((each) => isStrict(fieldsOf(each), depth + 1));
+  return (
+    isClosed(schema, properties) &&
+    inner.every((each) => isStrict(fields.fieldsOf(each), depth + 1))
+  );
 }
 
-function isClosed(schema: Fields, properties: Fields): boolean {
-  if (textIn(schema, "type") !== "object" && !("properties" in schema)) return true;
-  const required = listIn(schema, "required");
+function isClosed(schema: fields.Fields, properties: fields.Fields): boolean {
+  if (fields.textIn(schema, "type") !== "object" && !("properties" in schema)) return true;
+  const required = fields.listIn(schema, "required");
   return (
     schema["additionalProperties"] === false &&
     Object.keys(properties).every((name) => required.includes(name))

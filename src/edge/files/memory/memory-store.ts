@@ -9,12 +9,7 @@ import { peekJournal, type CommitContext } from "./commit-change.ts";
 import { defaultLockOptions } from "./folder-lock.ts";
 import { withFolder } from "./held-folder.ts";
 import type { LockOptions } from "./lock-files.ts";
-import {
-  findMemoryPlace,
-  openMemoryRoot,
-  readMemoryText,
-  type MemoryPlace,
-} from "./memory-place.ts";
+import * as place from "./memory-place.ts";
 import type { Journal } from "./journal-files.ts";
 import { undoChange, type UndoOutcome } from "./undo-change.ts";
 import { writeOnce, type MemoryOutcome } from "./write-memory.ts";
@@ -25,7 +20,7 @@ export type { MemoryOutcome } from "./write-memory.ts";
 export interface MemoryStore {
   /** Without symlinks. */
   readonly workspacePath: string;
-  place(): Promise<MemoryPlace>;
+  place(): Promise<place.MemoryPlace>;
   /** Reads without marking the text as seen. */
   peek(file: string): Promise<MemoryContent>;
   /** Reads and marks as seen. A consolidation may only replace a text that was read here. */
@@ -75,7 +70,7 @@ export async function openMemoryStore(
   workspacePath: string,
   options: MemoryStoreOptions = {},
 ): Promise<MemoryStore> {
-  const root = await openMemoryRoot(workspacePath);
+  const root = await place.openMemoryRoot(workspacePath);
   const context: CommitContext = {
     root,
     lock: { ...defaultLockOptions, ...options.lock },
@@ -112,7 +107,7 @@ export async function openMemoryStore(
 
   return {
     workspacePath: root.path,
-    place: () => findMemoryPlace(root),
+    place: () => place.findMemoryPlace(root),
     peek,
     read: async (name) => {
       const content = await peek(name);
@@ -125,7 +120,7 @@ export async function openMemoryStore(
     replace: (file, old, by, how) => write(file, { kind: "replace", old, new: by }, how),
     consolidate: (file, content, how) => write(file, { kind: "consolidate", content }, how),
     undo: (name, { to } = {}) => undo(parseMemoryFile(name), to),
-    log: async () => peekJournal(root, (await findMemoryPlace(root)).folder),
+    log: async () => peekJournal(root, (await place.findMemoryPlace(root)).folder),
   };
 }
 
@@ -138,11 +133,11 @@ async function readContent(root: ScopeRoot, file: MemoryFile): Promise<MemoryCon
 
 /** If the file moved to the other folder between the two checks, reads it there. */
 async function readNow(root: ScopeRoot, file: MemoryFile): Promise<string | null> {
-  const { folder: name } = await findMemoryPlace(root);
+  const { folder: name } = await place.findMemoryPlace(root);
   const text = await withFolder(root, [name], false, (folder) =>
-    readMemoryText(folder, `${name}/${file}`, file),
+    place.readMemoryText(folder, `${name}/${file}`, file),
   );
-  if (text !== null || (await findMemoryPlace(root)).folder === name) return text;
+  if (text !== null || (await place.findMemoryPlace(root)).folder === name) return text;
   return readNow(root, file);
 }
 

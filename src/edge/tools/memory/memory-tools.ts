@@ -4,12 +4,7 @@ import { cutText } from "../../../core/layers/workspace-cut.ts";
 import { memoryCaps, memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { describeRefusal, type MemoryRefusal } from "../../../core/memory/memory-refusal.ts";
 import type { MemoryScope } from "../../../core/memory/memory-view.ts";
-import {
-  describeWrite,
-  metadataOf,
-  toMemoryEvents,
-  type MemoryWrite,
-} from "../../../core/memory/memory-write.ts";
+import * as writes from "../../../core/memory/memory-write.ts";
 import {
   ToolError,
   type Tool,
@@ -137,11 +132,11 @@ function requireVisible(file: MemoryFile, scope: MemoryScope): MemoryFile {
 
 /** A refused event does not undo a write. The output mentions it. */
 function emitEvents(
-  write: MemoryWrite,
+  write: writes.MemoryWrite,
   call: ToolCallContext,
   emit: MemoryToolsOptions["emit"],
 ): "all" | "some" {
-  const payloads = toMemoryEvents(write);
+  const payloads = writes.toMemoryEvents(write);
   if (emit === undefined || payloads === null) return "all";
   const { updated, eviction } = payloads;
   try {
@@ -160,10 +155,10 @@ function toOutput(
   emitted: "all" | "some",
 ): ToolOutput {
   return {
-    text: [describeWrite(write), ...notes].join(" "),
+    text: [writes.describeWrite(write), ...notes].join(" "),
     filesModified: kind === "written" ? [path] : [],
     metadata: {
-      ...metadataOf(write),
+      ...writes.metadataOf(write),
       ...(notes.length === 0 ? {} : { notes }),
       ...(emitted === "all" ? {} : { events_not_taken: true }),
     },
