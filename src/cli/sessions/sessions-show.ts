@@ -12,7 +12,7 @@ import { needSession } from "../need-session.ts";
 import { renderCompaction, toCompactionJson } from "../compact/render-compacted.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 import { renderSession, type ShownSession, type ShownTurn } from "./render-session.ts";
-import { renderMessage } from "./render-thread.ts";
+import { renderMessage } from "./render-session.ts";
 import { useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {

@@ -6,12 +6,15 @@ import * as divergence from "./find-divergence.ts";
 import { adviseOn, type Detector, type Explanation, type MissCause } from "./explanation.ts";
 import { lossOf } from "./price-loss.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
-import { changedSetting, type ChangedSetting } from "./changed-setting.ts";
 import { descend, simulateRead, type LostStep } from "./read-ladder.ts";
-import type { PromptView } from "./prompt-view.ts";
+import { type PromptView, firstLostTier, tierStart, type ViewBlock } from "./prompt-view.ts";
 import { keepsEveryPrefix } from "../cache/expect-bill.ts";
 import type { UnkeptPrefix } from "./kept-prefixes.ts";
 import { scaledRuler, type RememberedCall } from "./remember-call.ts";
+import type { CacheRules } from "../models/cache-rules.ts";
+import type { RequestChange } from "../models/invalidation.ts";
+import { excerptAt } from "./excerpt.ts";
+import type { RequestSettings } from "../wire/foreign/foreign-request.ts";
 
 export interface CallQuestion {
   /** The call before it on the same thread; null for none. */
@@ -194,3 +197,47 @@ function verdict(question: CallQuestion, ruler: Ruler, finding: Finding): Explan
     detectedBy: finding.detectedBy ?? [],
   };
 }
+
+interface ChangedSetting {
+  readonly change: RequestChange;
+  /** Short texts for people. */
+  readonly before: string;
+  readonly after: string;
+  /** The first block that the change loses. */
+  readonly block: number;
+}
+
+/** The changed setting that loses the earliest block; null if none matters. */
+function changedSetting(
+  before: RequestSettings,
+  now: RequestSettings,
+  { invalidation }: CacheRules,
+  blocks: readonly ViewBlock[],
+): ChangedSetting | null {
+  let first: ChangedSetting | null = null;
+  for (const rule of invalidation) {
+    const { change } = rule;
+    const tier = firstLostTier(rule);
+    if (tier === null || before[change] === now[change]) continue;
+    const block = Math.max(0, tierStart(blocks, tier));
+    if (first !== null && first.block <= block) continue;
+    first = { change, before: named(change, before), after: named(change, now), block };
+  }
+  return first;
+}
+
+function named(change: RequestChange, settings: RequestSettings): string {
+  const value = settings[change];
+  if (value !== undefined) return excerptAt(value, 0);
+  return defaults[change] ?? "default";
+}
+
+/** The default values. */
+const defaults: Partial<Record<RequestChange, string>> = {
+  "tool choice": "auto",
+  "parallel tool use": "on",
+  "images appear or vanish": "no images",
+  citations: "off",
+  "web search or fetch": "off",
+  "cache key": "none",
+};
