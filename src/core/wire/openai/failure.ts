@@ -67,37 +67,25 @@ function toFailure(
   if (isOverflow(detail, code, status)) {
     return { kind: "context-overflow", detail, ...overflowTokens(detail) };
   }
-  const kind = kindOfName(code) ?? kindOf(status) ?? kindOfName(type) ?? "invalid-request";
-  const mayPass = kind === "rate-limited" || kind === "overloaded" || kind === "server-error";
-  return mayPass ? { kind, detail, retryAfterMs } : { kind, detail };
+  const kind = kindOfName.get(code) ?? kindOf(status) ?? kindOfName.get(type) ?? "invalid-request";
+  return shared.toFailureOf(kind, detail, retryAfterMs);
 }
 
 /** Names that say more than their status, or that have none. */
-function kindOfName(name: string): shared.StatusKind | undefined {
-  switch (name) {
-    case "insufficient_quota":
-    case "billing_hard_limit_reached":
-      return "billing";
-    case "rate_limit_exceeded":
-    case "rate_limit_error":
-      return "rate-limited";
-    case "server_is_overloaded":
-    case "service_unavailable_error":
-    case "overloaded_error":
-      return "overloaded";
-    case "server_error":
-      return "server-error";
-    case "invalid_api_key":
-    case "authentication_error":
-      return "authentication";
-    case "permission_error":
-      return "permission";
-    case "model_not_found":
-      return "not-found";
-    default:
-      return undefined;
-  }
-}
+const kindOfName: ReadonlyMap<string, shared.StatusKind> = new Map([
+  ["insufficient_quota", "billing"],
+  ["billing_hard_limit_reached", "billing"],
+  ["rate_limit_exceeded", "rate-limited"],
+  ["rate_limit_error", "rate-limited"],
+  ["server_is_overloaded", "overloaded"],
+  ["service_unavailable_error", "overloaded"],
+  ["overloaded_error", "overloaded"],
+  ["server_error", "server-error"],
+  ["invalid_api_key", "authentication"],
+  ["authentication_error", "authentication"],
+  ["permission_error", "permission"],
+  ["model_not_found", "not-found"],
+]);
 
 function kindOf(status: number): shared.StatusKind | undefined {
   if (status === 503 || status === 529) return "overloaded";
