@@ -14,7 +14,6 @@ const sessionCommands: readonly Command[] = [
     name: "sessions list",
     alias: "sessions",
     summary: "List sessions, latest change first, with cost and whether one is running",
-    operands: [],
     options: {
       all: { meaning: "include archived sessions" },
       status: { value: "NAME", meaning: "active (default), archived or all" },
@@ -193,7 +192,6 @@ const wholeCommands: readonly Command[] = [
   {
     name: "ledger check",
     summary: "Check a ledger for damage, and each message against its hash",
-    operands: [],
     options: {
       store,
       json,
@@ -241,7 +239,6 @@ const wholeCommands: readonly Command[] = [
   {
     name: "ledger migrate",
     summary: "Create a ledger, or update it to the schema of this version",
-    operands: [],
     options: {
       "dry-run": { meaning: "only list the steps" },
       store,
@@ -257,7 +254,6 @@ const wholeCommands: readonly Command[] = [
   {
     name: "ledger stats",
     summary: "Show the size of a ledger, its cost, and its time span",
-    operands: [],
     options: { store, json },
     examples: { "strata ledger stats": "size, dollars, and rows per table" },
     load: () => import("./ledger-stats.ts"),
@@ -265,7 +261,6 @@ const wholeCommands: readonly Command[] = [
   {
     name: "ledger sweep",
     summary: "Remove old events; audit events, turns and calls stay",
-    operands: [],
     options: {
       "older-than": { value: "AGE", meaning: "for example 90d, 12w, 48h or 30m" },
       store,

@@ -96,7 +96,6 @@ export const memoryCommands: readonly Command[] = [
   {
     name: "memory migrate",
     summary: "Move memory from .metis to .strata, with its journal",
-    operands: [],
     options: { workspace, json },
     examples: { "strata memory migrate": "what was moved, and what stayed" },
     load: () => import("./memory-migrate.ts"),

@@ -1,7 +1,7 @@
 // strata sessions abandon: gives up a turn that was left open.
 import type { CommandBody } from "../command.ts";
 import { needSession } from "../need-session.ts";
-import { toJsonLine } from "../ledger/render-ledger.ts";
+import { printResult } from "../ledger/render-ledger.ts";
 import { useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
@@ -10,11 +10,9 @@ export const run: CommandBody = (input, io) => {
     const { openTurnId } = await needSession(ledger, id, place);
     await ledger.abandonTurn(id);
     const session = await needSession(ledger, id, place);
-    io.out(
-      input.switches.has("json")
-        ? toJsonLine({ session, abandonedTurnId: openTurnId })
-        : `Turn ${openTurnId ?? ""} of ${id} is abandoned; its calls stay in the bill.\n`,
-    );
-    return 0;
+    return printResult(input, io, {
+      value: { session, abandonedTurnId: openTurnId },
+      text: `Turn ${openTurnId ?? ""} of ${id} is abandoned; its calls stay in the bill.\n`,
+    });
   });
 };

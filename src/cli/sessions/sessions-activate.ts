@@ -1,7 +1,7 @@
 // strata sessions activate: an archived session takes turns again.
 import type { CommandBody } from "../command.ts";
 import { needSession } from "../need-session.ts";
-import { toJsonLine } from "../ledger/render-ledger.ts";
+import { printResult } from "../ledger/render-ledger.ts";
 import { useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
@@ -9,7 +9,6 @@ export const run: CommandBody = (input, io) => {
   return useLedger(input, io, async ({ ledger }, place) => {
     await needSession(ledger, id, place);
     const session = await ledger.setStatus(id, "active");
-    io.out(input.switches.has("json") ? toJsonLine(session) : `${id} is active.\n`);
-    return 0;
+    return printResult(input, io, { value: session, text: `${id} is active.\n` });
   });
 };

@@ -1,7 +1,7 @@
 // strata sessions archive: no longer listed, and takes no turns.
 import type { CommandBody } from "../command.ts";
 import { needSession } from "../need-session.ts";
-import { toJsonLine } from "../ledger/render-ledger.ts";
+import { printResult } from "../ledger/render-ledger.ts";
 import { useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
@@ -9,11 +9,9 @@ export const run: CommandBody = (input, io) => {
   return useLedger(input, io, async ({ ledger }, place) => {
     await needSession(ledger, id, place);
     const session = await ledger.setStatus(id, "archived");
-    io.out(
-      input.switches.has("json")
-        ? toJsonLine(session)
-        : `${id} is archived; strata sessions activate ${id} brings it back.\n`,
-    );
-    return 0;
+    return printResult(input, io, {
+      value: session,
+      text: `${id} is archived; strata sessions activate ${id} brings it back.\n`,
+    });
   });
 };
