@@ -116,7 +116,7 @@ const sessionCommands: readonly Command[] = [
     operands: [session],
     options: { store, json },
     examples: { "strata sessions archive build-42": "a confirmation" },
-    load: () => import("../sessions/sessions-archive.ts"),
+    load: async () => ({ run: (await import("../sessions/sessions-status.ts")).archive }),
   },
   {
     name: "sessions activate",
@@ -126,7 +126,7 @@ const sessionCommands: readonly Command[] = [
     examples: {
       "strata sessions activate build-42": "a confirmation; it takes turns again",
     },
-    load: () => import("../sessions/sessions-activate.ts"),
+    load: async () => ({ run: (await import("../sessions/sessions-status.ts")).activate }),
   },
   {
     name: "sessions abandon",
@@ -136,7 +136,7 @@ const sessionCommands: readonly Command[] = [
     examples: {
       "strata sessions abandon build-42": "the abandoned turn; its calls stay in the bill",
     },
-    load: () => import("../sessions/sessions-abandon.ts"),
+    load: async () => ({ run: (await import("../sessions/sessions-status.ts")).abandon }),
   },
   {
     name: "sessions delete",
