@@ -3,14 +3,7 @@ import type { MarkerRules } from "../../core/models/marker-rules.ts";
 import type { Bill, BilledMarker, Billing, EntryView, MarkerOutcome, OpenBill } from "./bill.ts";
 import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.ts";
-import {
-  explainMiss,
-  findByBoundaries,
-  findByPositions,
-  type Books,
-  type Examined,
-  type Hit,
-} from "./find-hit.ts";
+import * as hits from "./find-hit.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
 import { createStepBilling } from "./step-billing.ts";
@@ -30,7 +23,7 @@ const implicitOnly: MarkerRules = {
 export function createBilling(options: Partial<BillingOptions> = {}): Billing {
   const readings: BillingOptions = { ...stingyBilling, ...options };
   const store = createEntryStore(readings);
-  const books: Books = { store, pending: new Map(), options: readings };
+  const books: hits.Books = { store, pending: new Map(), options: readings };
   const steps = createStepBilling(readings);
   return {
     open: (request) => {
@@ -61,14 +54,14 @@ function toView(entry: Entry, state: EntryView["state"], options: BillingOptions
   return { key, lifetime, tokens, writtenBy, expiresMs, state };
 }
 
-function openMarked(request: BillableRequest, rules: MarkerRules, books: Books): OpenBill {
+function openMarked(request: BillableRequest, rules: MarkerRules, books: hits.Books): OpenBill {
   const { store, pending, options } = books;
   const { examined, marked } = examine(request, rules, options);
   const { lookback } = rules;
   const hit =
     lookback.kind === "positions"
-      ? findByPositions(examined, lookback, books)
-      : findByBoundaries(examined, lookback, books);
+      ? hits.findByPositions(examined, lookback, books)
+      : hits.findByBoundaries(examined, lookback, books);
   const marking: Marking = { examined, hit, books, touched: new Set(hit?.entries), written: [] };
   const markers = marked.map((marker): BilledMarker => ({
     ...marker,
@@ -76,7 +69,7 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
     position: examined.positions[marker.block] ?? marker.block,
     outcome: markerOutcome(marker, marking),
   }));
-  const reason = explainMiss(examined, hit, markers, books);
+  const reason = hits.explainMiss(examined, hit, markers, books);
   const { touched, written } = marking;
   for (const entry of touched) {
     entry.open.set(marking, request.startMs);
@@ -108,8 +101,8 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
 }
 
 function billTokens(
-  { request, cumulative }: Examined,
-  hit: Hit | null,
+  { request, cumulative }: hits.Examined,
+  hit: hits.Hit | null,
   written: readonly Entry[],
 ): Omit<Bill, "markers" | "reason"> {
   const totalTokens = cumulative.at(-1) ?? 0;
@@ -131,7 +124,7 @@ function examine(
   request: BillableRequest,
   rules: MarkerRules,
   options: BillingOptions,
-): { readonly examined: Examined; readonly marked: readonly BillableMarker[] } {
+): { readonly examined: hits.Examined; readonly marked: readonly BillableMarker[] } {
   const minimum = request.model.cache.minimumTokens ?? 0;
   const prompt = keyedPromptOf(request, options);
   const implicit = implicitMarker(request);
@@ -171,9 +164,9 @@ function isExplicitAt({ origin, block: at }: BillableMarker, block: number): boo
 }
 
 interface Marking {
-  readonly examined: Examined;
-  readonly hit: Hit | null;
-  readonly books: Books;
+  readonly examined: hits.Examined;
+  readonly hit: hits.Hit | null;
+  readonly books: hits.Books;
   /** Entries whose lifetime restarts. */
   readonly touched: Set<Entry>;
   /** Entries that appear when the response begins. */
