@@ -60,6 +60,7 @@ export function* replayWorkspace<Request extends TimedRequest>(
     const { prompt } = step.thread;
     const limits = meter.add({
       keys: prompt.keys,
+      cumulative: prompt.cumulative,
       tokens: (block) => prompt.blocks[block]?.tokens ?? 0,
       remainderTokens: timed.request.remainderTokens,
       startMs: timed.startMs,
