@@ -14,7 +14,7 @@ import {
 } from "./cache-state.ts";
 import { entriesByBlock, expectBill } from "./expect-bill.ts";
 import type { WireMarker } from "./find-hit.ts";
-import { carrierAt, fitMarkers, offeredLifetime } from "./fit-markers.ts";
+import { carrierAt, fitMarkers, offeredLifetime, type Candidate } from "./fit-markers.ts";
 import { decideKeepWarm } from "./keep-warm.ts";
 import { cheapestMarkers } from "./least-cost.ts";
 import type { Pace } from "./pace.ts";
@@ -39,7 +39,7 @@ export interface PlanQuestion {
 }
 
 export function planCache(question: PlanQuestion): CachePlan {
-  const { blocks, rules, markers, state, pace, now, present = [] } = question;
+  const { blocks, rules, markers, state, pace, now } = question;
   const { cache } = rules;
   const ruler = createRuler(blocks, state.measured);
   const { entries: known } = findReadable(state, blocks, cache);
@@ -48,31 +48,11 @@ export function planCache(question: PlanQuestion): CachePlan {
     markers.kind === "least-cost"
       ? cheapestMarkers({ blocks, rules: cache, state, known, pace, ruler, nowMs: now })
       : { candidates: ruleCandidates(markers.rules, blocks, state), mode: ownMode(markers) };
-  const asked = hasMarkers(markers) ? askedCandidates(blocks) : [];
-  // The least expected cost knows the pace already.
-  const { candidates } = chosen;
-  const limited = limitByPace(
-    markers.kind === "rules" ? [...asked, ...candidates] : asked,
-    pace,
-    blocks,
-  );
-  const paced =
-    markers.kind === "rules"
-      ? limited
-      : { ...limited, candidates: [...limited.candidates, ...candidates] };
-  const request = requestMarkerOf(markers, question);
-  const isOwn = cache.automatic?.takesMarkerSlot === true && chosen.mode === "implicit";
-  const fitted = fitMarkers(paced.candidates, {
-    blocks,
-    rules: cache,
-    ruler,
-    present,
-    slotsTaken: (request.marker === null ? 0 : 1) + (isOwn ? 1 : 0),
-  });
+  const placed = placeMarkers(question, chosen, ruler);
   const bill = expectBill({
     blocks,
-    markers: fitted.markers,
-    requestMarker: request.marker,
+    markers: placed.markers,
+    requestMarker: placed.requestMarker,
     mode: chosen.mode,
     rules: cache,
     entries,
@@ -81,12 +61,9 @@ export function planCache(question: PlanQuestion): CachePlan {
     ...(question.promptTokens === undefined ? {} : { promptTokens: question.promptTokens }),
   });
   return {
-    markers: fitted.markers,
-    requestMarker: request.marker,
-    mode: cache.markers !== null && cache.automatic?.takesMarkerSlot === true ? chosen.mode : null,
+    ...placed,
     cacheKey: cacheKeyOf(question),
     expected: toExpectation(bill, question),
-    dropped: [...request.dropped, ...paced.dropped, ...fitted.dropped],
     keepWarm: decideKeepWarm({
       rules: cache,
       pace,
@@ -96,19 +73,81 @@ export function planCache(question: PlanQuestion): CachePlan {
   };
 }
 
+/** What goes on the wire, without what it should cost. */
+export type PlacedMarkers = Pick<CachePlan, "markers" | "requestMarker" | "mode" | "dropped">;
+
+type FixedPart = Extract<MarkerPart, { kind: "rules" }>;
+
+/** The markers of fixed rules. They depend on the prompt and the pace, and on no known entry. */
+export function placeRuleMarkers(
+  question: Pick<PlanQuestion, "blocks" | "rules" | "pace"> & { readonly markers: FixedPart },
+  lastTail: CacheState["lastTail"],
+): PlacedMarkers {
+  const { blocks, markers } = question;
+  const candidates = ruleCandidates(markers.rules, blocks, { lastTail });
+  const chosen = { candidates, mode: ownMode(markers) };
+  return placeMarkers(question, chosen, createRuler(blocks, null));
+}
+
+interface Chosen {
+  readonly candidates: readonly Candidate[];
+  readonly mode: "implicit" | "explicit";
+}
+
+function placeMarkers(
+  question: Pick<PlanQuestion, "blocks" | "rules" | "markers" | "pace" | "present">,
+  { candidates, mode }: Chosen,
+  ruler: Ruler,
+): PlacedMarkers {
+  const { blocks, markers, pace, present = [] } = question;
+  const { cache } = question.rules;
+  const asked = hasMarkers(markers) ? askedCandidates(blocks) : [];
+  // The least expected cost knows the pace already.
+  const limited = limitByPace(
+    markers.kind === "rules" ? [...asked, ...candidates] : asked,
+    pace,
+    blocks,
+  );
+  const paced =
+    markers.kind === "rules"
+      ? limited
+      : { ...limited, candidates: [...limited.candidates, ...candidates] };
+  const request = requestMarkerOf(question);
+  const isOwn = cache.automatic?.takesMarkerSlot === true && mode === "implicit";
+  const fitted = fitMarkers(paced.candidates, {
+    blocks,
+    rules: cache,
+    ruler,
+    present,
+    slotsTaken: (request.marker === null ? 0 : 1) + (isOwn ? 1 : 0),
+  });
+  return {
+    markers: fitted.markers,
+    requestMarker: request.marker,
+    mode: cache.markers !== null && cache.automatic?.takesMarkerSlot === true ? mode : null,
+    dropped: [...request.dropped, ...paced.dropped, ...fitted.dropped],
+  };
+}
+
 function hasMarkers(markers: MarkerPart): boolean {
   return markers.kind === "least-cost" || markers.rules.length > 0;
 }
 
 /** A policy without markers means no caching, even if the provider would cache by itself. */
-function ownMode(markers: Extract<MarkerPart, { kind: "rules" }>): "implicit" | "explicit" {
+function ownMode(markers: FixedPart): "implicit" | "explicit" {
   return markers.rules.length === 0 ? "explicit" : "implicit";
 }
 
-function requestMarkerOf(
-  markers: MarkerPart,
-  { rules, blocks, pace, present = [] }: PlanQuestion,
-): { readonly marker: Lifetime | null; readonly dropped: readonly DroppedMarker[] } {
+function requestMarkerOf({
+  markers,
+  rules,
+  blocks,
+  pace,
+  present = [],
+}: Pick<PlanQuestion, "markers" | "rules" | "blocks" | "pace" | "present">): {
+  readonly marker: Lifetime | null;
+  readonly dropped: readonly DroppedMarker[];
+} {
   const rule =
     markers.kind === "rules"
       ? markers.rules.find(({ place }) => place.at === "request")

@@ -9,7 +9,7 @@ import type { MarkerPlace, MarkerRule } from "./policy.ts";
 export function ruleCandidates(
   rules: readonly MarkerRule[],
   blocks: BlockList,
-  state: CacheState,
+  state: Pick<CacheState, "lastTail">,
 ): Candidate[] {
   return rules.flatMap(({ place, lifetime }) =>
     placesOf(place, blocks, state).map((block) => ({
@@ -34,7 +34,11 @@ export function askedCandidates(blocks: BlockList): readonly Candidate[] {
   return asked;
 }
 
-function placesOf(place: MarkerPlace, blocks: BlockList, state: CacheState): readonly number[] {
+function placesOf(
+  place: MarkerPlace,
+  blocks: BlockList,
+  { lastTail }: Pick<CacheState, "lastTail">,
+): readonly number[] {
   switch (place.at) {
     case "last tool":
       return lastOf(blocks, ({ tier }) => tier === "T0");
@@ -45,8 +49,8 @@ function placesOf(place: MarkerPlace, blocks: BlockList, state: CacheState): rea
     case "tail":
       return hasMessages(blocks) ? [tailOf(blocks)] : [];
     case "previous tail":
-      return state.lastTail !== null && blocks.at(state.lastTail.block)?.key === state.lastTail.key
-        ? [state.lastTail.block]
+      return lastTail !== null && blocks.at(lastTail.block)?.key === lastTail.key
+        ? [lastTail.block]
         : [];
     case "latest user":
       return latestUser(blocks);
