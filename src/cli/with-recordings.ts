@@ -1,8 +1,8 @@
 // What replay and explain read: files, or sessions of the ledger that --session and --store name.
-import type { Catalogue } from "../core/models/catalogue.ts";
+import type { Catalogue, CatalogueChanges } from "../core/models/catalogue.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { loadO200k } from "../core/tokens/o200k/counter.ts";
-import { readConfiguredCatalogue } from "../host/config/catalogue.ts";
+import { readConfiguredChanges, withChanges } from "../host/config/catalogue.ts";
 import { readLedger } from "../replay/ledger/read-ledger.ts";
 import { readRecordings } from "../replay/readers/read-recordings.ts";
 import type { Recorded } from "../replay/recording.ts";
@@ -14,8 +14,11 @@ import { useLedger } from "./use-ledger.ts";
 export interface GivenRecordings {
   /** The files, or the session and its ledger, for people. */
   readonly from: string;
-  /** Built-in and configured models. */
+  /** The paths that the user named; null for a ledger. */
+  readonly paths: readonly string[] | null;
+  /** Built-in and configured models, and what is configured of them. */
   readonly catalogue: Catalogue;
+  readonly changes: CatalogueChanges | null;
   readonly read: (
     onProgress: (bytesRead: number, bytesTotal: number) => void,
   ) => AsyncIterable<Recorded>;
@@ -33,12 +36,15 @@ export async function withRecordings(
   if (operands.length > 0 && isOfLedger) throw bothGiven();
   if (operands.length === 0 && !isOfLedger) throw nothingGiven();
   const warn = (problem: string): void => io.error(`strata: warning: ${toPrintable(problem)}\n`);
-  const catalogue = await readConfiguredCatalogue(io.env, warn);
+  const changes = await readConfiguredChanges(io.env, warn);
+  const catalogue = withChanges(changes);
   const counter = await loadO200k();
   if (!isOfLedger) {
     return work({
       from: operands.join(", "),
+      paths: operands,
       catalogue,
+      changes,
       read: (onProgress) => readRecordings(operands, { counter, excerpts, catalogue, onProgress }),
     });
   }
@@ -48,7 +54,9 @@ export async function withRecordings(
     const reading = { name, catalogue, counter, excerpts };
     return work({
       from: wished === undefined ? name : `session ${wished} in ${name}`,
+      paths: null,
       catalogue,
+      changes,
       read: () => readLedger(store, reading, only ?? undefined),
     });
   });

@@ -39,14 +39,28 @@ export function addToTally(
   tally.usage = addUsage(tally.usage, usage);
   tally.costPicoUsd += costOf(usage, model, startMs);
   if (miss === null) return;
-  const found = tally.misses.get(miss.cause) ?? { count: 0, tokens: 0, costPicoUsd: 0n };
   const read: Usage = { ...noUsage, cacheReadTokens: miss.tokens };
   const plain: Usage = { ...noUsage, uncachedTokens: miss.tokens };
-  tally.misses.set(miss.cause, {
-    count: found.count + 1,
-    tokens: found.tokens + miss.tokens,
-    costPicoUsd: found.costPicoUsd + costOf(plain, model, startMs) - costOf(read, model, startMs),
-  });
+  const costPicoUsd = costOf(plain, model, startMs) - costOf(read, model, startMs);
+  addMiss(tally, miss.cause, { count: 1, tokens: miss.tokens, costPicoUsd });
+}
+
+/** Adds the sums of other requests; undefined for none. */
+export function mergeTally(tally: Tally, more: Tally | undefined): void {
+  if (more === undefined) return;
+  tally.usage = addUsage(tally.usage, more.usage);
+  tally.costPicoUsd += more.costPicoUsd;
+  tally.wastedTokens += more.wastedTokens;
+  tally.firstWrittenTokens += more.firstWrittenTokens;
+  for (const [cause, miss] of more.misses) addMiss(tally, cause, miss);
+}
+
+function addMiss({ misses }: Tally, cause: MissCause, miss: MissTally): void {
+  const found = misses.get(cause) ?? { count: 0, tokens: 0, costPicoUsd: 0n };
+  found.count += miss.count;
+  found.tokens += miss.tokens;
+  found.costPicoUsd += miss.costPicoUsd;
+  misses.set(cause, found);
 }
 
 /** The cost of the prompt only: output costs the same under every policy. */
