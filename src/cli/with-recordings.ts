@@ -3,13 +3,10 @@ import type { Catalogue, CatalogueChanges } from "../core/models/catalogue.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { loadO200k } from "../core/tokens/o200k/counter.ts";
 import { readConfiguredChanges, withChanges } from "../host/config/catalogue.ts";
-import { readLedger } from "../replay/ledger/read-ledger.ts";
 import { readRecordings } from "../replay/readers/read-recordings.ts";
 import type { Recorded } from "../replay/recording.ts";
 import type { CommandInput, Io } from "./command.ts";
 import { toPrintable } from "./ledger/render-ledger.ts";
-import { needSession } from "./need-session.ts";
-import { useLedger } from "./use-ledger.ts";
 
 export interface GivenRecordings {
   /** The files, or the session and its ledger, for people. */
@@ -48,6 +45,12 @@ export async function withRecordings(
       read: (onProgress) => readRecordings(operands, { counter, excerpts, catalogue, onProgress }),
     });
   }
+  // Files need no ledger, and it takes longer to load than most files to read.
+  const [{ readLedger }, { needSession }, { useLedger }] = await Promise.all([
+    import("../replay/ledger/read-ledger.ts"),
+    import("./need-session.ts"),
+    import("./use-ledger.ts"),
+  ]);
   return useLedger(input, io, async (store, place) => {
     const { name } = place;
     const only = wished === undefined ? null : [await needSession(store.ledger, wished, place)];
