@@ -7,6 +7,7 @@ import { learnPace, openPace, type Pace } from "../core/cache/pace.ts";
 import { placeRuleMarkers, planCache, type PlacedMarkers } from "../core/cache/plan-cache.ts";
 import type { MarkerPart, Policy } from "../core/cache/policy.ts";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
+import { readHead, type PromptHead } from "../core/cache/rule-candidates.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import type { Bill, Billing } from "../simulator/billing/bill.ts";
@@ -121,6 +122,7 @@ function openThreadState({ request, isMain }: TimedRequest): ThreadState {
 interface Step extends Continuation {
   readonly name: string;
   readonly thread: ReplayThread;
+  readonly head: PromptHead;
   readonly endMs: number;
 }
 
@@ -147,6 +149,7 @@ function advance(
   return {
     name: thread.name,
     thread: thread.replay,
+    head: readHead(thread.replay.blocks),
     recorded: thread.recorded,
     frame: isFirst || isSame ? "same" : changed,
     sharedTokens: isFirst ? 0 : sharedTokens,
@@ -183,10 +186,10 @@ function openFixedRun(markers: Extract<MarkerPart, { kind: "rules" }>): PolicyRu
   const tails = new Map<string, CacheState["lastTail"]>();
   return {
     billing: createBilling(),
-    place: ({ step: { name, thread }, timed: { model }, pace }) => {
+    place: ({ step: { name, thread, head }, timed: { model }, pace }) => {
       const { blocks } = thread;
       const lastTail = tails.get(name) ?? null;
-      const placed = placeRuleMarkers({ blocks, rules: model, markers, pace }, lastTail);
+      const placed = placeRuleMarkers({ blocks, rules: model, markers, pace }, lastTail, head);
       tails.set(name, findLastTail(placed, blocks));
       return placed;
     },

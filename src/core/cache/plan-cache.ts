@@ -21,7 +21,7 @@ import type { Pace } from "./pace.ts";
 import { limitByPace, onlyCall, sendsOnce } from "./limit-by-pace.ts";
 import type { MarkerPart } from "./policy.ts";
 import { findReadable } from "./prompt-contents.ts";
-import { askedCandidates, ruleCandidates } from "./rule-candidates.ts";
+import { readHead, ruleCandidates, type PromptHead } from "./rule-candidates.ts";
 
 export interface PlanQuestion {
   readonly blocks: BlockList;
@@ -42,13 +42,14 @@ export function planCache(question: PlanQuestion): CachePlan {
   const { blocks, rules, markers, state, pace, now } = question;
   const { cache } = rules;
   const ruler = createRuler(blocks, state.measured);
+  const head = readHead(blocks);
   const { entries: known } = findReadable(state, blocks, cache);
   const entries = entriesByBlock(known);
   const chosen =
     markers.kind === "least-cost"
       ? cheapestMarkers({ blocks, rules: cache, state, known, pace, ruler, nowMs: now })
-      : { candidates: ruleCandidates(markers.rules, blocks, state), mode: ownMode(markers) };
-  const placed = placeMarkers(question, chosen, ruler);
+      : { candidates: ruleCandidates(markers.rules, blocks, state, head), mode: ownMode(markers) };
+  const placed = placeMarkers(question, { ...chosen, asked: head.asked }, ruler);
   const bill = expectBill({
     blocks,
     markers: placed.markers,
@@ -82,26 +83,28 @@ type FixedPart = Extract<MarkerPart, { kind: "rules" }>;
 export function placeRuleMarkers(
   question: Pick<PlanQuestion, "blocks" | "rules" | "pace"> & { readonly markers: FixedPart },
   lastTail: CacheState["lastTail"],
+  head: PromptHead = readHead(question.blocks),
 ): PlacedMarkers {
   const { blocks, markers } = question;
-  const candidates = ruleCandidates(markers.rules, blocks, { lastTail });
-  const chosen = { candidates, mode: ownMode(markers) };
+  const candidates = ruleCandidates(markers.rules, blocks, { lastTail }, head);
+  const chosen = { candidates, asked: head.asked, mode: ownMode(markers) };
   return placeMarkers(question, chosen, createRuler(blocks, null));
 }
 
 interface Chosen {
   readonly candidates: readonly Candidate[];
+  readonly asked: readonly Candidate[];
   readonly mode: "implicit" | "explicit";
 }
 
 function placeMarkers(
   question: Pick<PlanQuestion, "blocks" | "rules" | "markers" | "pace" | "present">,
-  { candidates, mode }: Chosen,
+  { candidates, mode, ...chosen }: Chosen,
   ruler: Ruler,
 ): PlacedMarkers {
   const { blocks, markers, pace, present = [] } = question;
   const { cache } = question.rules;
-  const asked = hasMarkers(markers) ? askedCandidates(blocks) : [];
+  const asked = hasMarkers(markers) ? chosen.asked : [];
   // The least expected cost knows the pace already.
   const limited = limitByPace(
     markers.kind === "rules" ? [...asked, ...candidates] : asked,
