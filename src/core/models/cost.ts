@@ -44,14 +44,9 @@ export function findCost(
   model: PricedModel,
   { at }: CostOptions,
 ): { readonly cost: Cost } | { readonly cost: null; readonly reason: string } {
-  checkCounts(usage);
-  if (model.prices.kind === "unpriced") return { cost: null, reason: model.prices.reason };
-  const applied = ratesAt(model.prices.rows, at, promptTokens(usage));
-  assert(applied !== null, `${model.id} is priced but has no rates`);
+  const applied = findRates(usage, model, at);
+  if (typeof applied === "string") return { cost: null, reason: applied };
   const { rates } = applied;
-  const missing = unpricedBucket(usage, applied);
-  if (missing !== null) return { cost: null, reason: `it has no price for ${missing}` };
-
   const writePicoUsd: Partial<Record<Lifetime, bigint>> = {};
   for (const lifetime of lifetimes) {
     const tokens = usage.cacheWriteTokens[lifetime];
@@ -74,6 +69,26 @@ export function findCost(
       applied: withMoneyAsText({ ...applied }),
     }),
   };
+}
+
+/** The sum alone, for many calls. Null if the model or a non-empty bucket has no price. */
+export function findTotalPicoUsd(
+  usage: Usage,
+  model: PricedModel,
+  { at }: CostOptions,
+): bigint | null {
+  const applied = findRates(usage, model, at);
+  if (typeof applied === "string") return null;
+  const { inputPicoUsd, readPicoUsd, writePicoUsd, outputPicoUsd } = applied.rates;
+  let total =
+    times(usage.uncachedTokens, inputPicoUsd) +
+    times(usage.cacheReadTokens, readPicoUsd ?? 0n) +
+    times(generatedTokens(usage), outputPicoUsd);
+  for (const lifetime of lifetimes) {
+    const tokens = usage.cacheWriteTokens[lifetime];
+    if (tokens !== undefined) total += times(tokens, writePicoUsd[lifetime] ?? 0n);
+  }
+  return total;
 }
 
 /** The cost of one call. Throws if the model or a bucket has no price. */
@@ -112,6 +127,16 @@ export function savedTokens(
   return Math.round(cacheReadTokens * (1 - (readMultiplier ?? 1)) - surcharge);
 }
 
+/** The rates of a call, or the reason why it has none. */
+function findRates(usage: Usage, model: PricedModel, at: Moment): AppliedRates | string {
+  checkCounts(usage);
+  if (model.prices.kind === "unpriced") return model.prices.reason;
+  const applied = ratesAt(model.prices.rows, at, promptTokens(usage));
+  assert(applied !== null, `${model.id} is priced but has no rates`);
+  const missing = unpricedBucket(usage, applied);
+  return missing === null ? applied : `it has no price for ${missing}`;
+}
+
 /** The first non-empty bucket without a price. */
 function unpricedBucket(usage: Usage, { rates }: AppliedRates): string | null {
   if (usage.cacheReadTokens > 0 && rates.readPicoUsd === null) return "cache reads";
@@ -125,22 +150,22 @@ function unpricedBucket(usage: Usage, { rates }: AppliedRates): string | null {
 
 /** Usages come from replies and files. An invalid count must not become money. */
 function checkCounts(usage: Usage): void {
-  const counts: readonly (readonly [string, unknown])[] = [
-    ["uncachedTokens", usage.uncachedTokens],
-    ["cacheReadTokens", usage.cacheReadTokens],
-    ...Object.entries(usage.cacheWriteTokens).map(
-      ([lifetime, tokens]) => [`cacheWriteTokens.${lifetime}`, tokens] as const,
-    ),
-    ["outputTokens", usage.outputTokens],
-    ["reasoningTokens", usage.reasoningTokens],
-    ["prompt as a whole", promptTokens(usage)],
-    ["output as a whole", generatedTokens(usage)],
-  ];
-  const wrong = counts.find(([, tokens]) => !isCount(tokens));
-  if (wrong === undefined) return;
+  checkCount(usage.uncachedTokens, "uncachedTokens");
+  checkCount(usage.cacheReadTokens, "cacheReadTokens");
+  for (const [lifetime, tokens] of Object.entries(usage.cacheWriteTokens)) {
+    checkCount(tokens, "cacheWriteTokens", lifetime);
+  }
+  checkCount(usage.outputTokens, "outputTokens");
+  checkCount(usage.reasoningTokens, "reasoningTokens");
+  checkCount(promptTokens(usage), "prompt as a whole");
+  checkCount(generatedTokens(usage), "output as a whole");
+}
+
+function checkCount(tokens: unknown, ...names: readonly string[]): void {
+  if (isCount(tokens)) return;
   throw new StrataError(
     "input-invalid",
-    `the usage's ${wrong[0]} is ${String(wrong[1])}, which is not a token count`,
+    `the usage's ${names.join(".")} is ${String(tokens)}, which is not a token count`,
     "give a whole number from 0",
   );
 }
