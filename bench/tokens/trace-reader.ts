@@ -6,6 +6,8 @@ import type { Block, Message } from "../../src/core/message/message.ts";
 import type { Usage } from "../../src/core/message/usage.ts";
 
 export interface TraceRequest {
+  /** The program that made the session. */
+  readonly agent: string;
   readonly model: string;
   /** How many messages of the previous request are kept; the appended ones follow. */
   readonly keep: number;
@@ -18,17 +20,20 @@ export interface TraceRequest {
 
 export async function* readSession(file: string): AsyncGenerator<TraceRequest> {
   const lines = createInterface({ input: createReadStream(file, "utf8") });
+  let agent = "";
   for await (const line of lines) {
     if (line === "") continue;
     const record = asFields(parseTraceLine(line, file));
-    if (record["kind"] === "request") yield toRequest(record);
+    if (record["kind"] === "session") agent = asText(record["agent"]);
+    if (record["kind"] === "request") yield toRequest(record, agent);
   }
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-function toRequest(record: Fields): TraceRequest {
+function toRequest(record: Fields, agent: string): TraceRequest {
   return {
+    agent,
     model: asText(record["model"]),
     keep: asNumber(record["keep"]),
     appended: asList(record["append"]).map(toMessage),
