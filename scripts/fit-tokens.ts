@@ -1,13 +1,19 @@
 // npm run -s fit-tokens: fits the weights of Claude's older tokenizer to recorded bills, and says how far off they are.
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { differencesIn, deltaTokensMin, type Difference } from "../bench/tokens/differences.ts";
+import {
+  deltaTokensMin,
+  type Difference,
+  differencesIn,
+  type FirstPrompt,
+  firstPromptIn,
+} from "../bench/tokens/differences.ts";
 import { fitWeights, type Weights } from "../bench/tokens/fit-weights.ts";
 import { quantile } from "../harness/measure.ts";
 import { UsageError } from "../harness/report.ts";
 import { splitByRepository, traceFolder } from "../harness/traces.ts";
 import { weighTokens } from "../src/core/tokens/estimate.ts";
-import { loadO200k } from "../src/core/tokens/o200k/counter.ts";
+import { loadO200k, type TextCounter } from "../src/core/tokens/o200k/counter.ts";
 import { priorWeights, readPriorWeights } from "../src/core/tokens/priors.ts";
 
 const help = `Fits the weights of claude-old in src/core/tokens/data/priors.json to the bills of recorded sessions.
@@ -46,26 +52,42 @@ async function main(args: string[]): Promise<number> {
 }
 
 async function fit(folder: string): Promise<Weights> {
-  const [tuned, other = []] = await Promise.all(
-    splitByRepository(folder).map(({ files }) => shownDifferences(files)),
-  );
-  if (tuned === undefined || tuned.length === 0) {
+  const counter = await loadO200k();
+  const [half, otherHalf] = splitByRepository(folder);
+  const tuned = await shownDifferences(half?.files ?? [], counter);
+  if (tuned.length === 0) {
     throw new UsageError(`${folder} holds no bills of ${tokenizer} models to fit to`);
   }
+  const firstPrompts = await firstPromptsOf(half?.files ?? [], counter);
+  const other = await shownDifferences(otherHalf?.files ?? [], counter);
   const { imagePixels, imagesOfUnknownSize, documents } = priorWeights(tokenizer);
   const fixed = { imagePixels, imagesOfUnknownSize, documents };
-  const weights = { ...fitWeights(tuned, fixed), ...fixed };
+  const weights = { ...fitWeights(tuned, firstPrompts, fixed), ...fixed };
   const report = {
     weights,
     "fitted to": errorsOf(tuned, weights),
+    "first prompts fitted to": errorsOf(
+      firstPrompts.map((prompt) => ({ ...prompt, knownTokens: 0 })),
+      weights,
+    ),
     "other half": errorsOf(other, weights),
   };
   console.log(JSON.stringify(report, null, 2));
   return weights;
 }
 
-async function shownDifferences(files: readonly string[]): Promise<Difference[]> {
-  const counter = await loadO200k();
+async function firstPromptsOf(
+  files: readonly string[],
+  counter: TextCounter,
+): Promise<FirstPrompt[]> {
+  const prompts = await Promise.all(files.map((each) => firstPromptIn(each, counter)));
+  return prompts.flatMap((prompt) => (prompt?.tokenizer === tokenizer ? [prompt] : []));
+}
+
+async function shownDifferences(
+  files: readonly string[],
+  counter: TextCounter,
+): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const each of files) {
     // One session at a time: they are large.
@@ -78,7 +100,10 @@ async function shownDifferences(files: readonly string[]): Promise<Difference[]>
   return found;
 }
 
-function errorsOf(differences: readonly Difference[], weights: Weights) {
+function errorsOf(
+  differences: readonly Pick<Difference, "rest" | "knownTokens" | "billedTokens">[],
+  weights: Weights,
+) {
   const all = readPriorWeights(weights, tokenizer);
   const errors = differences.map(({ rest, knownTokens, billedTokens }) => {
     return Math.abs(knownTokens + weighTokens(rest, all) - billedTokens) / billedTokens;

@@ -8,6 +8,7 @@ import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
 import {
   addRawCounts,
   countMessage,
+  countText,
   noRawCount,
   type RawCount,
 } from "../../src/core/tokens/raw-count.ts";
@@ -45,6 +46,33 @@ export async function* differencesIn(
     compare ??= createComparison(request.agent, counter);
     yield compare(request);
   }
+}
+
+/** A first request whose system text and tools are recorded: the only long prose that sessions show. */
+export type FirstPrompt = Pick<Difference, "tokenizer" | "billedTokens" | "rest">;
+
+/** What the vendor documents a request with tools to hold beside them, and a message beside its text. */
+const toolsPreambleTokens = 346;
+const messageTokens = 8;
+
+/** Null if the recording does not show the whole of it. */
+export async function firstPromptIn(
+  file: string,
+  counter: TextCounter,
+): Promise<FirstPrompt | null> {
+  for await (const { model, overhead, appended, usage } of readSession(file)) {
+    if (overhead === null || overhead.system === "" || usage === null) return null;
+    const { system, tools } = overhead;
+    const texts = [system, ...tools].map((text) => countText(text, counter));
+    const messages = appended.map((message) => countMessage(message, counter));
+    const preamble = (tools.length === 0 ? 0 : toolsPreambleTokens) + messageTokens;
+    return {
+      tokenizer: tokenizerOf(model),
+      billedTokens: promptTokens(usage) - preamble,
+      rest: [...texts, ...messages].reduce(addRawCounts, noRawCount),
+    };
+  }
+  return null;
 }
 
 interface CountedMessage {
@@ -90,7 +118,7 @@ function createComparison(
     if (usage === null) return "no usage";
     if (last === undefined) return "no usage before";
     if (rewritten) return "history rewritten";
-    if (request.overheadChanged) return "system or tools changed";
+    if (request.overhead !== null) return "system or tools changed";
     if (model !== last.model) return "model changed";
     if (dropsThinking(model, messages, last.messageCount)) {
       return "earlier thinking dropped by the provider";

@@ -1,6 +1,6 @@
 // Fits the weights of a tokenizer's features to billed differences, from a prior that rare features keep.
 import type { RawFeature } from "../../src/core/tokens/raw-count.ts";
-import type { Difference } from "./differences.ts";
+import type { Difference, FirstPrompt } from "./differences.ts";
 
 /** A weight before any bill was seen, and how far off it may well be. */
 interface Prior {
@@ -36,6 +36,7 @@ const rareTokens: Readonly<Partial<Record<RawFeature, number>>> = {
   ideographs: 0.6,
   otherLetters: 0.3,
   symbols: 0.75,
+  surrogates: 0.75,
 };
 const rareSpread = 0.2;
 
@@ -45,10 +46,23 @@ const rounds = 60;
 
 export type Weights = Readonly<Partial<Record<RawFeature, number>>>;
 
+/** Few sessions record their first prompt whole, and appended messages are mostly code and output of tools. */
+const firstPromptRows = 100;
+
 /** `fixed`: weights that are not fitted, such as a vendor's rule for images. */
-export function fitWeights(differences: readonly Difference[], fixed: Weights): Weights {
+export function fitWeights(
+  differences: readonly Difference[],
+  firstPrompts: readonly FirstPrompt[],
+  fixed: Weights,
+): Weights {
   const features = [...featuresOf(priors), ...featuresOf(rareTokens)];
-  const rows = differences.map((difference) => toRow(difference, features, fixed));
+  const rows = [
+    ...differences.map((difference) => toRow(difference, features, fixed)),
+    ...firstPrompts.map((prompt) => ({
+      ...toRow({ ...prompt, knownTokens: 0 }, features, fixed),
+      times: firstPromptRows,
+    })),
+  ];
   let weights = features.map((feature) => priorOf(feature, 0).weight);
   for (let round = 0; round < rounds; round += 1) {
     const lost = (priors.textTokens?.weight ?? 0) - (weights[features.indexOf("textTokens")] ?? 0);
@@ -74,10 +88,12 @@ function priorOf(feature: RawFeature, lostTextWeight: number): Prior {
 interface Row {
   readonly counts: readonly number[];
   readonly tokens: number;
+  /** How many rows it counts as; one by default. */
+  readonly times?: number;
 }
 
 function toRow(
-  { rest, billedTokens, knownTokens }: Difference,
+  { rest, billedTokens, knownTokens }: Pick<Difference, "rest" | "billedTokens" | "knownTokens">,
   features: readonly RawFeature[],
   fixed: Weights,
 ): Row {
@@ -101,9 +117,9 @@ function normalEquations(
     starts.map((_, other) => (other === index ? (usualError / spread) ** 2 : 0)),
   );
   const right = starts.map(({ weight, spread }) => weight * (usualError / spread) ** 2);
-  for (const { counts, tokens } of rows) {
+  for (const { counts, tokens, times = 1 } of rows) {
     const error = Math.abs(tokens - counts.reduce((sum, x, i) => sum + x * (weights[i] ?? 0), 0));
-    const say = usualError / Math.max(error, usualError);
+    const say = (times * usualError) / Math.max(error, usualError);
     for (const [index, x] of counts.entries()) {
       const row = left[index];
       if (row === undefined || x === 0) continue;

@@ -12,8 +12,8 @@ export interface TraceRequest {
   /** How many messages of the previous request are kept; the appended ones follow. */
   readonly keep: number;
   readonly appended: readonly Message[];
-  /** Whether system or tools differ from the previous request. */
-  readonly overheadChanged: boolean;
+  /** System text and tool definitions, where they differ from the previous request. Null where they do not, or are unknown. */
+  readonly overhead: { readonly system: string; readonly tools: readonly string[] } | null;
   /** Null if the trace has none. */
   readonly usage: Usage | null;
 }
@@ -37,8 +37,17 @@ function toRequest(record: Fields, agent: string): TraceRequest {
     model: asText(record["model"]),
     keep: asNumber(record["keep"]),
     appended: asList(record["append"]).map(toMessage),
-    overheadChanged: record["system"] !== undefined || record["tools"] !== undefined,
+    overhead: toOverhead(record),
     usage: toUsage(record["usage"]),
+  };
+}
+
+function toOverhead({ system, tools }: Fields): TraceRequest["overhead"] {
+  if (system === undefined && tools === undefined) return null;
+  const blocks = typeof system === "string" ? [{ text: system }] : asList(system).map(asFields);
+  return {
+    system: blocks.map(({ text }) => asText(text)).join("\n"),
+    tools: asList(tools).map((tool) => JSON.stringify(tool)),
   };
 }
 

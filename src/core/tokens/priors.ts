@@ -39,6 +39,7 @@ export function readPriorWeights(value: unknown, place: string): PriorWeights {
     ideographs: weightOf("ideographs"),
     otherLetters: weightOf("otherLetters"),
     symbols: weightOf("symbols"),
+    surrogates: weightOf("surrogates"),
     thinkingBlocks: weightOf("thinkingBlocks"),
     signatureCharacters: weightOf("signatureCharacters"),
     imagePixels: weightOf("imagePixels"),

@@ -33,8 +33,10 @@ export const rawFeatures = [
   "ideographs",
   /** Letters with accents and of other scripts. */
   "otherLetters",
-  /** Signs, boxes, and each half of an emoji. */
+  /** Signs, arrows, boxes. */
   "symbols",
+  /** Halves of characters beyond 16 bits, such as emoji. */
+  "surrogates",
   "thinkingBlocks",
   /** Characters of thinking signatures and redacted thinking. The cost of replaying thinking follows these. */
   "signatureCharacters",
@@ -65,6 +67,7 @@ export const noRawCount: RawCount = {
   ideographs: 0,
   otherLetters: 0,
   symbols: 0,
+  surrogates: 0,
   thinkingBlocks: 0,
   signatureCharacters: 0,
   imagePixels: 0,
@@ -183,7 +186,7 @@ function addCharacter(count: Growing, code: number, kind: number, before: number
       if (code !== arrow || before !== characterKind.digit) count.symbols += 1;
       return;
     case characterKind.surrogate:
-      count.symbols += 1;
+      count.surrogates += 1;
       return;
   }
 }
