@@ -13,8 +13,10 @@ import { callRow } from "./call-rows.ts";
 import { eventWrites } from "../event-rows.ts";
 import { messageRow, messageWrites } from "../message-rows.ts";
 import { landedRow, type Store } from "../store.ts";
-import { type HeldTurn, type TurnWrite, leaseGuard } from "./held-turn.ts";
+import { type HeldTurn, type TurnWrite, leaseGuard, leaseUpdate } from "./held-turn.ts";
 import { stillOpen, answersIn, settled } from "./record-answers.ts";
+
+const paying = leaseUpdate(`${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `);
 
 /** A call with those of its messages that are not recorded yet. */
 export function appendStep(
@@ -52,17 +54,12 @@ export function appendStep(
   return {
     commit: {
       guards: [
-        leaseGuard(
-          store,
-          held,
-          `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
-          [
-            entry.costPicoUsd ?? 0n,
-            entry.costPicoUsd ?? 0n,
-            storableJson(more.stateJson),
-            store.now(),
-          ],
-        ),
+        leaseGuard(store, held, paying, [
+          entry.costPicoUsd ?? 0n,
+          entry.costPicoUsd ?? 0n,
+          storableJson(more.stateJson),
+          store.now(),
+        ]),
       ],
       writes: [
         { into: "calls", rows: [call] },
@@ -73,7 +70,7 @@ export function appendStep(
         ...settled(store, held, answers),
         ...eventWrites(more.events ?? []),
       ],
-      landed: landedCall(call),
+      landed: () => landedCall(call),
     },
     next: {
       ...held,
@@ -143,8 +140,8 @@ function messagesOfCall(
   // A failed call adds nothing; only what was recorded before it stays.
   const from = entry.status === "failed" ? all.length : staged;
   return all
-    .map((message, index) => ({ message, tokens: tokens[index] ?? 0, isReplayed }))
-    .slice(from);
+    .slice(from)
+    .map((message, index) => ({ message, tokens: tokens[from + index] ?? 0, isReplayed }));
 }
 
 interface AskedTool {

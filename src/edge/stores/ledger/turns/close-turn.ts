@@ -41,7 +41,7 @@ export function closeStep(
         ...(isDone ? [{ into: "session_history" as const, rows: [move] }] : [cancelTools(held.id)]),
         ...eventWrites(events),
       ],
-      landed: landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
+      landed: () => landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
     },
     next: held,
   };
@@ -61,12 +61,9 @@ function checkAnswered({ id, unanswered }: HeldTurn, { status }: TurnEnd): void 
 /** Releases the lease, and moves the pointer if the turn completed. */
 function handBack(store: Store, held: HeldTurn, { status, stateJson }: TurnEnd): Guard {
   const isDone = status === "completed";
-  const pointer = isDone
-    ? "head_turn_id = ?, move_count = move_count + 1, turn_count = turn_count + 1, "
-    : "";
   return {
     name: "lease",
-    sql: `UPDATE sessions SET ${pointer}open_turn_id = NULL, lease_holder = NULL, lease_expires_ms = 0, state_json = COALESCE(?, state_json), updated_ms = ? WHERE id = ? AND lease_holder = ? AND lease_token = ? AND open_turn_id = ?`,
+    sql: isDone ? handBackMoved : handBackOnly,
     values: [
       ...(isDone ? [held.id] : []),
       storableJson(stateJson),
@@ -74,6 +71,15 @@ function handBack(store: Store, held: HeldTurn, { status, stateJson }: TurnEnd):
       ...leaseValues(held),
     ],
   };
+}
+
+const handBackOnly = handBackSql("");
+const handBackMoved = handBackSql(
+  "head_turn_id = ?, move_count = move_count + 1, turn_count = turn_count + 1, ",
+);
+
+function handBackSql(pointer: string): string {
+  return `UPDATE sessions SET ${pointer}open_turn_id = NULL, lease_holder = NULL, lease_expires_ms = 0, state_json = COALESCE(?, state_json), updated_ms = ? WHERE id = ? AND lease_holder = ? AND lease_token = ? AND open_turn_id = ?`;
 }
 
 export function cancelTools(turnId: string): Write {
