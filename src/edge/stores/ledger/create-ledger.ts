@@ -135,6 +135,7 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
         ? { sql: database.clockSql, values: [] }
         : { sql: "CAST(? AS BIGINT)", values: [now()] },
     newBranchId,
+    nextPlaces: new Map(),
     events: createEvents(nowMs),
   };
 }

@@ -1,10 +1,11 @@
 // A running turn. It holds the lease on its session until it is closed or released, or another process takes over.
 import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
+import type { TurnEnd } from "../../../../core/ledger/turn-record.ts";
 import type { Commit, Statement } from "../../sql/database.ts";
 import { compactionInTurn, landedCompaction } from "../compactions/commit-compaction.ts";
 import { keepAlive } from "../heartbeat.ts";
 import { orGiveUp } from "../lease-holder.ts";
-import { commitSharing, conflict, landedRow, type Store } from "../store.ts";
+import { commitSharing, conflict, landedRow, seqStep, type Store } from "../store.ts";
 import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
 import { closeStep, interrupt } from "./close-turn.ts";
@@ -60,6 +61,7 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       closed = JSON.stringify(how);
       isOver = true;
       heartbeat.stop();
+      rememberPlace(store, held, how);
     },
     release: async () => {
       // First of all: a lease that cannot be given back must expire by itself.
@@ -69,6 +71,20 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       });
     },
   };
+}
+
+const placesMax = 1000;
+
+/** So that the session's next turn in this process needs no query. */
+function rememberPlace({ nextPlaces }: Store, held: HeldTurn, { status }: TurnEnd): void {
+  const { sessionId, place, moveCount, token: leaseToken } = held;
+  if (nextPlaces.size >= placesMax) nextPlaces.clear();
+  nextPlaces.set(sessionId, {
+    branchId: place.branchId,
+    nextSeq: place.seq + seqStep,
+    moveCount: status === "completed" ? moveCount + 1 : moveCount,
+    leaseToken,
+  });
 }
 
 function releaseCommit(store: Store, held: HeldTurn): Commit {
