@@ -10,6 +10,7 @@ import { storable, storableJson } from "../../sql/storable.ts";
 import { addCost, picoUsdMax } from "../../sql/sums.ts";
 import type { Row } from "../../sql/tables.ts";
 import { callRow } from "./call-rows.ts";
+import { endWrites, handBack } from "./close-turn.ts";
 import { eventWrites } from "../event-rows.ts";
 import { messageRow, messageWrites } from "../message-rows.ts";
 import { landedRow, type Store } from "../store.ts";
@@ -49,20 +50,26 @@ export function appendStep(
     started_ms: null,
     completed_ms: null,
   }));
+  const cost = entry.costPicoUsd ?? 0n;
+  const learned = {
+    set: `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
+    values: [cost, cost, storableJson(more.stateJson), store.now()],
+  };
+  const next: HeldTurn = {
+    ...held,
+    callCount: entry.number,
+    messageCount: held.messageCount + rows.length,
+    // The next call sends again what a failed call sent.
+    staged: isWhole ? [] : held.staged,
+    unanswered: [...stillOpen(held, answers), ...(isWhole ? uses.map(({ id }) => id) : [])],
+  };
+  const { end } = more;
   return {
     commit: {
       guards: [
-        leaseGuard(
-          store,
-          held,
-          `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
-          [
-            entry.costPicoUsd ?? 0n,
-            entry.costPicoUsd ?? 0n,
-            storableJson(more.stateJson),
-            store.now(),
-          ],
-        ),
+        end === undefined
+          ? leaseGuard(store, held, learned.set, learned.values)
+          : handBack(held, end, learned),
       ],
       writes: [
         { into: "calls", rows: [call] },
@@ -71,18 +78,12 @@ export function appendStep(
           ? []
           : [{ into: "tool_calls" as const, rows: tools, orIgnore: true }]),
         ...settled(store, held, answers),
+        ...(end === undefined ? [] : endWrites(store, next, end)),
         ...eventWrites(more.events ?? []),
       ],
       landed: landedCall(call),
     },
-    next: {
-      ...held,
-      callCount: entry.number,
-      messageCount: held.messageCount + rows.length,
-      // The next call sends again what a failed call sent.
-      staged: isWhole ? [] : held.staged,
-      unanswered: [...stillOpen(held, answers), ...(isWhole ? uses.map(({ id }) => id) : [])],
-    },
+    next,
   };
 }
 

@@ -33,6 +33,12 @@ export interface TurnWrite {
   readonly next: HeldTurn;
 }
 
+/** Columns to set, each followed by a comma, with their values. */
+export interface SqlSet {
+  readonly set: string;
+  readonly values: readonly Value[];
+}
+
 /** Updates the session's row if the lease is still ours. Every commit also renews the lease. */
 export function leaseGuard(
   store: Store,

@@ -28,6 +28,11 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
     if (result.kind === "refused") throw refusedBy(result.guard, held);
     throw recordedOtherwise(held, result.table);
   };
+  const end = (how: TurnEnd): void => {
+    isOver = true;
+    heartbeat.stop();
+    rememberPlace(store, held, how);
+  };
   const isRecorded = async ({ sql, values }: Statement): Promise<boolean> =>
     (await store.database.query(sql, values)).length > 0;
   return {
@@ -37,7 +42,11 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       return held.parentTurnId;
     },
     append: async (entry, more = {}) => {
-      if (entry.number > held.callCount) return take(appendStep(store, held, entry, more));
+      if (entry.number > held.callCount) {
+        await take(appendStep(store, held, entry, more));
+        if (more.end !== undefined) end(more.end);
+        return;
+      }
       if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
     },
     answer: async (messages, takes) => {
@@ -59,9 +68,7 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       if (closed === JSON.stringify(how)) return;
       await land(closeStep(store, held, how, events).commit);
       closed = JSON.stringify(how);
-      isOver = true;
-      heartbeat.stop();
-      rememberPlace(store, held, how);
+      end(how);
     },
     release: async () => {
       // First of all: a lease that cannot be given back must expire by itself.
