@@ -14,7 +14,7 @@ import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { CachePlan, ExpectedBill } from "./cache-plan.ts";
 import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
-import { entriesByBlock, expectBill, keepsEveryPrefix, tailOf } from "./expect-bill.ts";
+import { entriesByBlock, expectBill, foundationEnd, keepsEveryPrefix, tailOf } from "./expect-bill.ts";
 import type { Hit } from "./find-hit.ts";
 import { findReadable } from "./prompt-contents.ts";
 
@@ -76,6 +76,7 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
         bill,
         startMs,
         reportsCache ? exactTokensOf(bill, usage) : new Map(),
+        foundationEnd(blocks),
       ),
       lastTail: findLastTail(plan, blocks),
       measured: measured ?? state.measured,
@@ -254,15 +255,16 @@ function measure({ usage, blocks, plan }: AnsweredCall, bill: ExpectedBill): Mea
   return key !== undefined && tokens > 0 ? { key, block, tokens } : null;
 }
 
-/** The limit of known entries. The longest unused are dropped first. */
-const entriesMax = 512;
-const expiredMax = 32;
+/** They are stored with every call, so they are few. The longest unused are dropped first. */
+const liveMax = 32;
+const expiredMax = 16;
 
 function nextEntries(
   known: readonly KnownEntry[],
   bill: ExpectedBill,
   startMs: number,
   exactTokens: ReadonlyMap<number, number>,
+  head: number,
 ): readonly KnownEntry[] {
   const refreshed = new Set(bill.refreshed);
   const counted = (entry: KnownEntry): KnownEntry => {
@@ -278,9 +280,11 @@ function nextEntries(
     else (isLive(entry, startMs) ? live : expired).push(entry);
   }
   // Each list is already ordered, longest unused first.
-  return [...expired.slice(-expiredMax), ...live, ...touched, ...bill.written.map(counted)].slice(
-    -entriesMax,
-  );
+  const used = [...live, ...touched, ...bill.written.map(counted)];
+  // After a compaction the prompt begins with tools and system text again, however long they were not marked.
+  const isKept = ({ block }: KnownEntry, index: number): boolean =>
+    index >= used.length - liveMax || block <= head;
+  return [...expired.slice(-expiredMax), ...used.filter(isKept)];
 }
 
 /** Blocks with an exact count in the reply: the end of the read part and of the last write. */

@@ -2,7 +2,7 @@
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
-import { findTotalPicoUsd } from "../models/cost.ts";
+import { findTotal } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { CachePlan, DroppedMarker, DropReason, ExpectedBill } from "./cache-plan.ts";
 import {
@@ -207,7 +207,7 @@ export function toExpectation(
   return withMoneyAsText({
     hitBlock: bill.hit?.block ?? null,
     ...bill,
-    costPicoUsd: findTotalPicoUsd(usage, rules, { at: now }),
+    costPicoUsd: findTotal(usage, rules, { at: now }),
   });
 }
 

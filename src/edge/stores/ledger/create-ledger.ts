@@ -133,6 +133,7 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
     newMessageId: () => messageIds.next(nowMs(), randomBytes()),
     clock: now === undefined ? () => ownClock : () => ({ sql: givenClock, values: [now()] }),
     newBranchId,
+    nextPlaces: new Map(),
     events: createEvents(nowMs),
   };
 }

@@ -17,6 +17,8 @@ export interface Store {
   readonly now: () => number;
   /** The lease clock, shared by all nodes on the database. */
   readonly clock: () => SqlValue;
+  /** Where the next turn of a session goes, where this process closed the last one. Read once, and checked by a guard. */
+  readonly nextPlaces: Map<string, NextPlace>;
   /** Makes events about the ledger's own actions. */
   readonly events: {
     readonly make: MakeEvent;
@@ -26,6 +28,13 @@ export interface Store {
   readonly newMessageId: () => string;
   /** Whole numbers that grow with time. Two nodes may make the same one in one millisecond. */
   readonly newBranchId: () => number;
+}
+
+export interface NextPlace {
+  readonly branchId: number;
+  readonly nextSeq: number;
+  readonly moveCount: number;
+  readonly leaseToken: number;
 }
 
 export interface SqlValue {

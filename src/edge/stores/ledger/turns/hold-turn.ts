@@ -1,10 +1,11 @@
 // A running turn. It holds the lease on its session until it is closed or released, or another process takes over.
 import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
+import type { TurnEnd } from "../../../../core/ledger/turn-record.ts";
 import type { Statement } from "../../sql/database.ts";
 import { compactionInTurn, landedCompaction } from "../compactions/commit-compaction.ts";
 import { keepAlive } from "../heartbeat.ts";
 import { orGiveUp } from "../lease-holder.ts";
-import { commitSharing, conflict, landedRow, type Store } from "../store.ts";
+import { commitSharing, conflict, landedRow, seqStep, type Store } from "../store.ts";
 import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
 import { closeStep, interrupt } from "./close-turn.ts";
@@ -23,6 +24,11 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
     if (result.kind === "taken") throw recordedOtherwise(held, result.table);
     held = next;
   };
+  const end = (how: TurnEnd): void => {
+    isOver = true;
+    heartbeat.stop();
+    rememberPlace(store, held, how);
+  };
   const isRecorded = async ({ sql, values }: Statement): Promise<boolean> =>
     (await store.database.query(sql, values)).length > 0;
   return {
@@ -32,8 +38,12 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       return held.parentTurnId;
     },
     append: async (entry, more = {}) => {
-      if (entry.number > held.callCount) await take(appendStep(store, held, entry, more));
-      else if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
+      if (entry.number > held.callCount) {
+        await take(appendStep(store, held, entry, more));
+        if (more.end !== undefined) end(more.end);
+        return;
+      }
+      if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
     },
     answer: async (messages, takes) => {
       const repeated = repeatedAnswers(held, messages);
@@ -55,8 +65,7 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       if (closed === asked) return;
       await take(closeStep(store, held, how, events));
       closed = asked;
-      isOver = true;
-      heartbeat.stop();
+      end(how);
     },
     release: async () => {
       // First of all: a lease that cannot be given back must expire by itself.
@@ -66,6 +75,20 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       });
     },
   };
+}
+
+const placesMax = 1000;
+
+/** So that the session's next turn in this process needs no query. */
+function rememberPlace({ nextPlaces }: Store, held: HeldTurn, { status }: TurnEnd): void {
+  const { sessionId, place, moveCount, token: leaseToken } = held;
+  if (nextPlaces.size >= placesMax) nextPlaces.clear();
+  nextPlaces.set(sessionId, {
+    branchId: place.branchId,
+    nextSeq: place.seq + seqStep,
+    moveCount: status === "completed" ? moveCount + 1 : moveCount,
+    leaseToken,
+  });
 }
 
 const releasing = leaseUpdate("lease_holder = NULL, ");
