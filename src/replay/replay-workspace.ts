@@ -8,7 +8,13 @@ import type { Policy } from "../core/cache/policy.ts";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
-import { createBilling, type Bill, type BillableMarker, type Billing } from "../simulator/index.ts";
+import {
+  createBilling,
+  type Bill,
+  type BillableMarker,
+  type Billing,
+  type BillingOptions,
+} from "../simulator/index.ts";
 import { createClientBilling } from "./client-billing.ts";
 import { createLimitMeter, type Limits } from "./limit.ts";
 import { explainReplayMiss, type Continuation, type Miss } from "./misses.ts";
@@ -48,9 +54,10 @@ export function* replayWorkspace<Request extends TimedRequest>(
   requests: Iterable<Request>,
   policies: readonly Pick<Policy, "markers">[],
   clientModeOf?: (request: Request) => "implicit" | "explicit",
+  billing: Partial<BillingOptions> = {},
 ): Generator<ReplayedRequest<Request>> {
   const threads = new Map<string, ThreadState>();
-  const runs = policies.map(openRun);
+  const runs = policies.map((policy) => openRun(policy, billing));
   const billClient = createClientBilling();
   const meter = createLimitMeter();
   for (const timed of requests) {
@@ -165,8 +172,8 @@ interface PolicyRun {
   entries: readonly KnownEntry[];
 }
 
-function openRun(policy: PolicyRun["policy"]): PolicyRun {
-  return { policy, billing: createBilling(), states: new Map(), entries: [] };
+function openRun(policy: PolicyRun["policy"], billing: Partial<BillingOptions>): PolicyRun {
+  return { policy, billing: createBilling(billing), states: new Map(), entries: [] };
 }
 
 function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace): PolicyOutcome {
