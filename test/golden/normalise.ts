@@ -51,6 +51,7 @@ const newerKeys: ReadonlySet<string> = new Set([
   "tiers",
   "switches",
   "routing_policy_version",
+  "inherited",
 ]);
 
 /** UUIDs and ULIDs. Ids of the simulator are the same in every run. */

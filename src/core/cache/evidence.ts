@@ -30,6 +30,51 @@ export const noEvidence: Evidence = {
   "lookback finds": nothing,
 };
 
+/** Evidence as it was stored. A promise that was not known then has none; what is no evidence is none. */
+export function readEvidence(stored: unknown): Evidence {
+  const tallies: Readonly<Record<string, unknown>> =
+    typeof stored === "object" && stored !== null ? { ...stored } : {};
+  const read = cachePromises.map((promise) => {
+    const tally = tallies[promise];
+    return [promise, isTally(tally) ? tally : nothing] as const;
+  });
+  return { ...noEvidence, ...Object.fromEntries(read) };
+}
+
+function isTally(value: unknown): value is Tally {
+  if (typeof value !== "object" || value === null) return false;
+  const { held, broken } = value as Partial<Tally>;
+  return [held, broken].every((count) => Number.isFinite(count) && (count ?? -1) >= 0);
+}
+
+/**
+ * What a new session starts from: for each promise that was broken, the tally of the session that saw most, because each of
+ * them began with what the earlier ones had seen. It counts for a dozen observations at most, so that a changed provider is
+ * noticed. A promise that only held is what the documents say already.
+ */
+export function inheritEvidence(earlier: readonly Evidence[]): Evidence {
+  return earlier.reduce<Evidence>((all, one) => {
+    const most = cachePromises.map((promise) => {
+      const [left, right] = [all[promise], atMost(inheritedMax, one[promise])];
+      const isMore = right.broken > 0 && countOf(right) > countOf(left);
+      return [promise, isMore ? right : left] as const;
+    });
+    return { ...all, ...Object.fromEntries(most) };
+  }, noEvidence);
+}
+
+const inheritedMax = 12;
+
+function atMost(observations: number, tally: Tally): Tally {
+  const factor = Math.min(1, observations / Math.max(1, countOf(tally)));
+  const scale = (count: number): number => Math.round(count * factor * 1000) / 1000;
+  return { held: scale(tally.held), broken: scale(tally.broken) };
+}
+
+function countOf({ held, broken }: Tally): number {
+  return held + broken;
+}
+
 export function addEvidence(evidence: Evidence, promise: CachePromise, held: boolean): Evidence {
   const { [promise]: before } = evidence;
   const after = {

@@ -50,6 +50,51 @@ describe("before anything is seen", () => {
   });
 });
 
+describe("what earlier sessions of the agent saw", () => {
+  const slow = afterGaps(afterGaps(openPace("human"), 60, minutes), 20, 20 * minutes);
+
+  test("counts for twice the prior at most, so that a changed agent is learned anew", () => {
+    const next = openPace("human", [slow, slow]);
+    // 61 gaps came at once (the first pause among them), 19 after a pause; together they count as 16 and 6.
+    expect(next.inherited).toEqual({
+      gaps: [15.738, 0.262, 0, 0, 0, 0],
+      gapsAfterPause: [0, 6, 0, 0, 0, 0],
+    });
+    const afterPause = learnPace(next, 20 * minutes);
+    const fresh = learnPace(openPace("human"), 20 * minutes);
+    const soon = (pace: Pace): number => chanceWithin(pace, 5 * minutes);
+    expect(soon(afterPause)).toBeLessThan(0.32);
+    expect(soon(fresh)).toBeGreaterThan(0.9);
+    // Nine quick returns say more than it.
+    const changed = Array.from({ length: 9 }).reduce<Pace>(
+      (pace) => learnPace(learnPace(pace, minutes), 20 * minutes),
+      afterPause,
+    );
+    expect(soon(changed)).toBeGreaterThan(0.63);
+  });
+
+  test("is passed on only once: what a session inherited is not its own", () => {
+    const second = learnPace(openPace("human", [slow]), 2 * minutes);
+    expect(openPace("human", [second])).toEqual({
+      kind: "human",
+      gaps: [0, 0, 0, 0, 0, 0],
+      gapsAfterPause: [0, 0, 0, 0, 0, 0],
+      lastWasPause: false,
+      inherited: { gaps: [1, 0, 0, 0, 0, 0], gapsAfterPause: [0, 0, 0, 0, 0, 0] },
+    });
+  });
+
+  test("says nothing about the end of this one", () => {
+    const next = openPace("human", [slow]);
+    expect(chanceWithin(next, 10_000 * day)).toBeLessThanOrEqual(0.98);
+    expect(chanceWithin(next, day)).toBeGreaterThan(0.975);
+  });
+
+  test("says nothing about another kind of agent", () => {
+    expect(openPace("worker", [slow])).toEqual(openPace("worker"));
+  });
+});
+
 describe("what is seen", () => {
   test("shifts the chances: eight gaps weigh as much as the prior", () => {
     const learned = afterGaps(openPace("human"), 8, minutes);
