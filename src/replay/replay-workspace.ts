@@ -2,7 +2,7 @@
 import type { BlockList, PromptBlock } from "../core/assembly/prompt-block.ts";
 import { openCacheState, type CacheState, type KnownEntry } from "../core/cache/cache-state.ts";
 import { learnFromReply } from "../core/cache/learn-from-reply.ts";
-import { learnPace, openPace, type Pace } from "../core/cache/pace.ts";
+import { openPace, paceAt, type Pace } from "../core/cache/pace.ts";
 import { planCache } from "../core/cache/plan-cache.ts";
 import type { Policy } from "../core/cache/policy.ts";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
@@ -65,6 +65,7 @@ export function* replayWorkspace<Request extends TimedRequest>(
     threads.set(timed.request.thread, thread);
     const step = advance(thread, timed, workspace);
     const { prompt } = step.thread;
+    thread.pace = paceAt(thread.pace, thread.lastMs, timed.startMs);
     const limits = meter.add({
       keys: prompt.keys,
       tokens: (block) => prompt.blocks[block]?.tokens ?? 0,
@@ -84,7 +85,6 @@ export function* replayWorkspace<Request extends TimedRequest>(
           ? null
           : billClient({ ...timed, ...step, prompt, mode: clientModeOf(timed) }),
     };
-    if (thread.lastMs !== null) thread.pace = learnPace(thread.pace, timed.startMs - thread.lastMs);
     thread.lastMs = timed.startMs;
   }
 }

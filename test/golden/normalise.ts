@@ -52,6 +52,10 @@ const newerKeys: ReadonlySet<string> = new Set([
   "switches",
   "routing_policy_version",
   "inherited",
+  "account",
+  "accounts",
+  "isStep",
+  "steps last",
 ]);
 
 /** UUIDs and ULIDs. Ids of the simulator are the same in every run. */

@@ -10,6 +10,8 @@ export const cachePromises = [
   "markers refresh",
   /** An entry is found some positions before a marker. */
   "lookback finds",
+  /** A small long-lived step keeps the shorter-lived prefix before it, too. It follows from documented prices; few have seen it. */
+  "steps last",
 ] as const;
 
 export type CachePromise = (typeof cachePromises)[number];
@@ -28,6 +30,7 @@ export const noEvidence: Evidence = {
   "long lifetimes last": nothing,
   "markers refresh": nothing,
   "lookback finds": nothing,
+  "steps last": nothing,
 };
 
 /** Evidence as it was stored. A promise that was not known then has none; what is no evidence is none. */
@@ -98,11 +101,13 @@ export function addEvidence(evidence: Evidence, promise: CachePromise, held: boo
 /** How reliable a promise is, from 0 to 1. The documentation counts as a few good observations. */
 export function reliabilityOf(evidence: Evidence, promise: CachePromise): number {
   const { held, broken } = evidence[promise];
-  return (held + priorHeld) / (held + broken + priorHeld + priorBroken);
+  const prior = promise === "steps last" ? inferred : documented;
+  return (held + prior.held) / (held + broken + prior.held + prior.broken);
 }
 
-const priorHeld = 2;
-const priorBroken = 0.1;
+const documented: Tally = { held: 2, broken: 0.1 };
+/** As likely, but one observation against it weighs more. */
+const inferred: Tally = { held: 1, broken: 0.05 };
 
 /** Below this share a promise is refuted: the planner ignores it until it holds again. */
 const refutedBelow: Readonly<Record<CachePromise, number>> = {
@@ -111,8 +116,12 @@ const refutedBelow: Readonly<Record<CachePromise, number>> = {
   "long lifetimes last": 0.6,
   "markers refresh": 0.6,
   "lookback finds": 0.8,
+  "steps last": 0.6,
 };
 
+/** One loss may be the provider's accident. A step costs so little that it is still tested after one. */
 export function isRefuted(evidence: Evidence, promise: CachePromise): boolean {
-  return evidence[promise].broken >= 2 && reliabilityOf(evidence, promise) < refutedBelow[promise];
+  const brokenMin = promise === "steps last" ? 1 : 2;
+  const { broken } = evidence[promise];
+  return broken >= brokenMin && reliabilityOf(evidence, promise) < refutedBelow[promise];
 }

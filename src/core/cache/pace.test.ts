@@ -5,6 +5,7 @@ import {
   expectedCalls,
   learnPace,
   openPace,
+  paceAt,
   siblingChanceWithin,
   type Pace,
   type PaceKind,
@@ -96,6 +97,13 @@ describe("what earlier sessions of the agent saw", () => {
 });
 
 describe("what is seen", () => {
+  test("includes the gap that has just ended when a call starts, and nothing before the first call", () => {
+    const pace = openPace("human");
+    expect(paceAt(pace, null, 20 * minutes)).toBe(pace);
+    expect(paceAt(pace, 5 * minutes, 25 * minutes)).toEqual(learnPace(pace, 20 * minutes));
+    expect(paceAt(pace, 5 * minutes, 25 * minutes).lastWasPause).toBe(true);
+  });
+
   test("shifts the chances: eight gaps weigh as much as the prior", () => {
     const learned = afterGaps(openPace("human"), 8, minutes);
     // Eight calls came, so the end is a fifth as likely as at first: 0.02 · 2 / (2 + 8).

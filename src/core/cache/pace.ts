@@ -68,6 +68,11 @@ export function learnPace(pace: Pace, gapMs: number): Pace {
     : { ...pace, gaps: countOne(pace.gaps, gapMs), lastWasPause };
 }
 
+/** The pace when a call starts: it knows the gap that has just ended. `lastMs` is the start of the call before; null for none. */
+export function paceAt(pace: Pace, lastMs: number | null, nowMs: number): Pace {
+  return lastMs === null ? pace : learnPace(pace, nowMs - lastMs);
+}
+
 /** Longer than most tools take, and the shortest lifetime. */
 const pauseMs = 300_000;
 
