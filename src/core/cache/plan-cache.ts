@@ -5,6 +5,7 @@ import type { Lifetime } from "../message/usage.ts";
 import { findTotal } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { CachePlan, DroppedMarker, DropReason, ExpectedBill } from "./cache-plan.ts";
+import { leadingAccount, noAccounts } from "./accounts.ts";
 import {
   createRuler,
   isLive,
@@ -70,6 +71,9 @@ export function planCache(question: PlanQuestion): CachePlan {
       pace,
       shortTokens: ruler(keptBlock(bill)),
       longTokens: longKeptTokens(bill, known, question, ruler),
+    }),
+    ...(markers.kind === "least-cost" && {
+      account: leadingAccount(state.accounts ?? noAccounts, cache),
     }),
   };
 }

@@ -118,11 +118,7 @@ export function savingsOverNoCache(usage: Usage, model: PricedModel, options: Co
 }
 
 /** The same, or null if the cost is unknown. */
-export function findSavings(
-  usage: Usage,
-  model: PricedModel,
-  options: CostOptions,
-): bigint | null {
+export function findSavings(usage: Usage, model: PricedModel, options: CostOptions): bigint | null {
   const cost = findTotal(usage, model, options);
   const without = cost === null ? null : findTotal(withoutCache(usage), model, options);
   return without === null || cost === null ? null : without - cost;

@@ -22,7 +22,8 @@ export function closeStep(
     commit: {
       guards: [handBack(held, end, closing, learned)],
       writes: [...endWrites(store, held, end), ...eventWrites(events)],
-      landed: () => landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
+      landed: () =>
+        landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
     },
     next: held,
   };
