@@ -19,7 +19,7 @@ import { decideKeepWarm } from "./keep-warm.ts";
 import { cheapestMarkers } from "./least-cost.ts";
 import type { Pace } from "./pace.ts";
 import { limitByPace, onlyCall, sendsOnce } from "./limit-by-pace.ts";
-import type { MarkerPart } from "./policy.ts";
+import { asksForMarkers, type MarkerPart } from "./policy.ts";
 import { findReadable } from "./prompt-contents.ts";
 import { askedCandidates, ruleCandidates } from "./rule-candidates.ts";
 
@@ -47,8 +47,11 @@ export function planCache(question: PlanQuestion): CachePlan {
   const chosen =
     markers.kind === "least-cost"
       ? cheapestMarkers({ blocks, rules: cache, state, known, pace, ruler, nowMs: now })
-      : { candidates: ruleCandidates(markers.rules, blocks, state), mode: ownMode(markers) };
-  const asked = hasMarkers(markers) ? askedCandidates(blocks) : [];
+      : {
+          candidates: ruleCandidates(markers.rules, blocks, state),
+          mode: ownMode(markers),
+        };
+  const asked = asksForMarkers(markers) ? askedCandidates(blocks) : [];
   // The least expected cost knows the pace already.
   const { candidates } = chosen;
   const limited = limitByPace(
@@ -96,13 +99,8 @@ export function planCache(question: PlanQuestion): CachePlan {
   };
 }
 
-function hasMarkers(markers: MarkerPart): boolean {
-  return markers.kind === "least-cost" || markers.rules.length > 0;
-}
-
-/** A policy without markers means no caching, even if the provider would cache by itself. */
-function ownMode(markers: Extract<MarkerPart, { kind: "rules" }>): "implicit" | "explicit" {
-  return markers.rules.length === 0 ? "explicit" : "implicit";
+function ownMode(markers: MarkerPart): "implicit" | "explicit" {
+  return asksForMarkers(markers) ? "implicit" : "explicit";
 }
 
 function requestMarkerOf(
@@ -141,7 +139,7 @@ function whyNoRequestMarker(
 /** Shared by all sessions of one kind, so that they find each other's prefixes and no others. */
 function cacheKeyOf({ rules, blocks, markers }: PlanQuestion): string | null {
   const takesKey = rules.cache.invalidation.some(({ change }) => change === "cache key");
-  if (!takesKey || (markers.kind === "rules" && markers.rules.length === 0)) return null;
+  if (!takesKey || !asksForMarkers(markers)) return null;
   let key: string | undefined;
   for (let block = 0; block < blocks.length; block += 1) {
     const at = blocks.at(block);
