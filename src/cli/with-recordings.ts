@@ -8,8 +8,7 @@ import { readRecordings } from "../replay/readers/read-recordings.ts";
 import type { Recorded } from "../replay/recording.ts";
 import type { CommandInput, Io } from "./command.ts";
 import { toPrintable } from "./ledger/render-ledger.ts";
-import { needSession } from "./need-session.ts";
-import { useLedger } from "./use-ledger.ts";
+import { needSession, useLedger } from "./use-ledger.ts";
 
 export interface GivenRecordings {
   /** The files, or the session and its ledger, for people. */
