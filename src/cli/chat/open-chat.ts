@@ -3,6 +3,7 @@ import { resolve, dirname, join } from "node:path";
 import type { Environment } from "../../core/config/environment.ts";
 import { resolveAgent } from "../../core/config/resolve-agent.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
+import { onlyPresent } from "../../core/message/fields.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -53,12 +54,14 @@ export async function openChat(
       resumed === null && model !== undefined
         ? [{ name: "--model", path: ["models", "default"], value: model }]
         : [],
-    ...optional("model", resumed?.model ?? model),
-    ...optional("workspace", given ?? resumed?.folder ?? undefined),
-    ...optional("agent", agent ?? resumed?.agent),
-    ...optional("binding", values.get("binding")),
+    ...onlyPresent({
+      model: resumed?.model ?? model,
+      workspace: given ?? resumed?.folder,
+      agent: agent ?? resumed?.agent,
+      binding: values.get("binding"),
+      configFile: values.get("config"),
+    }),
     ...(values.has("prompt") && resumed === null ? paceOfPrompt(config, agent) : {}),
-    ...optional("configFile", values.get("config")),
   };
   const opened = await openHost(options);
   const { engine, ledger, catalogue, isSimulated, isTemporary } = opened;
@@ -81,15 +84,6 @@ export async function openChat(
     resumed: resumed?.id ?? null,
     close: () => opened.close(),
   };
-}
-
-function optional<Name extends string>(
-  name: Name,
-  value: string | undefined,
-): Partial<Record<Name, string>> {
-  const filled: Partial<Record<Name, string>> = {};
-  if (value !== undefined) filled[name] = value;
-  return filled;
 }
 
 /** A single prompt is a one-shot; with tools it is a loop, since each tool causes another call. The agent's own pace wins. */
