@@ -5,7 +5,13 @@ import type { Policy } from "../core/cache/policy.ts";
 import { readHead } from "../core/cache/rule-candidates.ts";
 import { createClientBilling } from "./client-billing.ts";
 import { createLimitMeter, type Limits } from "./limit.ts";
-import { openRun, runPolicy, type PolicyOutcome, type Step, type TimedRequest } from "./policy-run.ts";
+import {
+  openRun,
+  runPolicy,
+  type PolicyOutcome,
+  type Step,
+  type TimedRequest,
+} from "./policy-run.ts";
 import type { RecordedBlock } from "./recording.ts";
 import { createReplayThread, type ReplayThread } from "./replay-thread.ts";
 

@@ -20,35 +20,36 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const asked = { policies: listPolicies(), model: null, groupBy: "session" } as const;
 const options = { ...asked, changes: null, excerpts: false };
 
+const said = (second: number, more: object): object => ({
+  sessionId: "s1",
+  timestamp: `2026-02-01T10:00:0${second}.000Z`,
+  isSidechain: false,
+  ...more,
+});
+const user = (id: string, parent: string | null, second: number): object =>
+  said(second, {
+    uuid: id,
+    parentUuid: parent,
+    type: "user",
+    message: { role: "user", content: `Say ${id}. `.repeat(900) },
+  });
+const reply = (id: string, parent: string, second: number): object =>
+  said(second, {
+    uuid: id,
+    parentUuid: parent,
+    type: "assistant",
+    requestId: `req ${id}`,
+    message: {
+      id,
+      role: "assistant",
+      model: "claude-opus-4-6",
+      content: [{ type: "text", text: id }],
+      usage: { input_tokens: 10, cache_creation_input_tokens: 4000, output_tokens: 1 },
+    },
+  });
+
 /** A session of a client, whose second file copies the replies of the first, among files that cannot be used. */
 function writeFiles(): void {
-  const said = (second: number, more: object): object => ({
-    sessionId: "s1",
-    timestamp: `2026-02-01T10:00:0${second}.000Z`,
-    isSidechain: false,
-    ...more,
-  });
-  const user = (id: string, parent: string | null, second: number): object =>
-    said(second, {
-      uuid: id,
-      parentUuid: parent,
-      type: "user",
-      message: { role: "user", content: `Say ${id}. `.repeat(900) },
-    });
-  const reply = (id: string, parent: string, second: number): object =>
-    said(second, {
-      uuid: id,
-      parentUuid: parent,
-      type: "assistant",
-      requestId: `req ${id}`,
-      message: {
-        id,
-        role: "assistant",
-        model: "claude-opus-4-6",
-        content: [{ type: "text", text: id }],
-        usage: { input_tokens: 10, cache_creation_input_tokens: 4000, output_tokens: 1 },
-      },
-    });
   const first = [user("u1", null, 1), reply("a1", "u1", 2)];
   const second = [...first, user("u2", "a1", 3), reply("a2", "u2", 4)];
   const third = [...second, user("u3", "a2", 5), reply("a3", "u3", 6)];

@@ -56,7 +56,7 @@ export async function replayFiles(
     while (merge.next() < found.length) await merge.add(results);
     return merge.report();
   } finally {
-    await Promise.all(threads.map(({ stop }) => stop()));
+    await Promise.all(threads.map((thread) => thread.stop()));
   }
 }
 
