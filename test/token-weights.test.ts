@@ -77,11 +77,7 @@ function reply(...content: Block[]): Message {
   return { role: "assistant", content };
 }
 
-function billOf(
-  rest: RawCount,
-  weights: Partial<RawCount>,
-  hiddenTokens: number,
-): Difference {
+function billOf(rest: RawCount, weights: Partial<RawCount>, hiddenTokens: number): Difference {
   const shown = (Object.keys(weights) as (keyof RawCount)[]).reduce(
     (sum, feature) => sum + (weights[feature] ?? 0) * rest[feature],
     0,

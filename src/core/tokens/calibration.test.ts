@@ -43,8 +43,7 @@ test("a reply of a few tokens teaches nothing", () => {
 test("what another source taught holds until five bills say otherwise", () => {
   const taught = startFrom(afterRatios(...times(10, 1)), 1.3);
   expect(taught).toMatchObject({ factor: 1.3, base: 1.3, recent: [], learned: 10 });
-  const after = (replies: number): number =>
-    times(replies, 1.1).reduce(learnRatio, taught).factor;
+  const after = (replies: number): number => times(replies, 1.1).reduce(learnRatio, taught).factor;
   expect(after(4)).toBe(1.3);
   expect(after(10)).toBeCloseTo(1.1, 1);
 });

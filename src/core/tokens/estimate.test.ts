@@ -50,8 +50,14 @@ test("nothing takes no tokens, and no estimate is below zero", () => {
 
 // Goal: no kind of text is forgotten by the weights. Method: a sample of each, against its o200k tokens.
 test.each([
-  ["prose", "The cache keeps what a call has sent, and the next call reads it for a tenth of the price."],
-  ["code", "export function endOf(block: number): number {\n  return block < 0 ? 0 : ends[block];\n}"],
+  [
+    "prose",
+    "The cache keeps what a call has sent, and the next call reads it for a tenth of the price.",
+  ],
+  [
+    "code",
+    "export function endOf(block: number): number {\n  return block < 0 ? 0 : ends[block];\n}",
+  ],
   ["JSON", '{"id": 17, "tags": ["a", "b"], "range": {"from": 1024, "to": 4096}}'],
   ["a table", "| name | ms |\n| ---- | -- |\n| read | 12 |\n| plan | 34 |"],
   ["base64", "d8Kq2vXo7LmPz0RtYbW4nHc9JxEuG5sTf1aZ6iQyV3wDkM0pNrCgUhBt4Xej"],
