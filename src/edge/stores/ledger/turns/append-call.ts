@@ -10,12 +10,16 @@ import { storable, storableJson } from "../../sql/storable.ts";
 import { addCost, picoUsdMax } from "../../sql/sums.ts";
 import type { Row } from "../../sql/tables.ts";
 import { callRow } from "./call-rows.ts";
-import { endWrites, handBack } from "./close-turn.ts";
+import { endWrites, handBack, handBackUpdate } from "./close-turn.ts";
 import { eventWrites } from "../event-rows.ts";
 import { messageRow, messageWrites } from "../message-rows.ts";
 import { landedRow, type Store } from "../store.ts";
-import { type HeldTurn, type TurnWrite, leaseGuard } from "./held-turn.ts";
+import { type HeldTurn, type TurnWrite, leaseGuard, leaseUpdate } from "./held-turn.ts";
 import { stillOpen, answersIn, settled } from "./record-answers.ts";
+
+const paid = `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `;
+const paying = leaseUpdate(paid);
+const payingLast = handBackUpdate(paid);
 
 /** A call with those of its messages that are not recorded yet. */
 export function appendStep(
@@ -51,10 +55,7 @@ export function appendStep(
     completed_ms: null,
   }));
   const cost = entry.costPicoUsd ?? 0n;
-  const learned = {
-    set: `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
-    values: [cost, cost, storableJson(more.stateJson), store.now()],
-  };
+  const learned = [cost, cost, storableJson(more.stateJson), store.now()];
   const next: HeldTurn = {
     ...held,
     callCount: entry.number,
@@ -68,8 +69,8 @@ export function appendStep(
     commit: {
       guards: [
         end === undefined
-          ? leaseGuard(store, held, learned.set, learned.values)
-          : handBack(held, end, learned),
+          ? leaseGuard(store, held, paying, learned)
+          : handBack(held, end, payingLast, learned),
       ],
       writes: [
         { into: "calls", rows: [call] },
@@ -81,7 +82,7 @@ export function appendStep(
         ...(end === undefined ? [] : endWrites(store, next, end)),
         ...eventWrites(more.events ?? []),
       ],
-      landed: landedCall(call),
+      landed: () => landedCall(call),
     },
     next,
   };

@@ -5,8 +5,9 @@ import { StrataError } from "../../../../core/strata-error.ts";
 import type { Guard, Write } from "../../sql/database.ts";
 import { storableJson, storableOrNull } from "../../sql/storable.ts";
 import { eventWrites } from "../event-rows.ts";
+import type { Value } from "../../sql/tables.ts";
 import { landedRow, type Store } from "../store.ts";
-import { type HeldTurn, type SqlSet, type TurnWrite, leaseValues } from "./held-turn.ts";
+import { type HeldTurn, type TurnWrite, leaseValues } from "./held-turn.ts";
 
 export function closeStep(
   store: Store,
@@ -14,15 +15,11 @@ export function closeStep(
   end: TurnEnd,
   events: readonly StrataEvent[],
 ): TurnWrite {
-  const learned = {
-    set: "state_json = COALESCE(?, state_json), updated_ms = ?, ",
-    values: [storableJson(end.stateJson), store.now()],
-  };
   return {
     commit: {
-      guards: [handBack(held, end, learned)],
+      guards: [handBack(held, end, learning, [storableJson(end.stateJson), store.now()])],
       writes: [...endWrites(store, held, end), ...eventWrites(events)],
-      landed: landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
+      landed: () => landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
     },
     next: held,
   };
@@ -67,17 +64,37 @@ function checkAnswered({ id, unanswered }: HeldTurn, { status }: TurnEnd): void 
 }
 
 /** Releases the lease, and moves the pointer if the turn completed. */
-export function handBack(held: HeldTurn, { status }: TurnEnd, { set, values }: SqlSet): Guard {
+export function handBack(
+  held: HeldTurn,
+  { status }: TurnEnd,
+  update: HandBack,
+  values: readonly Value[],
+): Guard {
   const isDone = status === "completed";
-  const pointer = isDone
-    ? "head_turn_id = ?, move_count = move_count + 1, turn_count = turn_count + 1, "
-    : "";
   return {
     name: "lease",
-    sql: `UPDATE sessions SET ${set}${pointer}open_turn_id = NULL, lease_holder = NULL, lease_expires_ms = 0 WHERE id = ? AND lease_holder = ? AND lease_token = ? AND open_turn_id = ?`,
+    sql: isDone ? update.moved : update.only,
     values: [...values, ...(isDone ? [held.id] : []), ...leaseValues(held)],
   };
 }
+
+/** A statement that releases the lease and moves the pointer, and one that only releases it. */
+interface HandBack {
+  readonly moved: string;
+  readonly only: string;
+}
+
+/** Sets more columns, too; each is followed by a comma. */
+export function handBackUpdate(set: string): HandBack {
+  const sqlOf = (pointer: string): string =>
+    `UPDATE sessions SET ${set}${pointer}open_turn_id = NULL, lease_holder = NULL, lease_expires_ms = 0 WHERE id = ? AND lease_holder = ? AND lease_token = ? AND open_turn_id = ?`;
+  return {
+    moved: sqlOf("head_turn_id = ?, move_count = move_count + 1, turn_count = turn_count + 1, "),
+    only: sqlOf(""),
+  };
+}
+
+const learning = handBackUpdate("state_json = COALESCE(?, state_json), updated_ms = ?, ");
 
 export function cancelTools(turnId: string): Write {
   return {

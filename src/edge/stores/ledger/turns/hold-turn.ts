@@ -1,7 +1,7 @@
 // A running turn. It holds the lease on its session until it is closed or released, or another process takes over.
 import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import type { TurnEnd } from "../../../../core/ledger/turn-record.ts";
-import type { Commit, Statement } from "../../sql/database.ts";
+import type { Statement } from "../../sql/database.ts";
 import { compactionInTurn, landedCompaction } from "../compactions/commit-compaction.ts";
 import { keepAlive } from "../heartbeat.ts";
 import { orGiveUp } from "../lease-holder.ts";
@@ -10,23 +10,19 @@ import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
 import { closeStep, interrupt } from "./close-turn.ts";
 import { repeatedSwitch, switchStep } from "./switch-model.ts";
-import { leaseGuard, type HeldTurn, type TurnWrite } from "./held-turn.ts";
+import { leaseGuard, leaseUpdate, type HeldTurn, type TurnWrite } from "./held-turn.ts";
 
 export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
   let held = start;
   let isOver = false;
   let closed: string | null = null;
   const heartbeat = keepAlive(store, () => leaseGuard(store, held));
-  const take = async (step: TurnWrite): Promise<void> => {
-    await land(step.commit);
-    held = step.next;
-  };
-  const land = async (commit: Commit): Promise<void> => {
+  const take = async ({ commit, next }: TurnWrite): Promise<void> => {
     if (isOver) throw conflict(`turn ${held.id} is over`, "open another turn");
     const result = await commitSharing(store, commit);
-    if (result.kind === "done") return;
     if (result.kind === "refused") throw refusedBy(result.guard, held);
-    throw recordedOtherwise(held, result.table);
+    if (result.kind === "taken") throw recordedOtherwise(held, result.table);
+    held = next;
   };
   const end = (how: TurnEnd): void => {
     isOver = true;
@@ -42,12 +38,12 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       return held.parentTurnId;
     },
     append: async (entry, more = {}) => {
-      if (entry.number > held.callCount) {
-        await take(appendStep(store, held, entry, more));
-        if (more.end !== undefined) end(more.end);
-        return;
+      if (entry.number <= held.callCount) {
+        if (await isRecorded(repeatedCall(held, entry))) return;
+        throw recordedOtherwise(held, "calls");
       }
-      if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
+      await take(appendStep(store, held, entry, more));
+      if (more.end !== undefined) end(more.end);
     },
     answer: async (messages, takes) => {
       const repeated = repeatedAnswers(held, messages);
@@ -65,15 +61,16 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       if (!(await isRecorded(repeated))) throw recordedOtherwise(held, "turns");
     },
     close: async (how, events = []) => {
-      if (closed === JSON.stringify(how)) return;
-      await land(closeStep(store, held, how, events).commit);
-      closed = JSON.stringify(how);
+      const asked = JSON.stringify(how);
+      if (closed === asked) return;
+      await take(closeStep(store, held, how, events));
+      closed = asked;
       end(how);
     },
     release: async () => {
       // First of all: a lease that cannot be given back must expire by itself.
       heartbeat.stop();
-      await orGiveUp(held.holder, () => land(releaseCommit(store, held))).finally(() => {
+      await orGiveUp(held.holder, () => take(releaseStep(store, held))).finally(() => {
         isOver = true;
       });
     },
@@ -94,11 +91,16 @@ function rememberPlace({ nextPlaces }: Store, held: HeldTurn, { status }: TurnEn
   });
 }
 
-function releaseCommit(store: Store, held: HeldTurn): Commit {
+const releasing = leaseUpdate("lease_holder = NULL, ");
+
+function releaseStep(store: Store, held: HeldTurn): TurnWrite {
   return {
-    guards: [leaseGuard(store, held, "lease_holder = NULL, ")],
-    writes: [interrupt(held.id)],
-    landed: landedRow("turns", { id: held.id, status: "interrupted" }),
+    commit: {
+      guards: [leaseGuard(store, held, releasing)],
+      writes: [interrupt(held.id)],
+      landed: () => landedRow("turns", { id: held.id, status: "interrupted" }),
+    },
+    next: held,
   };
 }
 

@@ -3,6 +3,7 @@ import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import { TurnLeftOpen } from "../../../../core/ledger/queue-record.ts";
 import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
 import type { StrataError } from "../../../../core/strata-error.ts";
+import { buildOnce } from "../../sql/build-once.ts";
 import type { Commit } from "../../sql/database.ts";
 import { checkFoundation } from "../../sql/storable.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
@@ -86,6 +87,11 @@ function heldOf(store: Store, next: NextPlace, turn: NewTurn): HeldTurn {
   };
 }
 
+const opening = buildOnce(
+  (clockSql: string) =>
+    `UPDATE sessions SET open_turn_id = ?, next_seq = ?, lease_holder = ?, lease_token = ?, lease_expires_ms = ${clockSql} + ?, updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id IS NOT DISTINCT FROM ? AND branch_id = ? AND next_seq = ? AND lease_token = ? AND move_count = ?`,
+);
+
 function openCommit(store: Store, next: NextPlace, turn: NewTurn, held: HeldTurn): Commit {
   const { place, token, holder } = held;
   const clock = store.clock();
@@ -98,7 +104,7 @@ function openCommit(store: Store, next: NextPlace, turn: NewTurn, held: HeldTurn
       ...takes.map(untakenGuard),
       {
         name: "session",
-        sql: `UPDATE sessions SET open_turn_id = ?, next_seq = ?, lease_holder = ?, lease_token = ?, lease_expires_ms = ${clock.sql} + ?, updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id IS NOT DISTINCT FROM ? AND branch_id = ? AND next_seq = ? AND lease_token = ? AND move_count = ?`,
+        sql: opening(clock.sql),
         values: [
           turn.id,
           place.seq + seqStep,
@@ -122,7 +128,7 @@ function openCommit(store: Store, next: NextPlace, turn: NewTurn, held: HeldTurn
       ...messageWrites(rows, turn.messages),
       ...takeWrites(takes, turn.id),
     ],
-    landed: landedLease(held),
+    landed: () => landedLease(held),
   };
 }
 
