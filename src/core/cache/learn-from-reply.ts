@@ -69,8 +69,6 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
     verdict.promise === null || rules.automatic?.bestEffort === true
       ? state.evidence
       : addEvidence(state.evidence, verdict.promise, verdict.kind !== "read less");
-  const tail = plan.markers.findLast(({ slot }) => slot === "tail")?.block ?? tailOf(blocks);
-  const key = tail < 0 ? undefined : blocks.at(tail)?.key;
   return {
     state: {
       entries: nextEntries(
@@ -80,7 +78,7 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
         reportsCache ? exactTokensOf(bill, usage) : new Map(),
         foundationEnd(blocks),
       ),
-      lastTail: key === undefined ? null : { key, block: tail },
+      lastTail: findLastTail(plan, blocks),
       measured: measured ?? state.measured,
       lastStartMs: startMs,
       calls: state.calls + 1,
@@ -95,6 +93,16 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
         ? [verdict.promise]
         : [],
   };
+}
+
+/** Where the repeated part of a call ends. */
+export function findLastTail(
+  { markers }: Pick<CachePlan, "markers">,
+  blocks: BlockList,
+): CacheState["lastTail"] {
+  const block = markers.findLast(({ slot }) => slot === "tail")?.block ?? tailOf(blocks);
+  const key = block < 0 ? undefined : blocks.at(block)?.key;
+  return key === undefined ? null : { key, block };
 }
 
 interface Judged extends Verdict {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Recorded } from "../recording.ts";
-import { createRun, type Run } from "./line-reader.ts";
+import type { Run } from "./line-reader.ts";
+import { createRun } from "./run.ts";
 import { createClaudeCodeReader } from "./read-claude-code.ts";
 import { excerptsIn, promptsIn, recordingsOf, requestsIn, skippedIn } from "./test-kit.ts";
 

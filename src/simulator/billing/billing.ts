@@ -79,12 +79,15 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
   const reason = explainMiss(examined, hit, markers, books);
   const { touched, written } = marking;
   for (const entry of touched) {
-    entry.open.set(marking, request.startMs);
+    entry.open.push(request);
     store.use(entry);
   }
   for (const entry of written) pending.set(entry.key, entry);
   const close = (): void => {
-    for (const entry of touched) entry.open.delete(marking);
+    for (const { open } of touched) {
+      const place = open.indexOf(request);
+      if (place !== -1) open.splice(place, 1);
+    }
     for (const entry of written) if (pending.get(entry.key) === entry) pending.delete(entry.key);
   };
   const settle = (atMs: number): void => {
@@ -220,7 +223,7 @@ function newEntry(
     lifetimeMs: (rules?.seconds ?? 0) * 1000,
     writtenBy: request.id,
     settledMs: request.startMs,
-    open: new Map(),
+    open: [],
   };
 }
 
