@@ -81,10 +81,10 @@ async function compare(
   return [comparison, toLines(comparison)];
 }
 
-function readLimit(text: string): number {
-  const limit = Number(text);
+function readLimit(given: string): number {
+  const limit = Number(given);
   if (limit > 0 && Number.isFinite(limit)) return limit;
-  throw new UsageError(`--limit must be a number above 0, not "${text}"`);
+  throw new UsageError(`--limit must be a number above 0, not "${given}"`);
 }
 
 function progress(line: string): void {

@@ -105,11 +105,6 @@ describe("two checkouts", () => {
   test("of a bench that measures a part, what comes before that part does not count", () => {
     const wait = "for (const end = performance.now() + 100; performance.now() < end;)";
     createCheckout("part", `globalThis.runs = (globalThis.runs ?? 0) + 1; ${wait}; progress("go")`);
-    const measure = (from: string) => {
-      const task = JSON.stringify({ bench: "small", from, runs: 3, options: {} });
-      const args = ["harness/run-measured.ts", join(folder, "part"), task];
-      return spawnSync(process.execPath, args, { cwd: join(folder, "ours"), encoding: "utf8" });
-    };
     const { figures, cpuMs } = JSON.parse(measure("go").stdout) as MeasuredReport;
     expect(figures["runs"]).toBe(3);
     expect(cpuMs).toBeGreaterThan(0);
@@ -185,6 +180,12 @@ export const experiment = {
 };
 `,
     );
+  }
+
+  function measure(from: string) {
+    const task = JSON.stringify({ bench: "small", from, runs: 3, options: {} });
+    const args = ["harness/run-measured.ts", join(folder, "part"), task];
+    return spawnSync(process.execPath, args, { cwd: join(folder, "ours"), encoding: "utf8" });
   }
 
   function bench(...args: string[]) {

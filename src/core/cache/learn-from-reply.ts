@@ -14,7 +14,13 @@ import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { CachePlan, ExpectedBill } from "./cache-plan.ts";
 import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
-import { entriesByBlock, expectBill, foundationEnd, keepsEveryPrefix, tailOf } from "./expect-bill.ts";
+import {
+  entriesByBlock,
+  expectBill,
+  foundationEnd,
+  keepsEveryPrefix,
+  tailOf,
+} from "./expect-bill.ts";
 import type { Hit } from "./find-hit.ts";
 import { findReadable } from "./prompt-contents.ts";
 

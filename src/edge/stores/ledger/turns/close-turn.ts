@@ -19,9 +19,11 @@ export function closeStep(
     commit: {
       guards: [handBack(held, end, learning, [storableJson(end.stateJson), store.now()])],
       writes: [...endWrites(store, held, end), ...eventWrites(events)],
-      landed: () => landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
+      landed: () =>
+        landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
     },
     next: held,
+    end,
   };
 }
 
