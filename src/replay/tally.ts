@@ -1,6 +1,6 @@
 // Sums over replayed requests: tokens per bucket, dollars, misses by cause.
 import { addUsage, noUsage, type Usage } from "../core/message/usage.ts";
-import { findTotalPicoUsd } from "../core/models/cost.ts";
+import { findTotal } from "../core/models/cost.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import type { MissCause } from "../core/diagnosis/explanation.ts";
 import type { Miss } from "./misses.ts";
@@ -66,5 +66,5 @@ function addMiss({ misses }: Tally, cause: MissCause, miss: MissTally): void {
 /** The cost of the prompt only: output costs the same under every policy. */
 export function costOf(usage: Usage, model: ModelFacts, startMs: number): bigint {
   const prompt: Usage = { ...usage, outputTokens: 0, reasoningTokens: 0 };
-  return findTotalPicoUsd(prompt, model, { at: startMs }) ?? 0n;
+  return findTotal(prompt, model, { at: startMs }) ?? 0n;
 }

@@ -37,7 +37,10 @@ export const run: CommandBody = async (input, io) => {
     const asked = { policies, model, groupBy, ...(page === undefined ? {} : { onCall }) };
     const report =
       paths === null
-        ? await replay(read(() => undefined), { ...asked, catalogue, onProgress: showSessions(progress) })
+        ? await replay(
+            read(() => undefined),
+            { ...asked, catalogue, onProgress: showSessions(progress) },
+          )
         : await replayFiles(paths, {
             ...asked,
             ...(jobs === undefined ? {} : { jobs }),

@@ -2,9 +2,10 @@
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
-import { findTotalPicoUsd } from "../models/cost.ts";
+import { findTotal } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { CachePlan, DroppedMarker, DropReason, ExpectedBill } from "./cache-plan.ts";
+import { leadingAccount, noAccounts } from "./accounts.ts";
 import {
   createRuler,
   isLive,
@@ -70,6 +71,9 @@ export function planCache(question: PlanQuestion): CachePlan {
       pace,
       shortTokens: ruler(keptBlock(bill)),
       longTokens: longKeptTokens(bill, known, question, ruler),
+    }),
+    ...(markers.kind === "least-cost" && {
+      account: leadingAccount(state.accounts ?? noAccounts, cache),
     }),
   };
 }
@@ -207,7 +211,7 @@ export function toExpectation(
   return withMoneyAsText({
     hitBlock: bill.hit?.block ?? null,
     ...bill,
-    costPicoUsd: findTotalPicoUsd(usage, rules, { at: now }),
+    costPicoUsd: findTotal(usage, rules, { at: now }),
   });
 }
 

@@ -13,7 +13,7 @@ import { StrataError } from "../strata-error.ts";
 import type { CacheRules } from "./cache-rules.ts";
 import type { ModelFacts } from "./model-facts.ts";
 import type { Moment } from "./moment.ts";
-import { ratesAt, type AppliedRates } from "./prices.ts";
+import { ratesAt, type AppliedRates, type Rates } from "./prices.ts";
 
 export interface Cost {
   readonly uncachedPicoUsd: bigint;
@@ -44,8 +44,9 @@ export function findCost(
   model: PricedModel,
   { at }: CostOptions,
 ): { readonly cost: Cost } | { readonly cost: null; readonly reason: string } {
-  const applied = findRates(usage, model, at);
-  if (typeof applied === "string") return { cost: null, reason: applied };
+  const found = findRates(usage, model, at);
+  if (found.applied === null) return { cost: null, reason: found.reason };
+  const { applied } = found;
   const { rates } = applied;
   const writePicoUsd: Partial<Record<Lifetime, bigint>> = {};
   for (const lifetime of lifetimes) {
@@ -53,40 +54,48 @@ export function findCost(
     if (tokens !== undefined)
       writePicoUsd[lifetime] = times(tokens, rates.writePicoUsd[lifetime] ?? 0n);
   }
-  const uncachedPicoUsd = times(usage.uncachedTokens, rates.inputPicoUsd);
-  const readPicoUsd = times(usage.cacheReadTokens, rates.readPicoUsd ?? 0n);
-  const outputPicoUsd = times(usage.outputTokens, rates.outputPicoUsd);
-  const reasoningPicoUsd = times(usage.reasoningTokens, rates.outputPicoUsd);
-  const written = Object.values(writePicoUsd).reduce((sum, pico) => sum + pico, 0n);
   return {
     cost: withMoneyAsText({
-      uncachedPicoUsd,
-      readPicoUsd,
+      uncachedPicoUsd: times(usage.uncachedTokens, rates.inputPicoUsd),
+      readPicoUsd: times(usage.cacheReadTokens, rates.readPicoUsd ?? 0n),
       writePicoUsd: withMoneyAsText(writePicoUsd),
-      outputPicoUsd,
-      reasoningPicoUsd,
-      totalPicoUsd: uncachedPicoUsd + readPicoUsd + written + outputPicoUsd + reasoningPicoUsd,
+      outputPicoUsd: times(usage.outputTokens, rates.outputPicoUsd),
+      reasoningPicoUsd: times(usage.reasoningTokens, rates.outputPicoUsd),
+      totalPicoUsd: totalAt(usage, rates),
       applied: withMoneyAsText({ ...applied }),
     }),
   };
 }
 
-/** The sum alone, for many calls. Null if the model or a non-empty bucket has no price. */
-export function findTotalPicoUsd(
-  usage: Usage,
-  model: PricedModel,
-  { at }: CostOptions,
-): bigint | null {
-  const applied = findRates(usage, model, at);
-  if (typeof applied === "string") return null;
-  const { inputPicoUsd, readPicoUsd, writePicoUsd, outputPicoUsd } = applied.rates;
+/** The sum alone; null if it is unknown. Every call is priced several times, so this makes nothing else. */
+export function findTotal(usage: Usage, model: PricedModel, { at }: CostOptions): bigint | null {
+  const { applied } = findRates(usage, model, at);
+  return applied === null ? null : totalAt(usage, applied.rates);
+}
+
+type FoundRates =
+  | { readonly applied: AppliedRates }
+  | { readonly applied: null; readonly reason: string };
+
+function findRates(usage: Usage, model: PricedModel, at: Moment): FoundRates {
+  checkCounts(usage);
+  if (model.prices.kind === "unpriced") return { applied: null, reason: model.prices.reason };
+  const applied = ratesAt(model.prices.rows, at, promptTokens(usage));
+  assert(applied !== null, `${model.id} is priced but has no rates`);
+  const missing = unpricedBucket(usage, applied);
+  return missing === null
+    ? { applied }
+    : { applied: null, reason: `it has no price for ${missing}` };
+}
+
+function totalAt(usage: Usage, rates: Rates): bigint {
   let total =
-    times(usage.uncachedTokens, inputPicoUsd) +
-    times(usage.cacheReadTokens, readPicoUsd ?? 0n) +
-    times(generatedTokens(usage), outputPicoUsd);
+    times(usage.uncachedTokens, rates.inputPicoUsd) +
+    times(usage.cacheReadTokens, rates.readPicoUsd ?? 0n) +
+    times(generatedTokens(usage), rates.outputPicoUsd);
   for (const lifetime of lifetimes) {
     const tokens = usage.cacheWriteTokens[lifetime];
-    if (tokens !== undefined) total += times(tokens, writePicoUsd[lifetime] ?? 0n);
+    if (tokens !== undefined) total += times(tokens, rates.writePicoUsd[lifetime] ?? 0n);
   }
   return total;
 }
@@ -110,8 +119,8 @@ export function savingsOverNoCache(usage: Usage, model: PricedModel, options: Co
 
 /** The same, or null if the cost is unknown. */
 export function findSavings(usage: Usage, model: PricedModel, options: CostOptions): bigint | null {
-  const cost = findTotalPicoUsd(usage, model, options);
-  const without = cost === null ? null : findTotalPicoUsd(withoutCache(usage), model, options);
+  const cost = findTotal(usage, model, options);
+  const without = cost === null ? null : findTotal(withoutCache(usage), model, options);
   return without === null || cost === null ? null : without - cost;
 }
 
@@ -138,16 +147,6 @@ export function savedTokens(
   return Math.round(cacheReadTokens * (1 - (readMultiplier ?? 1)) - surcharge);
 }
 
-/** The rates of a call, or the reason why it has none. */
-function findRates(usage: Usage, model: PricedModel, at: Moment): AppliedRates | string {
-  checkCounts(usage);
-  if (model.prices.kind === "unpriced") return model.prices.reason;
-  const applied = ratesAt(model.prices.rows, at, promptTokens(usage));
-  assert(applied !== null, `${model.id} is priced but has no rates`);
-  const missing = unpricedBucket(usage, applied);
-  return missing === null ? applied : `it has no price for ${missing}`;
-}
-
 /** The first non-empty bucket without a price. */
 function unpricedBucket(usage: Usage, { rates }: AppliedRates): string | null {
   if (usage.cacheReadTokens > 0 && rates.readPicoUsd === null) return "cache reads";
@@ -161,22 +160,34 @@ function unpricedBucket(usage: Usage, { rates }: AppliedRates): string | null {
 
 /** Usages come from replies and files. An invalid count must not become money. */
 function checkCounts(usage: Usage): void {
-  checkCount(usage.uncachedTokens, "uncachedTokens");
-  checkCount(usage.cacheReadTokens, "cacheReadTokens");
-  for (const [lifetime, tokens] of Object.entries(usage.cacheWriteTokens)) {
-    checkCount(tokens, "cacheWriteTokens", lifetime);
-  }
-  checkCount(usage.outputTokens, "outputTokens");
-  checkCount(usage.reasoningTokens, "reasoningTokens");
-  checkCount(promptTokens(usage), "prompt as a whole");
-  checkCount(generatedTokens(usage), "output as a whole");
+  const { uncachedTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = usage;
+  const isValid =
+    isCount(uncachedTokens) &&
+    isCount(cacheReadTokens) &&
+    isCount(outputTokens) &&
+    isCount(usage.reasoningTokens) &&
+    Object.values(cacheWriteTokens).every(isCount) &&
+    isCount(promptTokens(usage)) &&
+    isCount(generatedTokens(usage));
+  if (!isValid) throw wrongCount(usage);
 }
 
-function checkCount(tokens: unknown, ...names: readonly string[]): void {
-  if (isCount(tokens)) return;
-  throw new StrataError(
+function wrongCount(usage: Usage): StrataError {
+  const counts: readonly (readonly [string, unknown])[] = [
+    ["uncachedTokens", usage.uncachedTokens],
+    ["cacheReadTokens", usage.cacheReadTokens],
+    ...Object.entries(usage.cacheWriteTokens).map(
+      ([lifetime, tokens]) => [`cacheWriteTokens.${lifetime}`, tokens] as const,
+    ),
+    ["outputTokens", usage.outputTokens],
+    ["reasoningTokens", usage.reasoningTokens],
+    ["prompt as a whole", promptTokens(usage)],
+    ["output as a whole", generatedTokens(usage)],
+  ];
+  const [name, value] = counts.find(([, tokens]) => !isCount(tokens)) ?? [];
+  return new StrataError(
     "input-invalid",
-    `the usage's ${names.join(".")} is ${String(tokens)}, which is not a token count`,
+    `the usage's ${name} is ${String(value)}, which is not a token count`,
     "give a whole number from 0",
   );
 }

@@ -101,8 +101,7 @@ function liveAt(
   // Most prefixes have none, and a long prompt has many prefixes.
   if (entries.length === 0) return entries;
   return entries.filter(
-    (entry) =>
-      (lifetime === null || entry.lifetime === lifetime) && isLive(entry, nowMs, options),
+    (entry) => (lifetime === null || entry.lifetime === lifetime) && isLive(entry, nowMs, options),
   );
 }
 

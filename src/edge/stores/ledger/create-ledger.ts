@@ -24,6 +24,7 @@ import {
   listSessions,
   pointerHistory,
   readContent,
+  readLatestStates,
   readState,
   setStatus,
 } from "./sessions/sessions.ts";
@@ -73,6 +74,7 @@ export async function createLedger(
     deleteSession: on(deleteSession),
     pointerHistory: on(pointerHistory),
     readState: on(readState),
+    readLatestStates: on(readLatestStates),
     readContent: on(readContent),
     openTurn: on(openTurn),
     findUnfinished: on(findUnfinished),

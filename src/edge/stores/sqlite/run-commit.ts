@@ -48,7 +48,10 @@ interface InsertText {
   readonly sql: string;
 }
 
-const inserts = { strict: new Map<TableName, InsertText>(), ignoring: new Map<TableName, InsertText>() };
+const inserts = {
+  strict: new Map<TableName, InsertText>(),
+  ignoring: new Map<TableName, InsertText>(),
+};
 
 /** Built once per table. */
 function insertOf(table: TableName, orIgnore: boolean): InsertText {

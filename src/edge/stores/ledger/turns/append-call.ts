@@ -17,9 +17,9 @@ import { landedRow, type Store } from "../store.ts";
 import { type HeldTurn, type TurnWrite, leaseGuard, leaseUpdate } from "./held-turn.ts";
 import { stillOpen, answersIn, settled } from "./record-answers.ts";
 
-const paid = `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `;
-const paying = leaseUpdate(paid);
-const payingLast = handBackUpdate(paid);
+const learnedColumns = `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `;
+const paying = leaseUpdate(learnedColumns);
+const payingAtTheEnd = handBackUpdate(learnedColumns);
 
 /** A call with those of its messages that are not recorded yet. */
 export function appendStep(
@@ -60,7 +60,7 @@ export function appendStep(
       guards: [
         end === undefined
           ? leaseGuard(store, held, paying, learned)
-          : handBack(held, end, payingLast, learned),
+          : handBack(held, end, payingAtTheEnd, learned),
       ],
       writes: [
         { into: "calls", rows: [call] },
@@ -155,8 +155,8 @@ function messagesOfCall(
   // A failed call adds nothing; only what was recorded before it stays.
   const from = entry.status === "failed" ? all.length : staged;
   return all
-    .map((message, index) => ({ message, tokens: tokens[index] ?? 0, isReplayed }))
-    .slice(from);
+    .slice(from)
+    .map((message, index) => ({ message, tokens: tokens[from + index] ?? 0, isReplayed }));
 }
 
 interface AskedTool {

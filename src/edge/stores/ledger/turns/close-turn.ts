@@ -4,10 +4,12 @@ import type { TurnEnd } from "../../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import type { Guard, Write } from "../../sql/database.ts";
 import { storableJson, storableOrNull } from "../../sql/storable.ts";
-import { eventWrites } from "../event-rows.ts";
 import type { Value } from "../../sql/tables.ts";
+import { eventWrites } from "../event-rows.ts";
 import { landedRow, type Store } from "../store.ts";
 import { type HeldTurn, type TurnWrite, leaseValues } from "./held-turn.ts";
+
+const closing = handBackUpdate("state_json = COALESCE(?, state_json), updated_ms = ?, ");
 
 export function closeStep(
   store: Store,
@@ -15,9 +17,10 @@ export function closeStep(
   end: TurnEnd,
   events: readonly StrataEvent[],
 ): TurnWrite {
+  const learned = [storableJson(end.stateJson), store.now()];
   return {
     commit: {
-      guards: [handBack(held, end, learning, [storableJson(end.stateJson), store.now()])],
+      guards: [handBack(held, end, closing, learned)],
       writes: [...endWrites(store, held, end), ...eventWrites(events)],
       landed: () =>
         landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
@@ -69,34 +72,32 @@ function checkAnswered({ id, unanswered }: HeldTurn, { status }: TurnEnd): void 
 export function handBack(
   held: HeldTurn,
   { status }: TurnEnd,
-  update: HandBack,
+  update: HandBackUpdate,
   values: readonly Value[],
 ): Guard {
   const isDone = status === "completed";
   return {
     name: "lease",
-    sql: isDone ? update.moved : update.only,
+    sql: isDone ? update.moving : update.staying,
     values: [...values, ...(isDone ? [held.id] : []), ...leaseValues(held)],
   };
 }
 
-/** A statement that releases the lease and moves the pointer, and one that only releases it. */
-interface HandBack {
-  readonly moved: string;
-  readonly only: string;
+/** Two statements: `moving` also moves the pointer. */
+interface HandBackUpdate {
+  readonly moving: string;
+  readonly staying: string;
 }
 
-/** Sets more columns, too; each is followed by a comma. */
-export function handBackUpdate(set: string): HandBack {
-  const sqlOf = (pointer: string): string =>
+/** `set`: more columns, each followed by a comma. */
+export function handBackUpdate(set: string): HandBackUpdate {
+  const update = (pointer: string): string =>
     `UPDATE sessions SET ${set}${pointer}open_turn_id = NULL, lease_holder = NULL, lease_expires_ms = 0 WHERE id = ? AND lease_holder = ? AND lease_token = ? AND open_turn_id = ?`;
   return {
-    moved: sqlOf("head_turn_id = ?, move_count = move_count + 1, turn_count = turn_count + 1, "),
-    only: sqlOf(""),
+    moving: update("head_turn_id = ?, move_count = move_count + 1, turn_count = turn_count + 1, "),
+    staying: update(""),
   };
 }
-
-const learning = handBackUpdate("state_json = COALESCE(?, state_json), updated_ms = ?, ");
 
 export function cancelTools(turnId: string): Write {
   return {

@@ -37,11 +37,8 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       return held.parentTurnId;
     },
     append: async (entry, more = {}) => {
-      if (entry.number <= held.callCount) {
-        if (await isRecorded(repeatedCall(held, entry))) return;
-        throw recordedOtherwise(held, "calls");
-      }
-      await take(appendStep(store, held, entry, more));
+      if (entry.number > held.callCount) return take(appendStep(store, held, entry, more));
+      if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
     },
     answer: async (messages, takes) => {
       const repeated = repeatedAnswers(held, messages);
