@@ -1,6 +1,4 @@
 // Recorded sessions under every policy, compared with the limit and with the real bills.
-import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { quantile } from "../harness/measure.ts";
 import {
   atLeast,
@@ -17,6 +15,7 @@ import { loadO200k } from "../src/core/tokens/o200k/counter.ts";
 import { readRecordings } from "../src/replay/readers/read-recordings.ts";
 import { replay } from "../src/replay/replay.ts";
 import type { ReplayReport } from "../src/replay/report.ts";
+import { measureSpeed } from "./replay/speed.ts";
 
 export const experiment: Experiment = {
   summary:
@@ -66,17 +65,11 @@ export const experiment: Experiment = {
         );
       }
     }
-    checks.push(atMost("RSS MB of one command over everything", rssOf(Object.values(found)), 400));
-    return { figures, checks };
+    progress("one command over everything");
+    const speed = measureSpeed(Object.values(found));
+    return { figures: { ...figures, ...speed.figures }, checks: [...checks, ...speed.checks] };
   },
 };
-
-/** In a new process, because this one has read everything twice. */
-function rssOf(folders: readonly string[]): number {
-  const program = fileURLToPath(new URL("../harness/cli-rss.ts", import.meta.url));
-  const words = [program, "replay", ...folders, "--json"];
-  return Number(execFileSync(process.execPath, words, { encoding: "utf8" }));
-}
 
 function costOf(report: Pick<ReplayReport, "policies">, name: string): number {
   return report.policies.find(({ policy }) => policy === name)?.costUsd ?? NaN;

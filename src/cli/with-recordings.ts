@@ -46,9 +46,8 @@ export async function withRecordings(
     });
   }
   // Files need no ledger, and it takes longer to load than most files to read.
-  const [{ readLedger }, { needSession }, { useLedger }] = await Promise.all([
+  const [{ readLedger }, { needSession, useLedger }] = await Promise.all([
     import("../replay/ledger/read-ledger.ts"),
-    import("./need-session.ts"),
     import("./use-ledger.ts"),
   ]);
   return useLedger(input, io, async (store, place) => {

@@ -5,7 +5,7 @@ import { planCompaction } from "../../engine/compaction/compact-session.ts";
 import { canRecall } from "../../core/session/compaction-rules.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
-import { needSession } from "../need-session.ts";
+import { needSession, createOnProblem, useLedger } from "../use-ledger.ts";
 import { describePlan, type Planned } from "./planned-compaction.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { createProgress, type Progress } from "../progress.ts";
@@ -30,7 +30,6 @@ import {
   type Writer,
   type WriterProgress,
 } from "../../host/recorded/summary-writer.ts";
-import { createOnProblem, useLedger } from "../use-ledger.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import type {
   CompactionRequest,

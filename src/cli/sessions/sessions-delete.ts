@@ -4,9 +4,8 @@ import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { confirm } from "../confirm.ts";
-import { needSession } from "../need-session.ts";
+import { needSession, useLedger } from "../use-ledger.ts";
 import { printResult } from "../ledger/render-ledger.ts";
-import { useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
   const [id = ""] = input.operands;

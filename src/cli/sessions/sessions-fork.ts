@@ -1,8 +1,7 @@
 // strata sessions fork: another session that shares everything up to a turn.
 import type { CommandBody } from "../command.ts";
-import { needSession } from "../need-session.ts";
+import { needSession, useLedger } from "../use-ledger.ts";
 import { printResult } from "../ledger/render-ledger.ts";
-import { useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
   const [id = "", name = ""] = input.operands;

@@ -1,8 +1,7 @@
 // strata sessions archive, activate and abandon: which sessions are listed, and which take turns.
 import type { CommandBody, CommandInput, Io } from "../command.ts";
-import { needSession } from "../need-session.ts";
+import { needSession, useLedger } from "../use-ledger.ts";
 import { printResult } from "../ledger/render-ledger.ts";
-import { useLedger } from "../use-ledger.ts";
 
 export const archive: CommandBody = (input, io) => setStatus(input, io, "archived");
 

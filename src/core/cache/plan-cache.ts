@@ -20,7 +20,7 @@ import { decideKeepWarm } from "./keep-warm.ts";
 import { cheapestMarkers } from "./least-cost.ts";
 import type { Pace } from "./pace.ts";
 import { limitByPace, onlyCall, sendsOnce } from "./limit-by-pace.ts";
-import type { MarkerPart } from "./policy.ts";
+import { asksForMarkers, type MarkerPart } from "./policy.ts";
 import { findReadable } from "./prompt-contents.ts";
 import { readHead, ruleCandidates, type PromptHead } from "./rule-candidates.ts";
 
@@ -108,7 +108,7 @@ function placeMarkers(
 ): PlacedMarkers {
   const { blocks, markers, pace, present = [] } = question;
   const { cache } = question.rules;
-  const asked = hasMarkers(markers) ? chosen.asked : [];
+  const asked = asksForMarkers(markers) ? chosen.asked : [];
   // The least expected cost knows the pace already.
   const limited = limitByPace(
     markers.kind === "rules" ? [...asked, ...candidates] : asked,
@@ -136,13 +136,9 @@ function placeMarkers(
   };
 }
 
-function hasMarkers(markers: MarkerPart): boolean {
-  return markers.kind === "least-cost" || markers.rules.length > 0;
-}
-
 /** A policy without markers means no caching, even if the provider would cache by itself. */
-function ownMode(markers: FixedPart): "implicit" | "explicit" {
-  return markers.rules.length === 0 ? "explicit" : "implicit";
+function ownMode(markers: MarkerPart): "implicit" | "explicit" {
+  return asksForMarkers(markers) ? "implicit" : "explicit";
 }
 
 function requestMarkerOf({
@@ -187,7 +183,7 @@ function whyNoRequestMarker(
 /** Shared by all sessions of one kind, so that they find each other's prefixes and no others. */
 function cacheKeyOf({ rules, blocks, markers }: PlanQuestion): string | null {
   const takesKey = rules.cache.invalidation.some(({ change }) => change === "cache key");
-  if (!takesKey || (markers.kind === "rules" && markers.rules.length === 0)) return null;
+  if (!takesKey || !asksForMarkers(markers)) return null;
   let key: string | undefined;
   for (let block = 0; block < blocks.length; block += 1) {
     const at = blocks.at(block);

@@ -13,6 +13,7 @@ import { makeFoundation } from "./session-foundation.ts";
 import { usualRole } from "./session-role.ts";
 import { nothingSpent } from "./summary-bill.ts";
 import { firstPlace, nameOf, type Session, type SessionSetup } from "./session.ts";
+import { asksForMarkers } from "../cache/policy.ts";
 
 type Learned =
   | "cache"
@@ -88,8 +89,7 @@ interface Replayable {
 }
 
 function warningsOf({ model, policy }: SessionSetup): readonly string[] {
-  const wantsMarkers = policy.markers.kind === "least-cost" || policy.markers.rules.length > 0;
-  if (!wantsMarkers || model.cache.markers !== null) return [];
+  if (!asksForMarkers(policy.markers) || model.cache.markers !== null) return [];
   const instead =
     model.cache.automatic === null
       ? "nothing of it is cached"

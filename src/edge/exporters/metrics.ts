@@ -1,8 +1,8 @@
 // Exporters: events and counters → Prometheus metrics.
 import type { Registry } from "prom-client";
 import { checkEvent } from "../../core/events/check-event.ts";
-import { isEventType } from "../../core/events/event-catalogue.ts";
-import type { StrataEvent } from "../../core/events/event.ts";
+import { isEventType, type EventType } from "../../core/events/event-catalogue.ts";
+import type { EventOf, StrataEvent } from "../../core/events/event.ts";
 import type { PricedModel } from "../../core/models/cost.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { requireLeasts } from "../../core/tools/check-limits.ts";
@@ -136,55 +136,33 @@ function typeOf({ type }: { readonly type: unknown }): string {
 }
 
 /** Types without a metric of their own count in `strata_events_total` only. */
-function countEvent(event: StrataEvent, context: CountContext): void {
-  switch (event.type) {
-    case "llm.call_started":
-      return calls.countCallStarted(event, context);
-    case "llm.call_completed":
-      return calls.countCallCompleted(event, context);
-    case "llm.call_failed":
-      return calls.countCallFailed(event, context);
-    case "cache.miss":
-      return calls.countMiss(event, context);
-    case "cache.warmed":
-      return calls.countWarmed(event, context);
-    case "turn.completed":
-    case "turn.failed":
-    case "turn.cancelled":
-    case "turn.interrupted":
-    case "turn.abandoned":
-      return agents.countTurnEnd(event, context);
-    case "tool.called":
-    case "tool.confirmation_requested":
-      return agents.countToolNamed(event, context);
-    case "tool.completed":
-    case "tool.failed":
-      return agents.countToolEnd(event, context);
-    case "memory.updated":
-    case "memory.eviction":
-      return agents.countMemory(event, context);
-    case "skill.loaded":
-    case "skill.search":
-    case "skill.modified":
-      return agents.countSkill(event, context);
-    case "compaction.completed":
-    case "compaction.failed":
-    case "compaction.skipped":
-      return agents.countCompaction(event, context);
-    case "session.created":
-    case "session.resumed":
-    case "session.ended":
-    case "session.forked":
-    case "session.archived":
-    case "session.deleted":
-    case "queue.dropped":
-    case "turn.started":
-    case "turn.resumed":
-    case "route.decided":
-    case "spending.cap_reached":
-    case "tool.input_invalid":
-    case "tool.confirmation_resolved":
-    case "compaction.started":
-    case "memory.unreadable":
-  }
+const counts: Readonly<{
+  [Type in EventType]?: (event: EventOf<Type>, context: CountContext) => void;
+}> = {
+  "llm.call_started": calls.countCallStarted,
+  "llm.call_completed": calls.countCallCompleted,
+  "llm.call_failed": calls.countCallFailed,
+  "cache.miss": calls.countMiss,
+  "cache.warmed": calls.countWarmed,
+  "turn.completed": agents.countTurnEnd,
+  "turn.failed": agents.countTurnEnd,
+  "turn.cancelled": agents.countTurnEnd,
+  "turn.interrupted": agents.countTurnEnd,
+  "turn.abandoned": agents.countTurnEnd,
+  "tool.called": agents.countToolNamed,
+  "tool.confirmation_requested": agents.countToolNamed,
+  "tool.completed": agents.countToolEnd,
+  "tool.failed": agents.countToolEnd,
+  "memory.updated": agents.countMemory,
+  "memory.eviction": agents.countMemory,
+  "skill.loaded": agents.countSkill,
+  "skill.search": agents.countSkill,
+  "skill.modified": agents.countSkill,
+  "compaction.completed": agents.countCompaction,
+  "compaction.failed": agents.countCompaction,
+  "compaction.skipped": agents.countCompaction,
+};
+
+function countEvent<Type extends EventType>(event: EventOf<Type>, context: CountContext): void {
+  counts[event.type]?.(event, context);
 }

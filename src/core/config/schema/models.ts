@@ -73,14 +73,10 @@ const condition: Spec<RoutingCondition> = group("the conditions; all must hold",
   agent: leaves.text("the agent's id"),
   role: leaves.optionalChoice(agentRoles, "the agent's role"),
   hasImages: leaves.optionalFlag("whether there are images in the message"),
-  tokensMin: leaves.leaf<number | null>({
-    meaning: "the prompt has at least this many tokens, as estimated",
-    allowed: "a whole number from 1",
-    usual: null,
-    accept: (value) =>
-      typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined,
-    shape: { usual: null },
-  }),
+  tokensMin: leaves.optionalWhole(
+    { min: 1 },
+    "the prompt has at least this many tokens, as estimated",
+  ),
 });
 
 const rule: Spec<RoutingRule> = section(
