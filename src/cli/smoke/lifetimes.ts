@@ -22,7 +22,12 @@ import { confirm } from "../confirm.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 import { createProgress } from "../progress.ts";
 import { useMadeLedger } from "../use-ledger.ts";
-import { judgeLifetimes, trialCost, type LifetimesVerdict } from "./lifetimes-verdict.ts";
+import {
+  afterName,
+  judgeLifetimes,
+  trialCost,
+  type LifetimesVerdict,
+} from "./lifetimes-verdict.ts";
 import { costText, outputTokensMax, toSmokeTurn, type SmokeTurn } from "./smoke-checks.ts";
 
 /** Time as the trial sees it. */
@@ -202,10 +207,6 @@ async function sendCalls(
   }
   await ask(await engine.openWith("latest-user", afterName(id)), "What is a prefix?");
   return calls;
-}
-
-function afterName(id: string): string {
-  return `${id}-after`;
 }
 
 /** Takes the trial's sessions into the configured ledger: what they cost, and what later sessions learn from them. */
