@@ -3,7 +3,7 @@ import { atMost, type Check } from "../../harness/report.ts";
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import { readRecordings } from "../../src/replay/readers/read-recordings.ts";
 import { replay } from "../../src/replay/replay.ts";
-import type { TextCounter } from "../../src/core/tokens/token-counter.ts";
+import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
 
 const tails = ["tail-5m", "tail-1h"];
 

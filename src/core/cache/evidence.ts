@@ -68,6 +68,17 @@ export function inheritEvidence(earlier: readonly Evidence[]): Evidence {
 
 const inheritedMax = 12;
 
+/** A trial was made to settle a promise: what it saw counts for several accidental observations. */
+export function asTrial(evidence: Evidence): Evidence {
+  const tallies = cachePromises.map((promise) => {
+    const { held, broken } = evidence[promise];
+    return [promise, { held: held * trialWeight, broken: broken * trialWeight }] as const;
+  });
+  return { ...evidence, ...Object.fromEntries(tallies) };
+}
+
+const trialWeight = 5;
+
 function atMost(observations: number, tally: Tally): Tally {
   const factor = Math.min(1, observations / Math.max(1, countOf(tally)));
   const scale = (count: number): number => Math.round(count * factor * 1000) / 1000;

@@ -251,15 +251,26 @@ describe("what is kept of entries", () => {
   test("a few that expired, and no more than that", () => {
     const expired = Array.from({ length: 100 }, (_, block) => entryAt(block + 10, "5m", 400_000));
     const lesson = learn({ state: stateWith(...expired), usage: usageOf(50, 0, { "5m": 6000 }) });
-    expect(lesson.state.entries).toHaveLength(33);
+    expect(lesson.state.entries).toHaveLength(17);
     expect(lesson.state.entries.at(-1)).toEqual({ ...entryAt(3, "5m", 0), tokens: 6000 });
   });
 
-  test("at most 512 in all, so that a session stays small", () => {
+  test("the last 32 that live, so that a session stays small", () => {
     const live = Array.from({ length: 600 }, (_, block) => entryAt(block + 10, "1h", 600 - block));
     const lesson = learn({ state: stateWith(...live), usage: usageOf(50, 0, { "5m": 6000 }) });
-    expect(lesson.state.entries).toHaveLength(512);
-    expect(lesson.state.entries.at(-1)).toEqual({ ...entryAt(3, "5m", 0), tokens: 6000 });
+    expect(lesson.state.entries).toEqual([
+      ...live.slice(-31),
+      { ...entryAt(3, "5m", 0), tokens: 6000 },
+    ]);
+  });
+
+  test("tools and system text as well, however long ago they were marked", () => {
+    const later = Array.from({ length: 40 }, (_, block) => entryAt(block + 10, "1h", 40 - block));
+    const otherTools = { ...entryAt(0, "1h", 600), key: "k0 with other tools" };
+    const state = stateWith(otherTools, ...later);
+    const lesson = learn({ state, usage: usageOf(50, 0, { "5m": 6000 }) });
+    expect(lesson.state.entries[0]).toEqual(otherTools);
+    expect(lesson.state.entries).toHaveLength(33);
   });
 });
 

@@ -117,6 +117,9 @@ function toModelState(kept: KeptModelState, { model, modelName }: Session): Mode
   };
 }
 
+/** The agent of `strata smoke`. What its trials show about a provider holds for every agent. */
+export const trialAgent = "strata smoke";
+
 /** What a session learned about the pace of its agent and the promises of a model's provider. */
 export interface Lesson {
   readonly pace: Pace;
