@@ -1,5 +1,5 @@
 // Opens the engine of a chat: as configured, in the session's folder; simulated sessions get a ledger of their own.
-import { resolve } from "node:path";
+import { resolve, dirname, join } from "node:path";
 import type { Environment } from "../../core/config/environment.ts";
 import { resolveAgent } from "../../core/config/resolve-agent.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
@@ -15,7 +15,7 @@ import { chooseLedgerPlace } from "../../host/ledger/choose-ledger-place.ts";
 import { findResumed } from "./session/find-resumed.ts";
 import type { Asks, OpenedChat } from "./run-chat.ts";
 import type { Permission } from "./session/confirmations.ts";
-import { fillWorkspace } from "./sample-workspace.ts";
+import { mkdir, writeFile } from "node:fs/promises";
 
 export async function openChat(
   input: CommandInput,
@@ -134,3 +134,26 @@ async function readSettings(
   );
   return { env: { ...io.env, ...Object.fromEntries(more) }, config };
 }
+
+export async function fillWorkspace(folder: string): Promise<void> {
+  for (const [name, text] of Object.entries(sampleFiles)) {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+}
+
+const sampleFiles: Readonly<Record<string, string>> = {
+  "AGENTS.md":
+    "# For agents\n\nLook before you answer. A new language comes with a test. Greetings stay on one line.\n",
+  ".strata/MEMORY.md": "The tests run with npm test.\n",
+  "README.md": "# Greeter\n\nSays hello in several languages. `npm test` runs the tests.\n",
+  "src/greet.ts":
+    'const greetings = { en: "Hello", de: "Hallo", fr: "Bonjour" };\n\n' +
+    "export function greet(name: string, language: keyof typeof greetings): string {\n" +
+    "  return `${greetings[language]}, ${name}!`;\n}\n",
+  "src/greet.test.ts":
+    'import { greet } from "./greet.ts";\n\n' +
+    'test("greets in French", () => {\n  expect(greet("Ada", "fr")).toBe("Bonjour, Ada!");\n});\n',
+  "notes/ideas.md": "- more languages\n- a greeting for the evening\n",
+};

@@ -5,7 +5,7 @@ import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { needSession } from "../need-session.ts";
-import { toJsonLine } from "../ledger/render-ledger.ts";
+import { printResult } from "../ledger/render-ledger.ts";
 import { useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
@@ -21,8 +21,7 @@ export const run: CommandBody = (input, io) => {
       return 0;
     }
     const deletion = await ledger.deleteSession(id, { withForks });
-    io.out(switches.has("json") ? toJsonLine(deletion) : render(deletion));
-    return 0;
+    return printResult(input, io, { value: deletion, text: render(deletion) });
   });
 };
 

@@ -5,7 +5,6 @@ export const smokeCommand: Command = {
   name: "smoke",
   summary:
     "Check with two turns that a provider writes to its cache, then reads from it and bills so",
-  operands: [],
   options: {
     model: {
       value: "ID",

@@ -71,6 +71,11 @@ describe("a reply as expected", () => {
         calls: 1,
         contents: { blocks: 4, messagesFrom: 1, hasImages: false, thinkingFrom: null },
         evidence: stateWith().evidence,
+        accounts: {
+          paid: { ours: 7675, "short tail": 7675, "long tail": 12_250, plain: 6150 },
+          promptTokensMax: 6150,
+          tails: [{ key: "k3", block: 3, shortMs: nowMs, longMs: nowMs }],
+        },
       },
       verdict: { kind: "as expected", expectedTokens: 0, reportedTokens: 0, promise: null },
       refuted: [],
@@ -246,15 +251,26 @@ describe("what is kept of entries", () => {
   test("a few that expired, and no more than that", () => {
     const expired = Array.from({ length: 100 }, (_, block) => entryAt(block + 10, "5m", 400_000));
     const lesson = learn({ state: stateWith(...expired), usage: usageOf(50, 0, { "5m": 6000 }) });
-    expect(lesson.state.entries).toHaveLength(33);
+    expect(lesson.state.entries).toHaveLength(17);
     expect(lesson.state.entries.at(-1)).toEqual({ ...entryAt(3, "5m", 0), tokens: 6000 });
   });
 
-  test("at most 512 in all, so that a session stays small", () => {
+  test("the last 32 that live, so that a session stays small", () => {
     const live = Array.from({ length: 600 }, (_, block) => entryAt(block + 10, "1h", 600 - block));
     const lesson = learn({ state: stateWith(...live), usage: usageOf(50, 0, { "5m": 6000 }) });
-    expect(lesson.state.entries).toHaveLength(512);
-    expect(lesson.state.entries.at(-1)).toEqual({ ...entryAt(3, "5m", 0), tokens: 6000 });
+    expect(lesson.state.entries).toEqual([
+      ...live.slice(-31),
+      { ...entryAt(3, "5m", 0), tokens: 6000 },
+    ]);
+  });
+
+  test("tools and system text as well, however long ago they were marked", () => {
+    const later = Array.from({ length: 40 }, (_, block) => entryAt(block + 10, "1h", 40 - block));
+    const otherTools = { ...entryAt(0, "1h", 600), key: "k0 with other tools" };
+    const state = stateWith(otherTools, ...later);
+    const lesson = learn({ state, usage: usageOf(50, 0, { "5m": 6000 }) });
+    expect(lesson.state.entries[0]).toEqual(otherTools);
+    expect(lesson.state.entries).toHaveLength(33);
   });
 });
 
@@ -345,10 +361,11 @@ describe("a step: an entry for an hour after a prefix for five minutes", () => {
 });
 
 describe("the accounts of a session", () => {
-  test("are kept for plans that look at them, and for no others", () => {
+  test("are kept where a provider reports cache usage and has two lifetimes", () => {
     const usage = usageOf(50, 0, { "5m": 6000 });
-    expect(learn({ usage }).state.accounts).toBeUndefined();
-    expect(learn({ usage, policy: "adaptive" }).state.accounts?.paid).toEqual({
+    expect(learn({ usage, reportsCache: false }).state.accounts).toBeUndefined();
+    expect(learn({ usage, model: olderGpt }).state.accounts).toBeUndefined();
+    expect(learn({ usage }).state.accounts?.paid).toEqual({
       ours: 7550,
       "short tail": 7550,
       "long tail": 12_050,

@@ -16,7 +16,14 @@ import type { CacheRules } from "../models/cache-rules.ts";
 import type { CachePlan, ExpectedBill } from "./cache-plan.ts";
 import { noAccounts, settleAccounts, tailLifetimes } from "./accounts.ts";
 import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
-import { entriesByBlock, expectBill, isFirm, keepsEveryPrefix, tailOf } from "./expect-bill.ts";
+import {
+  entriesByBlock,
+  expectBill,
+  foundationEnd,
+  isFirm,
+  keepsEveryPrefix,
+  tailOf,
+} from "./expect-bill.ts";
 import type { Hit } from "./find-hit.ts";
 import { findReadable } from "./prompt-contents.ts";
 
@@ -71,8 +78,6 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
     verdict.promise === null || rules.automatic?.bestEffort === true
       ? state.evidence
       : addEvidence(state.evidence, verdict.promise, verdict.kind !== "read less");
-  const tail = plan.markers.findLast(({ slot }) => slot === "tail")?.block ?? tailOf(blocks);
-  const key = tail < 0 ? undefined : blocks.at(tail)?.key;
   return {
     state: {
       entries: nextEntries(
@@ -80,8 +85,9 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
         bill,
         startMs,
         reportsCache ? exactTokensOf(bill, usage) : new Map(),
+        foundationEnd(blocks),
       ),
-      lastTail: key === undefined ? null : { key, block: tail },
+      lastTail: findLastTail(plan, blocks),
       measured: measured ?? state.measured,
       lastStartMs: startMs,
       calls: state.calls + 1,
@@ -99,14 +105,24 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   };
 }
 
-/** Only plans that look at the accounts need them. Without reported cache usage there is nothing to compare. */
+/** Where the repeated part of a call ends. */
+export function findLastTail(
+  { markers }: Pick<CachePlan, "markers">,
+  blocks: BlockList,
+): CacheState["lastTail"] {
+  const block = markers.findLast(({ slot }) => slot === "tail")?.block ?? tailOf(blocks);
+  const key = block < 0 ? undefined : blocks.at(block)?.key;
+  return key === undefined ? null : { key, block };
+}
+
+/** Without reported cache usage, or with one lifetime, there is nothing to compare. */
 function accountsAfter(
-  { state, plan, blocks, rules, usage, reportsCache, startMs }: AnsweredCall,
+  { state, blocks, rules, usage, reportsCache, startMs }: AnsweredCall,
   measured: Measured | null,
 ): Pick<CacheState, "accounts"> {
   const { accounts = noAccounts } = state;
-  const isAsked = plan.account !== undefined && reportsCache && tailLifetimes(rules) !== null;
-  if (!isAsked) return state.accounts === undefined ? {} : { accounts };
+  const isKnown = reportsCache && tailLifetimes(rules) !== null;
+  if (!isKnown) return state.accounts === undefined ? {} : { accounts };
   const ruler = createRuler(blocks, measured ?? state.measured);
   const question = { blocks, rules, ruler, tail: tailOf(blocks), nowMs: startMs };
   return { accounts: settleAccounts(accounts, question, usage) };
@@ -278,15 +294,16 @@ function measure({ usage, blocks, plan }: AnsweredCall, bill: ExpectedBill): Mea
   return key !== undefined && tokens > 0 ? { key, block, tokens } : null;
 }
 
-/** The limit of known entries. The longest unused are dropped first. */
-const entriesMax = 512;
-const expiredMax = 32;
+/** They are stored with every call, so they are few. The longest unused are dropped first. */
+const liveMax = 32;
+const expiredMax = 16;
 
 function nextEntries(
   known: readonly KnownEntry[],
   bill: ExpectedBill,
   startMs: number,
   exactTokens: ReadonlyMap<number, number>,
+  head: number,
 ): readonly KnownEntry[] {
   const refreshed = new Set(bill.refreshed);
   const counted = (entry: KnownEntry): KnownEntry => {
@@ -302,9 +319,11 @@ function nextEntries(
     else (isLive(entry, startMs) ? live : expired).push(entry);
   }
   // Each list is already ordered, longest unused first.
-  return [...expired.slice(-expiredMax), ...live, ...touched, ...bill.written.map(counted)].slice(
-    -entriesMax,
-  );
+  const used = [...live, ...touched, ...bill.written.map(counted)];
+  // After a compaction the prompt begins with tools and system text again, however long they were not marked.
+  const isKept = ({ block }: KnownEntry, index: number): boolean =>
+    index >= used.length - liveMax || block <= head;
+  return [...expired.slice(-expiredMax), ...used.filter(isKept)];
 }
 
 /** Blocks with an exact count in the reply: the end of the read part and of the last write. */

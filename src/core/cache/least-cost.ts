@@ -58,7 +58,8 @@ function inOrderOfRank(
   }
   if (choice.tail === null) return candidates;
   const guard = guardOf(places, question);
-  if (guard !== -1) add("guard", guard, short.lifetime, "read if the last block comes back changed");
+  if (guard !== -1)
+    add("guard", guard, short.lifetime, "read if the last block comes back changed");
   const hasSlot = (): boolean => candidates.length < (question.rules.markers?.markersMax ?? 0);
   const tools = hasSlot() ? toolsEnd(question) : -1;
   if (tools !== -1 && tools !== head) {

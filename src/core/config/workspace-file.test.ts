@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { treeOf } from "../../edge/config/test-kit.ts";
 import { describeProblem } from "./config-problem.ts";
 import { flag } from "./leaves.ts";
-import { toNormalSpelling } from "./normal-spelling.ts";
+import { toNormalSpelling } from "./read-config.ts";
 import { readConfig } from "./read-config.ts";
 import { schema } from "./schema.ts";
 import { group } from "./sections.ts";

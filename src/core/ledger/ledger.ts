@@ -176,6 +176,8 @@ export interface WithCall {
   /** The session's state: anchors, pace, refuted promises, calibration. */
   readonly stateJson?: JsonText;
   readonly events?: readonly StrataEvent[];
+  /** Ends the turn with this call, as `close` does. */
+  readonly end?: Omit<TurnEnd, "stateJson">;
 }
 
 /** Recorded in the same transaction as a call without a turn. */

@@ -7,11 +7,12 @@ import type { PricedModel } from "../../core/models/cost.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { requireLeasts } from "../../core/tools/check-limits.ts";
 import { createBoundedLabel, unknownValue, type BoundedLabel } from "./bounded-label.ts";
-import { countEvent } from "./count-event.ts";
 import type { CountContext, LabelName } from "./count-context.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
 import { createPending } from "./pending.ts";
 import { createWorkspaceReader, type CountedCache } from "./workspace-metrics.ts";
+import * as agents from "./count-agents.ts";
+import * as calls from "./count-calls.ts";
 
 export interface Metrics {
   /** Handler for `bus.subscribe`. Pass every event once. Uncountable events count in `strata_metrics_unread_total`. */
@@ -132,4 +133,58 @@ function isCountable(event: unknown): event is StrataEvent {
 
 function typeOf({ type }: { readonly type: unknown }): string {
   return isEventType(type) ? type : unknownValue;
+}
+
+/** Types without a metric of their own count in `strata_events_total` only. */
+function countEvent(event: StrataEvent, context: CountContext): void {
+  switch (event.type) {
+    case "llm.call_started":
+      return calls.countCallStarted(event, context);
+    case "llm.call_completed":
+      return calls.countCallCompleted(event, context);
+    case "llm.call_failed":
+      return calls.countCallFailed(event, context);
+    case "cache.miss":
+      return calls.countMiss(event, context);
+    case "cache.warmed":
+      return calls.countWarmed(event, context);
+    case "turn.completed":
+    case "turn.failed":
+    case "turn.cancelled":
+    case "turn.interrupted":
+    case "turn.abandoned":
+      return agents.countTurnEnd(event, context);
+    case "tool.called":
+    case "tool.confirmation_requested":
+      return agents.countToolNamed(event, context);
+    case "tool.completed":
+    case "tool.failed":
+      return agents.countToolEnd(event, context);
+    case "memory.updated":
+    case "memory.eviction":
+      return agents.countMemory(event, context);
+    case "skill.loaded":
+    case "skill.search":
+    case "skill.modified":
+      return agents.countSkill(event, context);
+    case "compaction.completed":
+    case "compaction.failed":
+    case "compaction.skipped":
+      return agents.countCompaction(event, context);
+    case "session.created":
+    case "session.resumed":
+    case "session.ended":
+    case "session.forked":
+    case "session.archived":
+    case "session.deleted":
+    case "queue.dropped":
+    case "turn.started":
+    case "turn.resumed":
+    case "route.decided":
+    case "spending.cap_reached":
+    case "tool.input_invalid":
+    case "tool.confirmation_resolved":
+    case "compaction.started":
+    case "memory.unreadable":
+  }
 }

@@ -4,14 +4,7 @@ import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { Bill, BilledMarker, Billing, EntryView, MarkerOutcome, OpenBill } from "./bill.ts";
 import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.ts";
-import {
-  explainMiss,
-  findByBoundaries,
-  findByPositions,
-  type Books,
-  type Examined,
-  type Hit,
-} from "./find-hit.ts";
+import * as hits from "./find-hit.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
 import { createStepBilling } from "./step-billing.ts";
@@ -31,7 +24,7 @@ const implicitOnly: MarkerRules = {
 export function createBilling(options: Partial<BillingOptions> = {}): Billing {
   const readings: BillingOptions = { ...stingyBilling, ...options };
   const store = createEntryStore(readings);
-  const books: Books = { store, pending: new Map(), options: readings };
+  const books: hits.Books = { store, pending: new Map(), options: readings };
   const steps = createStepBilling(readings);
   return {
     open: (request) => {
@@ -62,14 +55,14 @@ function toView(entry: Entry, state: EntryView["state"], options: BillingOptions
   return { key, lifetime, tokens, writtenBy, expiresMs, state };
 }
 
-function openMarked(request: BillableRequest, rules: MarkerRules, books: Books): OpenBill {
+function openMarked(request: BillableRequest, rules: MarkerRules, books: hits.Books): OpenBill {
   const { store, pending, options } = books;
   const { examined, marked } = examine(request, rules, options);
   const { lookback } = rules;
   const hit =
     lookback.kind === "positions"
-      ? findByPositions(examined, lookback, books)
-      : findByBoundaries(examined, lookback, books);
+      ? hits.findByPositions(examined, lookback, books)
+      : hits.findByBoundaries(examined, lookback, books);
   const marking: Marking = { examined, hit, books, touched: new Set(hit?.entries), written: [] };
   const markers = marked.map((marker): BilledMarker => ({
     ...marker,
@@ -77,15 +70,18 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
     position: examined.positions[marker.block] ?? marker.block,
     outcome: markerOutcome(marker, marking),
   }));
-  const reason = explainMiss(examined, hit, markers, books);
+  const reason = hits.explainMiss(examined, hit, markers, books);
   const { touched, written } = marking;
   for (const entry of touched) {
-    entry.open.set(marking, request.startMs);
+    entry.open.push(request);
     store.use(entry);
   }
   for (const { entry } of written) pending.set(entry.key, entry);
   const close = (): void => {
-    for (const entry of touched) entry.open.delete(marking);
+    for (const { open } of touched) {
+      const place = open.indexOf(request);
+      if (place !== -1) open.splice(place, 1);
+    }
     for (const { entry } of written)
       if (pending.get(entry.key) === entry) pending.delete(entry.key);
   };
@@ -110,8 +106,8 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
 }
 
 function billTokens(
-  { request, cumulative }: Examined,
-  hit: Hit | null,
+  { request, cumulative }: hits.Examined,
+  hit: hits.Hit | null,
   written: readonly Write[],
 ): Omit<Bill, "markers" | "reason"> {
   const totalTokens = cumulative.at(-1) ?? 0;
@@ -133,7 +129,7 @@ function examine(
   request: BillableRequest,
   rules: MarkerRules,
   options: BillingOptions,
-): { readonly examined: Examined; readonly marked: readonly BillableMarker[] } {
+): { readonly examined: hits.Examined; readonly marked: readonly BillableMarker[] } {
   const minimum = request.model.cache.minimumTokens ?? 0;
   const prompt = keyedPromptOf(request, options);
   const implicit = implicitMarker(request);
@@ -173,9 +169,9 @@ function isExplicitAt({ origin, block: at }: BillableMarker, block: number): boo
 }
 
 interface Marking {
-  readonly examined: Examined;
-  readonly hit: Hit | null;
-  readonly books: Books;
+  readonly examined: hits.Examined;
+  readonly hit: hits.Hit | null;
+  readonly books: hits.Books;
   /** Entries whose lifetime restarts. */
   readonly touched: Set<Entry>;
   /** Entries that appear when the response begins. */
@@ -245,7 +241,7 @@ function newEntry(
     lifetimeMs: seconds * 1000,
     writtenBy: request.id,
     settledMs: request.startMs,
-    open: new Map(),
+    open: [],
   };
 }
 

@@ -35,17 +35,15 @@ export const stingyBilling: BillingOptions = {
   entriesMax: 1_000_000,
 };
 
-type Reader<Option> = (value: unknown, place: string) => Option;
-
-const readers: { readonly [Name in keyof BillingOptions]: Reader<BillingOptions[Name]> } = {
-  clock: oneOf("request start", "response end"),
+const readers: { readonly [Name in keyof BillingOptions]: read.Reader<BillingOptions[Name]> } = {
+  clock: read.choice(["request start", "response end"]),
   graceMs: read.count,
-  markerBeforeHit: oneOf("refreshes only", "writes"),
-  crossLifetime: oneOf("found", "not found"),
-  entryLives: oneOf("as its marker says", "as its shortest part"),
-  entryInsideRun: oneOf("at the run's position", "only at the run's end"),
-  toolRuns: oneOf("by route", "every block"),
-  toolDefinitions: oneOf("positions", "one position"),
+  markerBeforeHit: read.choice(["refreshes only", "writes"]),
+  crossLifetime: read.choice(["found", "not found"]),
+  entryLives: read.choice(["as its marker says", "as its shortest part"]),
+  entryInsideRun: read.choice(["at the run's position", "only at the run's end"]),
+  toolRuns: read.choice(["by route", "every block"]),
+  toolDefinitions: read.choice(["positions", "one position"]),
   entriesMax: read.count,
 };
 
@@ -57,8 +55,4 @@ export function parseBillingOptions(value: unknown, place: string): Partial<Bill
       [name, read.optional<string | number>(given[name], `${place}.${name}`, reader)] as const,
   );
   return Object.fromEntries(options.filter(([, option]) => option !== null));
-}
-
-function oneOf<Choice extends string>(...choices: Choice[]): Reader<Choice> {
-  return (option, place) => read.oneOf(option, choices, place);
 }

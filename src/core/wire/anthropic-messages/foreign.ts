@@ -1,6 +1,5 @@
 // Recognises and reads requests of the Messages API from any client.
 import * as json from "../../message/json-tree.ts";
-import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 import type { ForeignReader } from "../foreign/foreign-reader.ts";
 import { readMessagesShape } from "./read-foreign.ts";
 import { markerJson } from "./schema.ts";
@@ -29,7 +28,7 @@ export const foreign: ForeignReader = {
   },
 };
 
-function hasSigns(body: JsonObject): boolean {
+function hasSigns(body: json.JsonObject): boolean {
   return (
     ownMembers.some((member) => json.hasMember(body, member)) ||
     json.listOf(body, "tools").some((tool) => json.hasMember(tool, "input_schema")) ||
@@ -59,7 +58,7 @@ const ownTypes: ReadonlySet<string> = new Set([
   "image",
 ]);
 
-function hasOwnContent(message: JsonNode): boolean {
+function hasOwnContent(message: json.JsonNode): boolean {
   return json
     .listOf(message, "content")
     .some((part) => ownTypes.has(json.textOf(part, "type") ?? ""));

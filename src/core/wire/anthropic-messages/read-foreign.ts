@@ -9,13 +9,15 @@ import {
   type StrayMarker,
 } from "../foreign/foreign-request.ts";
 import * as json from "../../message/json-tree.ts";
-import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 import { countedBlock } from "./foreign-counting.ts";
 import { renderBlock, renderTool, type DeferredTools } from "./foreign-rendering.ts";
 import { readMessagesSettings } from "./foreign-settings.ts";
 import { kindOfType } from "./schema.ts";
 
-export function readMessagesShape(root: JsonObject, model: ModelAbilities | undefined): ReadShape {
+export function readMessagesShape(
+  root: json.JsonObject,
+  model: ModelAbilities | undefined,
+): ReadShape {
   const tools = readTools(root);
   const messages = json.listOf(root, "messages");
   const lastUser = messages.findLastIndex((message) => json.textOf(message, "role") === "user");
@@ -49,7 +51,7 @@ interface ReadTools {
 }
 
 /** Deferred tools are not in the prompt until a block names them. */
-function readTools(root: JsonObject): ReadTools {
+function readTools(root: json.JsonObject): ReadTools {
   const shown: BlockDraft[] = [];
   const web: BlockDraft[] = [];
   const deferred = new Map<string, string>();
@@ -80,7 +82,7 @@ function readTools(root: JsonObject): ReadTools {
   return { drafts: [...shown, ...web], deferred, stray };
 }
 
-function readSystem(root: JsonObject, deferred: DeferredTools): readonly BlockDraft[] {
+function readSystem(root: json.JsonObject, deferred: DeferredTools): readonly BlockDraft[] {
   return endMessage(
     contentOf(json.memberOf(root, "system")).map((block, index) => {
       const path = `system.${index}`;
@@ -97,7 +99,7 @@ interface MessageSetting {
 }
 
 function readMessage(
-  message: JsonNode,
+  message: json.JsonNode,
   index: number,
   { deferred, hasLaterUser }: MessageSetting,
 ): readonly BlockDraft[] {
@@ -121,7 +123,7 @@ function readMessage(
 }
 
 /** Settings among the messages cost nothing, but they apply to the messages after them. */
-function configDraft(config: JsonNode, path: string, role: PromptRole): BlockDraft {
+function configDraft(config: json.JsonNode, path: string, role: PromptRole): BlockDraft {
   return {
     path: `${path}.output_config`,
     section: "output settings",
@@ -137,14 +139,14 @@ function configDraft(config: JsonNode, path: string, role: PromptRole): BlockDra
 }
 
 /** A text equals a list with one text block; an empty text equals an empty list. */
-function contentOf(content: JsonNode | undefined): readonly JsonNode[] {
+function contentOf(content: json.JsonNode | undefined): readonly json.JsonNode[] {
   if (content === undefined) return [];
   if (content.kind === "list") return content.items;
   return content.kind === "string" && content.text === "" ? [] : [content];
 }
 
 function readBlock(
-  block: JsonNode,
+  block: json.JsonNode,
   place: { readonly path: string; readonly role: PromptRole; readonly deferred: DeferredTools },
 ): BlockDraft {
   const kind = kindOf(block);
@@ -164,13 +166,13 @@ function readBlock(
   };
 }
 
-function kindOf(block: JsonNode): BlockKind {
+function kindOf(block: json.JsonNode): BlockKind {
   if (block.kind === "string") return "text";
   const kind = kindOfType(json.textOf(block, "type") ?? "");
   return kind === "text" && json.textOf(block, "text") === "" ? "empty text" : kind;
 }
 
-function sectionOf(kind: BlockKind, block: JsonNode, message: string): string {
+function sectionOf(kind: BlockKind, block: json.JsonNode, message: string): string {
   if (kind === "tool_use") return `use of ${json.textOf(block, "name") ?? "a tool"} in ${message}`;
   if (kind === "tool_result") return `tool result in ${message}`;
   return kind === "text" || kind === "empty text" ? message : `${kind} in ${message}`;

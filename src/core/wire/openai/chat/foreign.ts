@@ -1,6 +1,5 @@
 // Recognises and reads requests of Chat Completions from any client.
 import * as json from "../../../message/json-tree.ts";
-import type { JsonNode, JsonObject } from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
 import { markWords } from "../cache.ts";
 import { readChatShape } from "./read-foreign.ts";
@@ -23,7 +22,7 @@ export const foreign: ForeignReader = {
   },
 };
 
-function hasSigns(body: JsonObject): boolean {
+function hasSigns(body: json.JsonObject): boolean {
   return (
     ownMembers.some((member) => json.hasMember(body, member)) ||
     json.listOf(body, "tools").some((tool) => json.hasMember(tool, "function")) ||
@@ -49,7 +48,7 @@ const ownMembers: readonly string[] = [
 ];
 
 /** No other protocol takes a system message at the beginning of its messages. */
-function isOwnMessage(message: JsonNode, index: number): boolean {
+function isOwnMessage(message: json.JsonNode, index: number): boolean {
   const role = json.textOf(message, "role");
   if (role === "developer" || role === "tool" || role === "function") return true;
   return (role === "system" && index === 0) || json.hasMember(message, "tool_calls");

@@ -2,11 +2,10 @@
 import type { PromptRole } from "../../../assembly/prompt-block.ts";
 import { endMessage, type BlockDraft, type ReadShape } from "../../foreign/foreign-request.ts";
 import * as json from "../../../message/json-tree.ts";
-import type { JsonNode, JsonObject } from "../../../message/json-tree.ts";
 import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
 import { readParts, readTools, type PartsPlace } from "../foreign-parts.ts";
 
-export function readChatShape(root: JsonObject): ReadShape {
+export function readChatShape(root: json.JsonObject): ReadShape {
   const messages = json.listOf(root, "messages");
   const firstOther = messages.findIndex((message) => roleOf(message) !== "system");
   const leading = firstOther === -1 ? messages.length : firstOther;
@@ -23,14 +22,14 @@ export function readChatShape(root: JsonObject): ReadShape {
   };
 }
 
-function roleOf(message: JsonNode): PromptRole {
+function roleOf(message: json.JsonNode): PromptRole {
   const role = json.textOf(message, "role");
   if (role === "system" || role === "developer") return "system";
   return role === "assistant" ? "assistant" : "user";
 }
 
 function readMessage(
-  message: JsonNode,
+  message: json.JsonNode,
   index: number,
   { isLeading, lifetime }: { readonly isLeading: boolean } & Pick<PartsPlace, "lifetime">,
 ): readonly BlockDraft[] {
@@ -56,9 +55,9 @@ function readMessage(
   ]);
 }
 
-const nothing: JsonNode = { kind: "string", text: "" };
+const nothing: json.JsonNode = { kind: "string", text: "" };
 
-function readCall(call: JsonNode, path: string): BlockDraft {
+function readCall(call: json.JsonNode, path: string): BlockDraft {
   const made =
     json.memberOf(call, json.textOf(call, "type") ?? "function") ?? json.memberOf(call, "function");
   const name = json.textOf(made, "name") ?? "";

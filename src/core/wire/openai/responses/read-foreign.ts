@@ -5,11 +5,10 @@ import { StrataError } from "../../../strata-error.ts";
 import type { Lifetime } from "../../../message/usage.ts";
 import type { BlockDraft, ReadShape } from "../../foreign/foreign-request.ts";
 import * as json from "../../../message/json-tree.ts";
-import type { JsonNode, JsonObject } from "../../../message/json-tree.ts";
 import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
 import { countedResult, readParts, readTools } from "../foreign-parts.ts";
 
-export function readResponsesShape(root: JsonObject): ReadShape {
+export function readResponsesShape(root: json.JsonObject): ReadShape {
   const lifetime = ownLifetimeOf(root) ?? "30m";
   const instructions = readParts(json.memberOf(root, "instructions"), {
     path: "instructions",
@@ -33,7 +32,7 @@ export function readResponsesShape(root: JsonObject): ReadShape {
 }
 
 /** A text is one message of the user. */
-function inputOf(root: JsonObject): readonly JsonNode[] {
+function inputOf(root: json.JsonObject): readonly json.JsonNode[] {
   const input = json.memberOf(root, "input");
   if (input === undefined) return [];
   if (input.kind === "list") return input.items;
@@ -45,7 +44,7 @@ function inputOf(root: JsonObject): readonly JsonNode[] {
   );
 }
 
-function isInitial(item: JsonNode): boolean {
+function isInitial(item: json.JsonNode): boolean {
   const role = json.textOf(item, "role");
   return (
     json.textOf(item, "type") === "additional_tools" || role === "developer" || role === "system"
@@ -53,7 +52,7 @@ function isInitial(item: JsonNode): boolean {
 }
 
 function readItem(
-  item: JsonNode,
+  item: json.JsonNode,
   index: number,
   isLeading: boolean,
   lifetime: Lifetime,
@@ -84,7 +83,7 @@ function readItem(
 }
 
 function readMessage(
-  item: JsonNode,
+  item: json.JsonNode,
   index: number,
   isLeading: boolean,
   lifetime: Lifetime,
@@ -106,7 +105,7 @@ function readMessage(
   });
 }
 
-function readOther(item: JsonNode, type: string, path: string): BlockDraft {
+function readOther(item: json.JsonNode, type: string, path: string): BlockDraft {
   const kind = kindOfItem(type);
   const counted = countedItem(item, kind, type);
   const name = json.textOf(item, "name") ?? type;
@@ -136,7 +135,7 @@ function kindOfItem(type: string): BlockKind {
 }
 
 /** Undefined if the text is enough. */
-function countedItem(item: JsonNode, kind: BlockKind, type: string): Block | undefined {
+function countedItem(item: json.JsonNode, kind: BlockKind, type: string): Block | undefined {
   const sealed = json.textOf(item, "encrypted_content") ?? "";
   if (kind === "thinking") return { type: "thinking", text: summaryOf(item), signature: sealed };
   if (kind === "compaction") return { type: "opaque", json: sealed };
@@ -150,14 +149,14 @@ function countedItem(item: JsonNode, kind: BlockKind, type: string): Block | und
   return countedResult([{ type: "text", text: output }]);
 }
 
-function jsonOf(node: JsonNode | undefined, absent: JsonText): JsonText {
+function jsonOf(node: json.JsonNode | undefined, absent: JsonText): JsonText {
   return node === undefined ? absent : json.compactJson(node);
 }
 
 const notShown: ReadonlySet<string> = new Set(["id", "status", "prompt_cache_breakpoint"]);
 const referenceNotShown: ReadonlySet<string> = new Set(["status"]);
 
-function otherText(item: JsonNode, type: string): string {
+function otherText(item: json.JsonNode, type: string): string {
   if (type === "reasoning") return json.textOf(item, "encrypted_content") ?? summaryOf(item);
   // A reference is nothing but an id.
   return json.compactJson(
@@ -166,7 +165,7 @@ function otherText(item: JsonNode, type: string): string {
   );
 }
 
-function summaryOf(item: JsonNode): string {
+function summaryOf(item: json.JsonNode): string {
   return json
     .listOf(item, "summary")
     .map((part) => json.textOf(part, "text") ?? "")

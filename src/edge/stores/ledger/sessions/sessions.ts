@@ -142,7 +142,7 @@ export async function setStatus(
             sessionId: id,
             payload: { reason: "user_request", ...sessionCounts(record) },
           }),
-    landed: landedRow("sessions", { id, status }),
+    landed: () => landedRow("sessions", { id, status }),
   });
   if (result.kind !== "done") {
     throw conflict(

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { entriesByBlock, expectBill } from "../cache/expect-bill.ts";
-import type { KnownEntry } from "../cache/cache-state.ts";
-import type { Usage } from "../message/usage.ts";
-import type { ForeignRequest } from "../wire/foreign/foreign-request.ts";
-import { readRequest } from "../wire/foreign/read-request.ts";
+import { entriesByBlock, expectBill } from "../src/core/cache/expect-bill.ts";
+import type { KnownEntry } from "../src/core/cache/cache-state.ts";
+import type { Usage } from "../src/core/message/usage.ts";
+import type { ForeignRequest } from "../src/core/wire/foreign/foreign-request.ts";
+import { readRequest } from "../src/core/wire/foreign/read-request.ts";
 import {
   goOn,
   marker,
@@ -15,8 +15,8 @@ import {
   tool,
   usageOf,
   type MessagesBody,
-} from "./test-kit.ts";
-import { createTracker, type Tracker } from "./tracker.ts";
+} from "../src/core/diagnosis/test-kit.ts";
+import { createTracker, type Tracker } from "../harness/session-tracker.ts";
 
 const tail = 3568;
 

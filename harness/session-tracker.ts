@@ -1,15 +1,19 @@
-// Watches sessions call by call and reports cache misses. Memory is bounded.
-import { assert } from "../assert.ts";
-import type { Usage } from "../message/usage.ts";
-import type { ModelFacts } from "../models/model-facts.ts";
-import { explainCall } from "./explain-call.ts";
-import type { Explanation } from "./explanation.ts";
-import type { TextOfHash } from "./find-divergence.ts";
-import type { ForeignBlock, ForeignRequest } from "../wire/foreign/foreign-request.ts";
-import { viewPrompt, type PromptView } from "./prompt-view.ts";
-import { rememberCall, type RememberedBlock, type RememberedCall } from "./remember-call.ts";
-import type { ContentHash } from "../hash.ts";
-import { detach } from "./excerpt.ts";
+// Watches sessions call by call and reports cache misses, as a proxy in front of a provider would. Memory is bounded.
+import { assert } from "../src/core/assert.ts";
+import type { Usage } from "../src/core/message/usage.ts";
+import type { ModelFacts } from "../src/core/models/model-facts.ts";
+import { explainCall } from "../src/core/diagnosis/explain-call.ts";
+import type { Explanation } from "../src/core/diagnosis/explanation.ts";
+import type { TextOfHash } from "../src/core/diagnosis/find-divergence.ts";
+import type { ForeignBlock, ForeignRequest } from "../src/core/wire/foreign/foreign-request.ts";
+import { viewPrompt, type PromptView } from "../src/core/diagnosis/prompt-view.ts";
+import {
+  rememberCall,
+  type RememberedBlock,
+  type RememberedCall,
+} from "../src/core/diagnosis/remember-call.ts";
+import type { ContentHash } from "../src/core/hash.ts";
+import { detach } from "../src/core/diagnosis/excerpt.ts";
 
 export interface TrackerLimits {
   readonly sessionsMax: number;
