@@ -75,7 +75,7 @@ test("--yes without the question it answers is refused", async () => {
 test("nothing is sent before the question is answered, and the question names the price", async () => {
   const env = makeEnv();
   await expect(tryReal(env, {})).rejects.toThrow(
-    /^Four calls to claude-haiku-5-5 of anthropic over about six minutes cost at most \$0\.0\d\. Send them\? There is no terminal to ask on$/,
+    /^Four calls to claude-haiku-5-5 of anthropic over about six minutes cost at most \$0\.0\d\d\. Send them\? There is no terminal to ask on$/,
   );
 });
 

@@ -97,7 +97,7 @@ async function runTrial(trial: LifetimesTrial, host: Host, clock: TrialClock): P
   const first = await engine.openWith("latest-user", id);
   const { model, thread } = first.session;
   const most = needPrice(model, thread.end.tokens, clock.now());
-  const question = `Four calls to ${model.id} of ${model.provider} over about six minutes cost at most ${formatUsdRounded(most, 2)}. Send them?`;
+  const question = `Four calls to ${model.id} of ${model.provider} over about six minutes cost at most ${formatUsdRounded(most, 3)}. Send them?`;
   if (!isSimulated && !(await confirm(question, input.switches.has("yes")))) {
     io.error("Nothing was sent.\n");
     return 0;
@@ -145,7 +145,7 @@ async function openTrialEngine(
   id: string,
 ): Promise<TrialEngine> {
   const counter = await loadO200k();
-  const system = `Trial ${id}.\n${"Every answer is one short sentence about prompt caches and nothing else. ".repeat(450)}`;
+  const system = `Trial ${id}.\n${"Every answer is one short sentence about prompt caches and nothing else. ".repeat(300)}`;
   let policy: PolicyName = "none";
   const engine = createEngine(
     () => {

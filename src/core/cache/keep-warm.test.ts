@@ -7,7 +7,11 @@ import { noWarmBooks, type WarmBooks } from "./warm-books.ts";
 
 const human = openPace("human");
 /** Most calls come seven minutes after the one before. */
-const late = Array.from({ length: 392 }).reduce<Pace>((pace) => learnPace(pace, 420_000), human);
+const late = afterGaps(392, 420_000);
+
+function afterGaps(count: number, gapMs: number): Pace {
+  return Array.from({ length: count }).reduce<Pace>((pace) => learnPace(pace, gapMs), human);
+}
 
 describe("repeating a prefix before it expires", () => {
   test("costs more than it saves where nearly every call comes in time", () => {
@@ -129,22 +133,22 @@ describe("refreshing the prefix of a session that waits", () => {
   test("under least-cost markers may cost 6 % of a session with eight calls, and 2 % of a shorter one", () => {
     const planned = { ...question, markers: "least-cost" as const };
     const books = { ...noWarmBooks, paidPicoUsd: 55_000_000_000n };
-    const after = (gaps: number): Pace =>
-      Array.from({ length: gaps }).reduce<Pace>((pace) => learnPace(pace, 60_000), human);
-    expect(decideRefresh({ ...planned, books, pace: after(7) })).toMatchObject({ pays: true });
-    expect(decideRefresh({ ...planned, books, pace: after(6) })).toMatchObject({ pays: false });
+    expect(decideRefresh({ ...planned, books, pace: afterGaps(7, 60_000) })).toMatchObject({
+      pays: true,
+    });
+    expect(decideRefresh({ ...planned, books, pace: afterGaps(6, 60_000) })).toMatchObject({
+      pays: false,
+    });
     const less = { ...books, paidPicoUsd: 54_999_999_999n };
-    expect(decideRefresh({ ...planned, books: less, pace: after(7) })).toMatchObject({
+    expect(decideRefresh({ ...planned, books: less, pace: afterGaps(7, 60_000) })).toMatchObject({
       pays: false,
     });
   });
 
   test("under least-cost markers counts on the pauses of the agent the more it has seen", () => {
     const planned = { ...question, markers: "least-cost" as const };
-    const hours = (pauses: number): Pace =>
-      Array.from({ length: pauses }).reduce<Pace>((pace) => learnPace(pace, 5_000_000), human);
     const told = [0, 3, 30].map((pauses) =>
-      decideRefresh({ ...planned, pace: hours(pauses) })?.reason.slice(0, 4),
+      decideRefresh({ ...planned, pace: afterGaps(pauses, 5_000_000) })?.reason.slice(0, 4),
     );
     expect(told).toEqual(["35 %", "19 %", "4 % "]);
   });
