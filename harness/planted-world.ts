@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Explanation } from "../src/core/diagnosis/explanation.ts";
 import { readRequest } from "../src/core/wire/foreign/read-request.ts";
-import { createTracker, type Tracker } from "../src/core/diagnosis/tracker.ts";
+import { createTracker, type Tracker } from "./session-tracker.ts";
 import type { Usage } from "../src/core/message/usage.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import { readUsage } from "../src/core/wire/anthropic-messages/usage.ts";

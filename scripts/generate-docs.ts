@@ -53,7 +53,7 @@ function renderCommand(command: Command): string[] {
     "",
     `${command.summary}.${command.alias === undefined ? "" : ` Also: \`strata ${command.alias}\`.`}`,
     "",
-    ...command.operands.map(({ name, meaning }) => `- \`${name}\`: ${meaning}`),
+    ...(command.operands ?? []).map(({ name, meaning }) => `- \`${name}\`: ${meaning}`),
     ...options.map(([name, spec]) => `- \`${spellOption(name, spec)}\`: ${spec.meaning}`),
     "",
     "```sh",

@@ -173,5 +173,3 @@ export { markRequest } from "./core/wire/foreign/mark-request.ts";
 export type * from "./core/wire/foreign/mark-request.ts";
 export { readRequest } from "./core/wire/foreign/read-request.ts";
 export type * from "./core/wire/foreign/foreign-request.ts";
-export { createTracker } from "./core/diagnosis/tracker.ts";
-export type * from "./core/diagnosis/tracker.ts";

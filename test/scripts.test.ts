@@ -106,7 +106,10 @@ describe("the last line of .ci/run", () => {
       failureMessages: ["expected 1 to be 2"],
     };
     const report = {
-      ...{ numPassedTests: 6, numFailedTests: 1, numFailedTestSuites: 2, success: false },
+      numPassedTests: 6,
+      numFailedTests: 1,
+      numFailedTestSuites: 2,
+      success: false,
       testResults: [
         { name: "sum.test.ts", status: "failed", message: "", assertionResults: [failure] },
         { name: "gone.test.ts", status: "failed", message: "no file", assertionResults: [] },

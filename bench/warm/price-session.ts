@@ -4,7 +4,7 @@ import { openCacheState, type CacheState } from "../../src/core/cache/cache-stat
 import { decideRefresh, type RefreshDecision } from "../../src/core/cache/keep-warm.ts";
 import { findKeptPrefix, type KeptPrefix } from "../../src/core/cache/kept-prefix.ts";
 import { learnFromReply } from "../../src/core/cache/learn-from-reply.ts";
-import { learnPace, openPace, type Pace } from "../../src/core/cache/pace.ts";
+import { openPace, paceAt, type Pace } from "../../src/core/cache/pace.ts";
 import { planCache } from "../../src/core/cache/plan-cache.ts";
 import { planRefresh } from "../../src/core/cache/plan-warm.ts";
 import type { MarkerPart } from "../../src/core/cache/policy.ts";
@@ -40,6 +40,7 @@ interface Thread {
     readonly call: RecordedCall;
   } | null;
   due: { readonly decision: RefreshDecision; readonly kept: KeptPrefix } | null;
+  readonly markers: MarkerPart["kind"];
 }
 
 const hourMs = 3_600_000;
@@ -93,11 +94,12 @@ export function priceSession(
   for (const call of calls) {
     const { request, model, startMs, endMs } = call;
     refreshUntil(startMs);
-    const thread = threads.get(request.thread) ?? openThread(request.thread);
+    const thread = threads.get(request.thread) ?? openThread(request.thread, markers.kind);
     threads.set(request.thread, thread);
     const replay = advance(thread, call);
     const { blocks } = replay;
-    const { state, pace } = thread;
+    const { state } = thread;
+    const pace = paceAt(thread.pace, thread.last?.call.startMs ?? null, startMs);
     const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
     const usage = bill(replay, { plan, model, startMs, endMs });
     const uncachedTokens = usage.uncachedTokens + request.remainderTokens;
@@ -105,7 +107,7 @@ export function priceSession(
     callsPicoUsd += costPicoUsd;
     thread.state = learn({ plan, blocks, model, usage, state, startMs });
     thread.books = bookCall(thread.books, { usage, costPicoUsd, startMs }, model);
-    if (thread.last !== null) thread.pace = learnPace(pace, startMs - thread.last.call.startMs);
+    thread.pace = pace;
     thread.last = { model, plan, call };
     thread.due = budgetPicoUsd === null ? null : findDue(thread, startMs);
   }
@@ -114,8 +116,9 @@ export function priceSession(
   return { callsPicoUsd, refreshes };
 }
 
-function openThread(name: string): Thread {
+function openThread(name: string, markers: MarkerPart["kind"]): Thread {
   return {
+    markers,
     replay: null,
     frame: "",
     recorded: [],
@@ -127,14 +130,23 @@ function openThread(name: string): Thread {
   };
 }
 
-function findDue({ replay, last, state, pace, books }: Thread, nowMs: number): Thread["due"] {
+function findDue(thread: Thread, nowMs: number): Thread["due"] {
+  const { replay, last, state, pace, books, markers } = thread;
   if (replay === null || last === null || !last.call.waits) return null;
   const { model, plan, call } = last;
   if (model.cache.prewarm === null) return null;
   const kept = findKeptPrefix(state, replay.blocks, nowMs);
   if (kept === null) return null;
   const lifetimes = plan.markers.map(({ lifetime }) => lifetime);
-  const decision = decideRefresh({ model, pace, kept, lifetimes, callMs: call.startMs, books });
+  const decision = decideRefresh({
+    model,
+    pace,
+    kept,
+    lifetimes,
+    callMs: call.startMs,
+    books,
+    markers,
+  });
   return decision?.pays === true ? { decision, kept } : null;
 }
 

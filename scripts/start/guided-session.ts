@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fillWorkspace } from "../../src/cli/chat/sample-workspace.ts";
+import { fillWorkspace } from "../../src/cli/chat/open-chat.ts";
 import { runChat, type Asks, type ChatDeps, type OpenedChat } from "../../src/cli/chat/run-chat.ts";
 import type { PolicyName } from "../../src/core/cache/policy.ts";
 import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";

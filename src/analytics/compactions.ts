@@ -3,14 +3,7 @@ import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { countOf, parseUsdText, ratio, sumSql, toUsdText } from "./figures.ts";
 import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
 import { fromCompactions, readByGroup, type GroupKey } from "./group-keys.ts";
-import {
-  countBy,
-  eventLabel,
-  groupEvents,
-  readEvents,
-  textField,
-  type StoredEvent,
-} from "./stored-events.ts";
+import * as stored from "./stored-events.ts";
 
 export interface CompactionFigures {
   readonly compaction_count: number;
@@ -58,7 +51,7 @@ export const compactions: Analysis<CompactionFigures> = {
         duration_ms_mean: ratio(countOf(row, "duration"), countOf(row, "compaction_count")),
         duration_ms_max: countOf(row, "duration_max"),
         cost_usd: toUsdText(moneyOf(row, "cost")),
-        outcomes: countBy(ended, (event) => textField(event, "outcome")),
+        outcomes: stored.countBy(ended, (event) => stored.textField(event, "outcome")),
         failed_cost_usd: toUsdText(failed),
       };
       return { label, figures, exact: { cost_usd: moneyOf(row, "cost") } };
@@ -83,15 +76,15 @@ function compactionsSql(key: GroupKey, { groupBy }: Question): string {
 async function readAttempts(
   ledger: LedgerSnapshot,
   question: Question,
-): Promise<ReadonlyMap<Label, readonly StoredEvent[]>> {
+): Promise<ReadonlyMap<Label, readonly stored.StoredEvent[]>> {
   const { groupBy } = question;
-  const events = await readEvents(ledger, question, [
+  const events = await stored.readEvents(ledger, question, [
     "compaction.completed",
     "compaction.failed",
     "compaction.skipped",
   ]);
   if (groupBy === "kind") return new Map();
-  return groupEvents(events, (event) => [
-    groupBy === "model" ? textField(event, "model") : eventLabel(event, groupBy),
+  return stored.groupEvents(events, (event) => [
+    groupBy === "model" ? stored.textField(event, "model") : stored.eventLabel(event, groupBy),
   ]);
 }

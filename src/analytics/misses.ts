@@ -1,17 +1,7 @@
 // Why calls read less from the cache than they could have, where their prompts broke, and what that cost.
 import type { Analysis } from "./analysis.ts";
 import { parseUsdText, toUsdText } from "./figures.ts";
-import {
-  countBy,
-  eventLabel,
-  groupEvents,
-  numberField,
-  readEvents,
-  sessionCount,
-  sumField,
-  textField,
-  type StoredEvent,
-} from "./stored-events.ts";
+import * as stored from "./stored-events.ts";
 
 export interface MissFigures {
   readonly miss_count: number;
@@ -45,23 +35,23 @@ export const misses: Analysis<MissFigures> = {
   groupBys: ["cause", "section", "tier", "model", "session", "turn", "day", "hour", "none"],
   orders: ["lost_cost_usd", "miss_count", "lost_tokens"],
   async ask(ledger, question) {
-    const events = await readEvents(ledger, question, ["cache.miss"]);
-    const groups = groupEvents(events, (event) => [
-      eventLabel(event, fields[question.groupBy] ?? question.groupBy),
+    const events = await stored.readEvents(ledger, question, ["cache.miss"]);
+    const groups = stored.groupEvents(events, (event) => [
+      stored.eventLabel(event, fields[question.groupBy] ?? question.groupBy),
     ]);
     const rows = [...groups].map(([label, group]) => {
       const losses = group.map(({ payload }) => parseUsdText(payload["lost_cost_usd"]));
       const lost = losses.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n);
       const figures: MissFigures = {
         miss_count: group.length,
-        session_count: sessionCount(group),
-        expected_read_tokens: sumField(group, "expected_read_tokens"),
-        reported_read_tokens: sumField(group, "reported_read_tokens"),
-        lost_tokens: sumField(group, "lost_tokens"),
+        session_count: stored.sessionCount(group),
+        expected_read_tokens: stored.sumField(group, "expected_read_tokens"),
+        reported_read_tokens: stored.sumField(group, "reported_read_tokens"),
+        lost_tokens: stored.sumField(group, "lost_tokens"),
         lost_cost_usd: toUsdText(lost),
         unpriced_miss_count: losses.filter((each) => each === null).length,
-        causes: countBy(group, (event) => textField(event, "cause")),
-        sections: countBy(group, (event) => textField(event, "block_label")),
+        causes: stored.countBy(group, (event) => stored.textField(event, "cause")),
+        sections: stored.countBy(group, (event) => stored.textField(event, "block_label")),
         ...toCostliest(group),
         provider_agreed_count: countOf(group, "agrees"),
         provider_differed_count: countOf(group, "differs"),
@@ -78,31 +68,31 @@ const fields: Readonly<Record<string, string>> = { section: "block_label", tier:
 type Costliest = Pick<MissFigures, Extract<keyof MissFigures, `costliest_${string}`>>;
 
 /** The first of equal ones by time. */
-function toCostliest(group: readonly StoredEvent[]): Costliest {
+function toCostliest(group: readonly stored.StoredEvent[]): Costliest {
   const [first] = group.toSorted(
     (left, right) => lostIn(right) - lostIn(left) || left.timeMs - right.timeMs,
   );
   return {
-    costliest_cause: first === undefined ? null : textField(first, "cause"),
-    costliest_detail: first === undefined ? null : textField(first, "detail"),
+    costliest_cause: first === undefined ? null : stored.textField(first, "cause"),
+    costliest_detail: first === undefined ? null : stored.textField(first, "detail"),
     costliest_block: first === undefined ? null : toBlock(first),
-    costliest_byte: first === undefined ? null : numberField(first, "block_byte_offset"),
+    costliest_byte: first === undefined ? null : stored.numberField(first, "block_byte_offset"),
     costliest_session: first?.sessionId ?? "",
     costliest_turn: first?.turnId ?? null,
   };
 }
 
-function lostIn(event: StoredEvent): number {
-  return numberField(event, "lost_tokens") ?? 0;
+function lostIn(event: stored.StoredEvent): number {
+  return stored.numberField(event, "lost_tokens") ?? 0;
 }
 
-function toBlock(event: StoredEvent): string | null {
-  const index = numberField(event, "block_index");
-  const section = textField(event, "block_label");
+function toBlock(event: stored.StoredEvent): string | null {
+  const index = stored.numberField(event, "block_index");
+  const section = stored.textField(event, "block_label");
   if (index === null || section === null) return null;
-  return `${section} (${textField(event, "block_tier") ?? "?"}, block ${index + 1})`;
+  return `${section} (${stored.textField(event, "block_tier") ?? "?"}, block ${index + 1})`;
 }
 
-function countOf(events: Parameters<typeof sessionCount>[0], agreement: string): number {
+function countOf(events: Parameters<typeof stored.sessionCount>[0], agreement: string): number {
   return events.filter(({ payload }) => payload["diagnosis_agreement"] === agreement).length;
 }

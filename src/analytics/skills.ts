@@ -5,16 +5,7 @@ import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integerOrNull, text } from "../edge/stores/sql/read-row.ts";
 import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { ratio } from "./figures.ts";
-import {
-  countBy,
-  eventLabel,
-  groupEvents,
-  readEvents,
-  sessionCount,
-  sumField,
-  textField,
-  type StoredEvent,
-} from "./stored-events.ts";
+import * as stored from "./stored-events.ts";
 import { toIso } from "./time-window.ts";
 
 export interface SkillFigures {
@@ -39,21 +30,23 @@ export const skills: Analysis<SkillFigures> = {
   groupBys: ["skill", "source", "session", "day", "none"],
   orders: ["load_count", "loaded_tokens", "search_count", "last_loaded_at"],
   async ask(ledger, question) {
-    const events = await readEvents(ledger, question, ["skill.loaded", "skill.search"]);
+    const events = await stored.readEvents(ledger, question, ["skill.loaded", "skill.search"]);
     const asked = await readAsked(ledger, question);
-    const groups = groupEvents(events, (event) => labelsOf(event, question.groupBy));
+    const groups = stored.groupEvents(events, (event) => labelsOf(event, question.groupBy));
     const rows = [...groups].map(([label, group]) => {
       const loads = group.filter(({ type }) => type === "skill.loaded");
-      const preloaded = loads.filter((event) => textField(event, "load_reason") === "always");
+      const preloaded = loads.filter(
+        (event) => stored.textField(event, "load_reason") === "always",
+      );
       const wanted = preloaded.filter((event) =>
-        asked.has(pairOf(event.sessionId, textField(event, "skill_id"))),
+        asked.has(pairOf(event.sessionId, stored.textField(event, "skill_id"))),
       );
       const lastMs = loads.reduce((last, { timeMs }) => Math.max(last, timeMs), 0);
       const figures: SkillFigures = {
         load_count: loads.length,
-        load_reasons: countBy(loads, (event) => textField(event, "load_reason")),
-        loaded_tokens: sumField(loads, "load_size_tokens"),
-        session_count: sessionCount(group),
+        load_reasons: stored.countBy(loads, (event) => stored.textField(event, "load_reason")),
+        loaded_tokens: stored.sumField(loads, "load_size_tokens"),
+        session_count: stored.sessionCount(group),
         search_count: group.length - loads.length,
         preload_count: preloaded.length,
         asked_preload_count: wanted.length,
@@ -97,11 +90,11 @@ function nameIn(row: ResultRow): string | null {
 }
 
 /** A search counts once for every skill it found. Its event does not name the skills' sources. */
-function labelsOf(event: StoredEvent, groupBy: string): readonly Label[] {
+function labelsOf(event: stored.StoredEvent, groupBy: string): readonly Label[] {
   const isSearch = event.type === "skill.search";
   if (groupBy === "source" && isSearch) return [];
-  if (groupBy !== "skill") return [eventLabel(event, groupBy)];
-  if (!isSearch) return [textField(event, "skill_id")];
+  if (groupBy !== "skill") return [stored.eventLabel(event, groupBy)];
+  if (!isSearch) return [stored.textField(event, "skill_id")];
   const found = event.payload["result_skill_ids"];
   if (!Array.isArray(found)) return [];
   return [...new Set(found.filter((id): id is string => typeof id === "string"))];

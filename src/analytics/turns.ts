@@ -1,24 +1,16 @@
 // Turns of a window, or one turn with its calls.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
+import * as column from "../edge/stores/sql/read-row.ts";
 import { integer, integerOrNull, money, text, textOrNull } from "../edge/stores/sql/read-row.ts";
 import type { Analysis, Found, FoundRow, LedgerSnapshot, Question } from "./analysis.ts";
 import { refuse } from "./analytics-error.ts";
-import {
-  countOf,
-  hitRateOf,
-  sumSql,
-  tokenFigures,
-  tokensOf,
-  tokenSums,
-  toUsdText,
-  unpricedSql,
-  type TokenFigures,
-} from "./figures.ts";
+import * as billed from "./figures.ts";
+import { hitRateOf, tokenFigures, toUsdText, writtenSql, type TokenFigures } from "./figures.ts";
 import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
-import { readTurnCalls, type TurnCall } from "./turn-calls.ts";
 import { toIso } from "./time-window.ts";
+import { fromOutcomeText } from "../core/ledger/call-text.ts";
 
-export interface TurnFigures extends TokenFigures {
+export interface TurnFigures extends billed.TokenFigures {
   readonly turn: string;
   readonly session: string | null;
   /** `normal`, or `compaction` for a compaction. */
@@ -159,8 +151,8 @@ async function readTurns(
       (SELECT COUNT(*) FROM tool_calls u WHERE u.turn_id = t.id) AS tool_use_count
     FROM turns t
     LEFT JOIN (
-      SELECT c.turn_id, MAX(c.session_id) AS session_id, COUNT(*) AS call_count, ${tokenSums}, ${moneySums("c.cost_pico_usd", "cost")},
-        ${sumSql(unpricedSql, "unpriced")}
+      SELECT c.turn_id, MAX(c.session_id) AS session_id, COUNT(*) AS call_count, ${billed.tokenSums}, ${moneySums("c.cost_pico_usd", "cost")},
+        ${billed.sumSql(billed.unpricedSql, "unpriced")}
       FROM calls c WHERE c.turn_id IN (${places}) GROUP BY c.turn_id
     ) k ON k.turn_id = t.id
     LEFT JOIN compactions_v1 f ON f.turn_id = t.id
@@ -171,7 +163,7 @@ async function readTurns(
 }
 
 function toRow(row: ResultRow): FoundRow<TurnFigures> {
-  const tokens = tokensOf(row);
+  const tokens = billed.tokensOf(row);
   const total = money(row, "compaction_cost") + moneyOf(row, "cost");
   const startMs = integer(row, "started_ms");
   const endMs = integerOrNull(row, "completed_ms");
@@ -187,12 +179,66 @@ function toRow(row: ResultRow): FoundRow<TurnFigures> {
     started_at: toIso(startMs),
     completed_at: endMs === null ? null : toIso(endMs),
     duration_ms: endMs === null ? null : Math.max(0, endMs - startMs),
-    call_count: countOf(row, "call_count"),
+    call_count: billed.countOf(row, "call_count"),
     tool_use_count: integer(row, "tool_use_count"),
-    ...tokenFigures(tokens),
-    hit_rate: hitRateOf(tokens),
-    cost_usd: toUsdText(total),
-    unpriced_call_count: countOf(row, "unpriced"),
+    ...billed.tokenFigures(tokens),
+    hit_rate: billed.hitRateOf(tokens),
+    cost_usd: billed.toUsdText(total),
+    unpriced_call_count: billed.countOf(row, "unpriced"),
   };
   return { label: figures.turn, figures, exact: { cost_usd: total } };
+}
+
+interface TurnCall extends TokenFigures {
+  readonly number: number;
+  readonly status: string;
+  readonly stop_reason: string | null;
+  /** The kind of failure. */
+  readonly failure: string | null;
+  readonly model: string;
+  readonly policy: string;
+  readonly started_at: string;
+  readonly latency_ms: number;
+  readonly hit_rate: number | null;
+  /** Null if nothing was billed or the price is unknown. */
+  readonly cost_usd: string | null;
+  /** Billed attempts and summaries whose result was discarded. */
+  readonly discarded_count: number;
+}
+
+async function readTurnCalls(
+  { query }: LedgerSnapshot,
+  turnId: string,
+): Promise<readonly TurnCall[]> {
+  const rows = await query(
+    `SELECT c.number, c.status, c.stop_reason, c.model, c.policy, c.started_ms, c.ended_ms, c.uncached_tokens, c.read_tokens, ${writtenSql} AS written,
+      c.output_tokens + c.reasoning_tokens AS output, CAST(c.cost_pico_usd AS TEXT) AS cost, c.outcome_json
+    FROM calls c WHERE c.turn_id = ? ORDER BY c.number`,
+    [turnId],
+  );
+  return rows.map((row) => {
+    const { failure, discarded } = column.readAs(row, "outcome_json", fromOutcomeText);
+    const startMs = column.integer(row, "started_ms");
+    const tokens = {
+      uncached: column.integerOrNull(row, "uncached_tokens") ?? 0,
+      read: column.integerOrNull(row, "read_tokens") ?? 0,
+      written: column.integer(row, "written"),
+      output: column.integerOrNull(row, "output") ?? 0,
+    };
+    return {
+      number: column.integer(row, "number"),
+      status: column.text(row, "status"),
+      stop_reason: column.textOrNull(row, "stop_reason"),
+      failure: failure?.kind ?? null,
+      model: column.text(row, "model"),
+      policy: column.text(row, "policy"),
+      started_at: toIso(startMs),
+      // The clock may have been set back during the call.
+      latency_ms: Math.max(0, column.integer(row, "ended_ms") - startMs),
+      ...tokenFigures(tokens),
+      hit_rate: hitRateOf(tokens),
+      cost_usd: row["cost"] === null ? null : toUsdText(column.money(row, "cost")),
+      discarded_count: discarded.length,
+    };
+  });
 }

@@ -9,7 +9,7 @@ export interface Command {
   /** A shorter name, such as `models` for `models list`. */
   readonly alias?: string;
   readonly summary: string;
-  readonly operands: readonly Operand[];
+  readonly operands?: readonly Operand[];
   readonly options: Readonly<Record<string, OptionSpec>>;
   /** What to type → what it shows. */
   readonly examples: Readonly<Record<string, string>>;
@@ -102,12 +102,13 @@ function checkOperands(
   switches: ReadonlySet<string>,
 ): void {
   if (switches.has("help")) return;
-  const missing = command.operands[operands.length];
+  const { operands: specs = [] } = command;
+  const missing = specs[operands.length];
   if (missing !== undefined && missing.count !== "optional" && missing.count !== "any") {
     throw usage(command, `strata ${command.name} needs ${missing.name}: ${missing.meaning}`);
   }
-  const extra = operands[command.operands.length];
-  const { count } = command.operands.at(-1) ?? {};
+  const extra = operands[specs.length];
+  const { count } = specs.at(-1) ?? {};
   if (extra !== undefined && count !== "several" && count !== "any") {
     throw usage(command, `strata ${command.name} takes no further operand: "${extra}"`);
   }
@@ -118,7 +119,7 @@ function unknownOption(command: Command, rawName: string, known: readonly string
   const suggestion =
     near.length > 0 ? `; did you mean ${near.map((name) => `--${name}`).join(" or ")}?` : "";
   const message = `strata ${command.name} has no option ${rawName}${suggestion}`;
-  if (near.length > 0 || command.operands.length === 0) return usage(command, message);
+  if (near.length > 0 || command.operands === undefined) return usage(command, message);
   return new StrataError(
     "usage",
     message,

@@ -16,7 +16,6 @@ export const commands: readonly Command[] = [
   {
     name: "warm",
     summary: "Have the provider cache what an agent's next session begins with",
-    operands: [],
     options: {
       for: {
         value: "LIFETIME",
@@ -40,7 +39,6 @@ export const commands: readonly Command[] = [
     name: "models list",
     alias: "models",
     summary: "List the models Strata knows, with prices and cache minimums",
-    operands: [],
     options: {
       provider: { value: "NAME", meaning: "only models of this provider" },
       all: { meaning: "include retired models" },
@@ -88,6 +86,7 @@ export const commands: readonly Command[] = [
       "group-by": { value: "WHAT", meaning: "one of session, model, agent, day, none (default)" },
       html: { value: "FILE", meaning: "write one self-contained page with plots" },
       excerpts: { meaning: "also show a few words of the uncached text in the page" },
+      jobs: { value: "N", meaning: "how many files to read at once; default: 2, or 1 for little" },
       json,
     },
     examples: {
@@ -160,7 +159,6 @@ export const commands: readonly Command[] = [
     name: "sim",
     summary:
       "Run a local provider that bills like Anthropic and OpenAI, to test agents without a key",
-    operands: [],
     options: {
       port: { value: "N", meaning: "port to listen on; default: 4141; 0: any free port" },
       host: { value: "NAME", meaning: "a loopback name or address; default: 127.0.0.1" },
@@ -217,7 +215,6 @@ export const commands: readonly Command[] = [
   {
     name: "doctor",
     summary: "Check that this machine has what Strata needs",
-    operands: [],
     options: { json },
     examples: {
       "strata doctor": "each check, and how to fix a failed one",

@@ -19,7 +19,7 @@ export function renderOverview(commands: readonly Command[], version: string): s
 
 /** What `strata COMMAND --help` prints. */
 export function renderHelp(command: Command): string {
-  const operands = command.operands.map(({ name, meaning }) => [name, meaning] as const);
+  const operands = (command.operands ?? []).map(({ name, meaning }) => [name, meaning] as const);
   const options = Object.entries({ ...command.options, ...commonOptions }).map(
     ([name, spec]) => [spellOption(name, spec), spec.meaning] as const,
   );
@@ -42,7 +42,7 @@ export function renderHelp(command: Command): string {
 }
 
 export function usageOf(command: Command): string {
-  return [command.name, ...command.operands.map(spellOperand)].join(" ");
+  return [command.name, ...(command.operands ?? []).map(spellOperand)].join(" ");
 }
 
 function spellOperand({ name, count }: Operand): string {

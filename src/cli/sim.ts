@@ -2,17 +2,7 @@
 import { once } from "node:events";
 import { styleText } from "node:util";
 import { StrataError } from "../core/strata-error.ts";
-import {
-  createAgent,
-  createEcho,
-  createScripted,
-  createSimulator,
-  createSummariser,
-  describeCall,
-  loadScript,
-  type Call,
-  type Model,
-} from "../simulator/index.ts";
+import * as sim from "../simulator/index.ts";
 import { parseBillingOptions, type BillingOptions } from "../simulator/billing/options.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
 
@@ -23,7 +13,7 @@ export const run: CommandBody = async (input, io) => {
   const latencyMs = readNumber(values, "latency", 3_600_000) ?? 0;
   const port = readNumber(values, "port", 65_535) ?? 4141;
   const name = modelName(input);
-  const simulator = createSimulator({
+  const simulator = sim.createSimulator({
     model: await createModel(name, values.get("script"), seed),
     clock: switches.has("virtual-clock") ? "virtual" : "real",
     control: switches.has("control"),
@@ -71,16 +61,16 @@ async function createModel(
   name: ModelName,
   script: string | undefined,
   seed: number | undefined,
-): Promise<Model> {
+): Promise<sim.Model> {
   switch (name) {
     case "echo":
-      return createEcho();
+      return sim.createEcho();
     case "agent":
-      return createAgent(seed === undefined ? {} : { seed });
+      return sim.createAgent(seed === undefined ? {} : { seed });
     case "scripted":
-      return createScripted(await loadScript(script ?? ""));
+      return sim.createScripted(await sim.loadScript(script ?? ""));
     case "summariser":
-      return createSummariser();
+      return sim.createSummariser();
   }
 }
 
@@ -97,9 +87,9 @@ function readNumber(
 }
 
 /** Problems are always printed; other calls only with --verbose. */
-function report(call: Call, isVerbose: boolean, isQuiet: boolean, io: Io): void {
-  if (call.problem !== null) io.error(`${describeCall(call)}\n`);
-  else if (isVerbose) (isQuiet ? io.error : io.out)(`${describeCall(call)}\n`);
+function report(call: sim.Call, isVerbose: boolean, isQuiet: boolean, io: Io): void {
+  if (call.problem !== null) io.error(`${sim.describeCall(call)}\n`);
+  else if (isVerbose) (isQuiet ? io.error : io.out)(`${sim.describeCall(call)}\n`);
 }
 
 function renderWelcome(url: string, model: string, { switches }: CommandInput): string {

@@ -1,11 +1,11 @@
 // For tests: runs the program in the same process, and creates an example ledger.
 import { channel } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
-import type { CachePlan } from "../core/cache/cache-plan.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { NewMessage } from "../core/ledger/turn-record.ts";
 import type { Message } from "../core/message/message.ts";
+import { planOf } from "../core/wire/test-kit.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import type { Io } from "./command.ts";
 import { runCli } from "./run-cli.ts";
@@ -183,7 +183,7 @@ function callOf(
     model: "claude-x",
     policy: "adaptive",
     promptKey: `key-${turnId}-${number}`,
-    plan: emptyPlan,
+    plan: planOf(),
     status: reply === null ? "failed" : "complete",
     stopReason: reply === null ? null : number === 1 ? "tool_use" : "end_turn",
     usage: {
@@ -203,23 +203,3 @@ function callOf(
     reply,
   };
 }
-
-const emptyPlan: CachePlan = {
-  markers: [],
-  requestMarker: null,
-  mode: null,
-  cacheKey: null,
-  expected: {
-    hitBlock: null,
-    hit: null,
-    spanEnds: {},
-    refreshed: [],
-    written: [],
-    readTokens: 0,
-    writeTokens: {},
-    uncachedTokens: 10,
-    costPicoUsd: 12n,
-  },
-  dropped: [],
-  keepWarm: { pays: false, afterMs: null, gainTokens: 0, reason: "nothing to keep" },
-};

@@ -9,6 +9,9 @@ import {
   type StoreWish,
   type StoreWork,
 } from "../host/ledger/open-ledger.ts";
+import type { Ledger } from "../core/ledger/ledger.ts";
+import type { SessionRecord } from "../core/ledger/session-record.ts";
+import { didYouMean } from "../core/nearest-names.ts";
 
 /** A missing ledger is an error, unless the command handles it with `ifMissing`. */
 export function useLedger(
@@ -53,4 +56,18 @@ export function createOnProblem({ error }: Pick<Io, "error">): (problem: unknown
     const hint = problem instanceof StrataError ? `\n  ${problem.hint}` : "";
     error(toPrintable(`strata: warning: ${messageOf(problem)}${hint}\n`));
   };
+}
+
+export async function needSession(
+  ledger: Ledger,
+  id: string,
+  { name, origin }: LedgerPlace,
+): Promise<SessionRecord> {
+  const found = await ledger.findSession(id);
+  if (found !== null) return found;
+  const latest = await ledger.listSessions({ status: "all", limit: 500 });
+  const known = latest.map((session) => session.id);
+  const suggestion = didYouMean(id, known, "see: strata sessions --all");
+  const hint = `${suggestion} (the ledger was chosen by ${origin})`;
+  throw new StrataError("not-found", `there is no session ${id} in ${name}`, hint);
 }

@@ -4,6 +4,7 @@ import { resolveProfile } from "../core/config/resolve-profile.ts";
 import type { Redact } from "../core/events/redact-secrets.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { PaceKind } from "../core/cache/pace.ts";
+import { onlyPresent } from "../core/message/fields.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { Catalogue } from "../core/models/catalogue.ts";
 import type { TextCounter } from "../core/tokens/o200k/counter.ts";
@@ -76,9 +77,7 @@ export function openHostEngine(parts: EngineParts, owner: EngineOwner): Engine {
   const { config, workspace } = parts;
   const around = {
     binding,
-    ...(role === undefined ? {} : { role }),
-    ...(pace === undefined ? {} : { pace }),
-    ...(options === undefined ? {} : { options }),
+    ...onlyPresent({ role, pace, options }),
     workspacePath: workspace.path,
     model: usualModel,
   };
@@ -143,8 +142,7 @@ function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<Engi
     guardedFiles,
     redact,
     onNotice,
-    ...(confirm === undefined ? {} : { confirm }),
-    ...(onSettled === undefined ? {} : { onSettled }),
+    ...onlyPresent({ confirm, onSettled }),
   });
   if (!isSimulated) return open;
   return async (session) => markSimulated(await open(session), { isTemporary });

@@ -1,27 +1,20 @@
 // Replays one workspace: every request in order of time, under every policy, on the simulator's billing.
-import type { BlockList, PromptBlock } from "../core/assembly/prompt-block.ts";
-import { openCacheState, type CacheState, type KnownEntry } from "../core/cache/cache-state.ts";
-import { learnFromReply } from "../core/cache/learn-from-reply.ts";
-import { learnPace, openPace, type Pace } from "../core/cache/pace.ts";
-import { planCache } from "../core/cache/plan-cache.ts";
+import type { PromptBlock } from "../core/assembly/prompt-block.ts";
+import { openPace, paceAt, type Pace } from "../core/cache/pace.ts";
 import type { Policy } from "../core/cache/policy.ts";
-import type { CachePlan } from "../core/cache/cache-plan.ts";
-import type { Usage } from "../core/message/usage.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
-import { createBilling, type Bill, type BillableMarker, type Billing } from "../simulator/index.ts";
+import { readHead } from "../core/cache/rule-candidates.ts";
+import type { BillingOptions } from "../simulator/billing/options.ts";
 import { createClientBilling } from "./client-billing.ts";
 import { createLimitMeter, type Limits } from "./limit.ts";
-import { explainReplayMiss, type Continuation, type Miss } from "./misses.ts";
-import type { RecordedBlock, RecordedRequest } from "./recording.ts";
+import {
+  openRun,
+  runPolicy,
+  type PolicyOutcome,
+  type Step,
+  type TimedRequest,
+} from "./policy-run.ts";
+import type { RecordedBlock } from "./recording.ts";
 import { createReplayThread, type ReplayThread } from "./replay-thread.ts";
-
-export interface TimedRequest {
-  readonly request: RecordedRequest;
-  readonly startMs: number;
-  readonly model: ModelFacts;
-  /** Whether it is a session's main thread, where people pause between calls. */
-  readonly isMain: boolean;
-}
 
 export interface ReplayedRequest<Request extends TimedRequest> {
   readonly timed: Request;
@@ -37,20 +30,16 @@ export interface ReplayedRequest<Request extends TimedRequest> {
   readonly clientReadTokens: number | null;
 }
 
-export interface PolicyOutcome {
-  readonly usage: Usage;
-  readonly miss: Miss | null;
-}
-
 /** Takes requests in order of time. No decision uses a later request. */
 export function* replayWorkspace<Request extends TimedRequest>(
   workspace: string,
   requests: Iterable<Request>,
   policies: readonly Pick<Policy, "markers">[],
   clientModeOf?: (request: Request) => "implicit" | "explicit",
+  billing: Partial<BillingOptions> = {},
 ): Generator<ReplayedRequest<Request>> {
   const threads = new Map<string, ThreadState>();
-  const runs = policies.map(openRun);
+  const runs = policies.map((policy) => openRun(policy, billing));
   const billClient = createClientBilling();
   const meter = createLimitMeter();
   for (const timed of requests) {
@@ -58,8 +47,10 @@ export function* replayWorkspace<Request extends TimedRequest>(
     threads.set(timed.request.thread, thread);
     const step = advance(thread, timed, workspace);
     const { prompt } = step.thread;
+    thread.pace = paceAt(thread.pace, thread.lastMs, timed.startMs);
     const limits = meter.add({
       keys: prompt.keys,
+      cumulative: prompt.cumulative,
       tokens: (block) => prompt.blocks[block]?.tokens ?? 0,
       remainderTokens: timed.request.remainderTokens,
       startMs: timed.startMs,
@@ -71,13 +62,12 @@ export function* replayWorkspace<Request extends TimedRequest>(
       tierTokens: () => sumTiers(step.thread.blocks),
       sharedTokens: step.sharedTokens,
       limits,
-      outcomes: runs.map((run) => runPolicy(run, step, timed, thread.pace)),
+      outcomes: runs.map((run) => runPolicy(run, { step, timed, pace: thread.pace })),
       clientReadTokens:
         clientModeOf === undefined
           ? null
           : billClient({ ...timed, ...step, prompt, mode: clientModeOf(timed) }),
     };
-    if (thread.lastMs !== null) thread.pace = learnPace(thread.pace, timed.startMs - thread.lastMs);
     thread.lastMs = timed.startMs;
   }
 }
@@ -114,12 +104,6 @@ function openThreadState({ request, isMain }: TimedRequest): ThreadState {
   };
 }
 
-interface Step extends Continuation {
-  readonly name: string;
-  readonly thread: ReplayThread;
-  readonly endMs: number;
-}
-
 function advance(
   thread: ThreadState,
   { request, model, startMs }: TimedRequest,
@@ -143,6 +127,7 @@ function advance(
   return {
     name: thread.name,
     thread: thread.replay,
+    head: readHead(thread.replay.blocks),
     recorded: thread.recorded,
     frame: isFirst || isSame ? "same" : changed,
     sharedTokens: isFirst ? 0 : sharedTokens,
@@ -155,82 +140,4 @@ function advance(
 /** Tokens of the shared leading blocks, from the existing sums. */
 function sumTokens({ replay }: ThreadState, shared: number): number {
   return shared === 0 ? 0 : (replay?.prompt.cumulative[shared - 1] ?? 0);
-}
-
-interface PolicyRun {
-  readonly policy: Pick<Policy, "markers">;
-  readonly billing: Billing;
-  readonly states: Map<string, CacheState>;
-  /** Entries of all threads of the workspace. */
-  entries: readonly KnownEntry[];
-}
-
-function openRun(policy: PolicyRun["policy"]): PolicyRun {
-  return { policy, billing: createBilling(), states: new Map(), entries: [] };
-}
-
-function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace): PolicyOutcome {
-  const { model, startMs, request } = timed;
-  const { thread, name } = step;
-  const blocks: BlockList = thread.blocks;
-  const own = run.states.get(name) ?? openCacheState();
-  const state = { ...own, entries: run.entries };
-  const plan = planCache({
-    blocks,
-    rules: model,
-    markers: run.policy.markers,
-    state,
-    pace,
-    now: startMs,
-  });
-  const open = run.billing.open({
-    id: "",
-    workspace: "",
-    model,
-    blocks: thread.prompt.blocks,
-    prompt: thread.prompt,
-    markers: toMarkers(plan, blocks),
-    mode: plan.mode ?? "implicit",
-    settings: {},
-    startMs,
-  });
-  open.begin();
-  open.end(step.endMs);
-  const usage = toUsage(open.bill, 0);
-  const learned = learnFromReply({
-    state,
-    plan,
-    blocks,
-    rules: model.cache,
-    usage,
-    reportsCache: true,
-    startMs,
-  });
-  run.states.set(name, learned.state);
-  run.entries = learned.state.entries;
-  const shortestLifetimeMs = (model.cache.lifetimes[0]?.seconds ?? 0) * 1000;
-  const miss = explainReplayMiss(open.bill, step, shortestLifetimeMs);
-  return { usage: toUsage(open.bill, request.remainderTokens), miss };
-}
-
-function toMarkers({ markers, requestMarker }: CachePlan, blocks: BlockList): BillableMarker[] {
-  const explicit = markers.map(({ block, lifetime }): BillableMarker => ({
-    block,
-    lifetime,
-    origin: "explicit",
-  }));
-  if (requestMarker === null) return explicit;
-  let block = blocks.length - 1;
-  while (block > 0 && blocks.at(block)?.mayCarryMarker !== true) block -= 1;
-  return [...explicit, { block, lifetime: requestMarker, origin: "automatic" }];
-}
-
-function toUsage(bill: Bill, remainderTokens: number): Usage {
-  return {
-    uncachedTokens: bill.uncachedTokens + remainderTokens,
-    cacheReadTokens: bill.readTokens,
-    cacheWriteTokens: bill.writeTokens,
-    outputTokens: 0,
-    reasoningTokens: 0,
-  };
 }

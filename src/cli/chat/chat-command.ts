@@ -35,7 +35,6 @@ export const agentOptions: Readonly<Record<string, OptionSpec>> = {
 export const chatCommand: Command = {
   name: "chat",
   summary: "Talk to an agent that works in a folder, and see what caching saves",
-  operands: [],
   options: {
     prompt: { value: "PROMPT", short: "p", meaning: "send this prompt, print the answer and exit" },
     resume: { value: "ID", meaning: "continue a session; latest for the last one" },

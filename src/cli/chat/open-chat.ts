@@ -1,8 +1,9 @@
 // Opens the engine of a chat: as configured, in the session's folder; simulated sessions get a ledger of their own.
-import { resolve } from "node:path";
+import { resolve, dirname, join } from "node:path";
 import type { Environment } from "../../core/config/environment.ts";
 import { resolveAgent } from "../../core/config/resolve-agent.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
+import { onlyPresent } from "../../core/message/fields.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -11,11 +12,18 @@ import { readConfigPlaces } from "../config/config-places.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { readConfigOnce } from "../../host/config/read-config-once.ts";
 import { openHost, type HostOptions } from "../../host/open-host.ts";
-import { chooseLedgerPlace } from "../../host/ledger/choose-ledger-place.ts";
-import { findResumed } from "./session/find-resumed.ts";
+import { chooseLedgerPlace, type LedgerPlaces } from "../../host/ledger/choose-ledger-place.ts";
 import type { Asks, OpenedChat } from "./run-chat.ts";
 import type { Permission } from "./session/confirmations.ts";
-import { fillWorkspace } from "./sample-workspace.ts";
+import { mkdir, writeFile, stat } from "node:fs/promises";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import { closing, openStore } from "../../edge/stores/open-store.ts";
+import { findCallSettings } from "../../engine/session/recorded-setup.ts";
+import { needSession } from "../use-ledger.ts";
+import { simulationOf } from "../../host/ledger/simulated-session.ts";
+import { refuseMissing, type LedgerPlace } from "../../host/ledger/ledger-place.ts";
+import { findSessionId } from "./session/name-session.ts";
 
 export async function openChat(
   input: CommandInput,
@@ -46,12 +54,14 @@ export async function openChat(
       resumed === null && model !== undefined
         ? [{ name: "--model", path: ["models", "default"], value: model }]
         : [],
-    ...optional("model", resumed?.model ?? model),
-    ...optional("workspace", given ?? resumed?.folder ?? undefined),
-    ...optional("agent", agent ?? resumed?.agent),
-    ...optional("binding", values.get("binding")),
+    ...onlyPresent({
+      model: resumed?.model ?? model,
+      workspace: given ?? resumed?.folder,
+      agent: agent ?? resumed?.agent,
+      binding: values.get("binding"),
+      configFile: values.get("config"),
+    }),
     ...(values.has("prompt") && resumed === null ? paceOfPrompt(config, agent) : {}),
-    ...optional("configFile", values.get("config")),
   };
   const opened = await openHost(options);
   const { engine, ledger, catalogue, isSimulated, isTemporary } = opened;
@@ -74,15 +84,6 @@ export async function openChat(
     resumed: resumed?.id ?? null,
     close: () => opened.close(),
   };
-}
-
-function optional<Name extends string>(
-  name: Name,
-  value: string | undefined,
-): Partial<Record<Name, string>> {
-  const filled: Partial<Record<Name, string>> = {};
-  if (value !== undefined) filled[name] = value;
-  return filled;
 }
 
 /** A single prompt is a one-shot; with tools it is a loop, since each tool causes another call. The agent's own pace wins. */
@@ -133,4 +134,99 @@ async function readSettings(
     isOpen(`tools.${name}`) ? [[`STRATA_TOOLS__${name.toUpperCase()}`, value] as const] : [],
   );
   return { env: { ...io.env, ...Object.fromEntries(more) }, config };
+}
+
+export async function fillWorkspace(folder: string): Promise<void> {
+  for (const [name, text] of Object.entries(sampleFiles)) {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+}
+
+const sampleFiles: Readonly<Record<string, string>> = {
+  "AGENTS.md":
+    "# For agents\n\nLook before you answer. A new language comes with a test. Greetings stay on one line.\n",
+  ".strata/MEMORY.md": "The tests run with npm test.\n",
+  "README.md": "# Greeter\n\nSays hello in several languages. `npm test` runs the tests.\n",
+  "src/greet.ts":
+    'const greetings = { en: "Hello", de: "Hallo", fr: "Bonjour" };\n\n' +
+    "export function greet(name: string, language: keyof typeof greetings): string {\n" +
+    "  return `${greetings[language]}, ${name}!`;\n}\n",
+  "src/greet.test.ts":
+    'import { greet } from "./greet.ts";\n\n' +
+    'test("greets in French", () => {\n  expect(greet("Ada", "fr")).toBe("Bonjour, Ada!");\n});\n',
+  "notes/ideas.md": "- more languages\n- a greeting for the evening\n",
+};
+
+interface Resumed extends Pick<SessionRecord, "id" | "agent"> {
+  readonly place: LedgerPlace;
+  /** The model of its next turn. */
+  readonly model: string;
+  /** Its folder; null if that was a temporary one, which is deleted. */
+  readonly folder: string | null;
+}
+
+/** `latest`: the latest session of this folder, else of any folder; never a sub-agent. */
+async function findResumed(
+  { place, other }: LedgerPlaces,
+  wanted: string,
+  given: string | undefined,
+): Promise<Resumed> {
+  const isLatest = wanted === "latest";
+  for (const each of isLatest || other === null ? [place] : [place, other]) {
+    const found = await useStore(each, async (ledger) => {
+      const record = await findRecord(ledger, wanted, given);
+      return record === null ? null : describe(ledger, record, each, given);
+    });
+    if (found !== null) return found;
+  }
+  if (!isLatest) await useStore(place, (ledger) => needSession(ledger, wanted, place));
+  return refuseMissing(place);
+}
+
+/** Null if there is no store. */
+async function useStore<Result>(
+  { where }: LedgerPlace,
+  work: (ledger: Ledger) => Promise<Result>,
+): Promise<Result | null> {
+  const store = await openStore(where);
+  return store === null ? null : closing(store.ledger, () => work(store.ledger));
+}
+
+async function findRecord(
+  ledger: Ledger,
+  wanted: string,
+  given: string = process.cwd(),
+): Promise<SessionRecord | null> {
+  if (wanted !== "latest") return ledger.findSession(await findSessionId(ledger, wanted));
+  const all = await ledger.listSessions({ limit: 500 });
+  const own = all.filter(({ parent }) => parent === null);
+  return own.find(({ workspacePath }) => workspacePath === resolve(given)) ?? own[0] ?? null;
+}
+
+async function describe(
+  ledger: Ledger,
+  record: SessionRecord,
+  place: LedgerPlace,
+  given: string | undefined,
+): Promise<Resumed> {
+  const { id, agent } = record;
+  const model = (await findCallSettings(ledger, record))?.model ?? record.model;
+  const folder = given ?? (await findFolder(record));
+  return { id, agent, place, model, folder };
+}
+
+/** A missing folder is an error: the session is about that folder. */
+async function findFolder(record: SessionRecord): Promise<string | null> {
+  const { id, workspacePath: path } = record;
+  if (path === null) return null;
+  const stats = await stat(path).catch(() => null);
+  if (stats?.isDirectory() === true) return path;
+  if (simulationOf(record)?.isTemporary === true) return null;
+  throw new StrataError(
+    "not-found",
+    `the folder of session ${id} does not exist: ${path}`,
+    "choose another folder with --workspace",
+  );
 }

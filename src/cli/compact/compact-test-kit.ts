@@ -7,18 +7,12 @@ import { openLedger } from "../../edge/stores/open-ledger.ts";
 import { runTurn } from "../../engine.ts";
 import { openSession } from "../../engine/session/open-session.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import {
-  createScripted,
-  createSimulator,
-  createSummariser,
-  type ScriptStep,
-  type Simulator,
-} from "../../simulator/index.ts";
+import * as simulated from "../../simulator/index.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
 import { findVendor, usualProtocol } from "../../core/wire/protocols.ts";
 
 export interface SimulatedProvider {
-  readonly simulator: Simulator;
+  readonly simulator: simulated.Simulator;
   /** What the model that writes summaries was sent. */
   readonly asked: readonly string[];
   /** Test keys and the simulator's address. */
@@ -29,8 +23,8 @@ export interface SimulatedProvider {
 /** A model that gives these answers when asked for a summary (by default one), and short replies otherwise. */
 export async function openSimulated(summary?: string): Promise<SimulatedProvider> {
   const asked: string[] = [];
-  const summarise = createSummariser();
-  const steps: readonly ScriptStep[] = [
+  const summarise = simulated.createSummariser();
+  const steps: readonly simulated.ScriptStep[] = [
     {
       when: ({ turns }) => /\bsummary\b/i.test(turns.at(-1)?.text ?? ""),
       times: "always",
@@ -42,7 +36,7 @@ export async function openSimulated(summary?: string): Promise<SimulatedProvider
     },
     { when: () => true, times: "always", text: "Read; nothing depends on it." },
   ];
-  const simulator = createSimulator({ seed: 1, model: createScripted(steps) });
+  const simulator = simulated.createSimulator({ seed: 1, model: simulated.createScripted(steps) });
   const server = await simulator.listen({ port: 0 });
   const env = {
     ANTHROPIC_API_KEY: process.env["PLANTED_KEY"] ?? "",

@@ -5,8 +5,7 @@ import { planCompaction } from "../../engine/compaction/compact-session.ts";
 import { canRecall } from "../../core/session/compaction-rules.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
-import { compactWithProgress } from "./compact-with-progress.ts";
-import { needSession } from "../need-session.ts";
+import { needSession, createOnProblem, useLedger } from "../use-ledger.ts";
 import { describePlan, type Planned } from "./planned-compaction.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { createProgress, type Progress } from "../progress.ts";
@@ -31,7 +30,17 @@ import {
   type Writer,
   type WriterProgress,
 } from "../../host/recorded/summary-writer.ts";
-import { createOnProblem, useLedger } from "../use-ledger.ts";
+import { formatUsdRounded } from "../../core/models/pico-usd.ts";
+import type {
+  CompactionRequest,
+  CompactionOutcome,
+} from "../../core/turn/compaction/compacting.ts";
+import { knownCost, sumCalls, type SummaryCall } from "../../core/session/summary-bill.ts";
+import {
+  compactRecorded,
+  type Hindrance,
+  type RecordedDeps,
+} from "../../host/recorded/compact-recorded.ts";
 
 export const run: CommandBody = (input, io) => {
   const [id = ""] = input.operands;
@@ -172,4 +181,53 @@ function checkWish({ switches, values }: CommandInput): void {
     `--${about} needs a summary, and --no-model makes none`,
     "give one of them; see: strata compact --help",
   );
+}
+
+async function compactWithProgress(
+  session: Session,
+  wish: Pick<CompactionRequest, "focus" | "mayAskModel">,
+  deps: Omit<RecordedDeps, "signal" | "onProblem">,
+  io: Io,
+): Promise<ShownCompaction> {
+  const stop = new AbortController();
+  const onInterrupt = (): void => stop.abort();
+  process.once("SIGINT", onInterrupt);
+  try {
+    const around = { signal: stop.signal, onProblem: createOnProblem(io) };
+    const { run: result, hindrance } = await compactRecorded(session, wish, { ...deps, ...around });
+    if (result.kind === "unchanged") throw notCompacted(session.id, result, hindrance);
+    const { id, details } = result.compaction;
+    const { firstKeptIndex = 0, indexJson = null, metadataJson = null } = details;
+    return { ...details, turnId: id, firstKeptIndex, indexJson, metadataJson };
+  } finally {
+    process.off("SIGINT", onInterrupt);
+  }
+}
+
+function notCompacted(
+  id: string,
+  { why, spent }: Extract<CompactionOutcome, { readonly kind: "unchanged" }>,
+  hindrance: Hindrance | null,
+): StrataError {
+  const cost = describeSpent(spent);
+  const message = `session ${id} was not compacted: ${why}${cost}`;
+  if (hindrance === "lock_held" || hindrance === "lock_lost") {
+    return new StrataError(
+      "conflict",
+      message,
+      `strata sessions show ${id} lists its compactions; try again when no other process works on it`,
+    );
+  }
+  return new StrataError(
+    "environment-unfit",
+    message,
+    `its history is as it was; try again, or compact it without a model: strata compact ${id} --no-model`,
+  );
+}
+
+function describeSpent(spent: readonly SummaryCall[]): string {
+  const cost = knownCost(sumCalls(spent));
+  if (cost === null)
+    return "; the cost of the attempt is not known, because the model has no price";
+  return cost === 0n ? "" : `; the attempt cost ${formatUsdRounded(cost)}`;
 }

@@ -52,7 +52,6 @@ export const configCommands: readonly Command[] = [
     name: "config path",
     summary:
       "List the configuration files Strata looks for: which exist, which are limited, which are trusted",
-    operands: [],
     options: { ...places, json },
     examples: { "strata config path": "each file; later files win" },
     load: () => import("./config-path.ts"),

@@ -6,7 +6,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { readConfigOnce } from "../../host/config/read-config-once.ts";
 import type { CommandBody } from "../command.ts";
 import { readConfigPlaces } from "./config-places.ts";
-import { toJsonLine, toPrintable, toShort } from "../ledger/render-ledger.ts";
+import { printResult, toPrintable, toShort } from "../ledger/render-ledger.ts";
 import { renderTable, type Column } from "../table.ts";
 
 export const run: CommandBody = async (input, io) => {
@@ -17,8 +17,7 @@ export const run: CommandBody = async (input, io) => {
   }
   const [key] = input.operands;
   const chosen = key === undefined ? settings : choose(settings, key);
-  io.out(input.switches.has("json") ? toJsonLine(chosen.map(describe)) : render(chosen, key));
-  return 0;
+  return printResult(input, io, { value: chosen.map(describe), text: render(chosen, key) });
 };
 
 /** The setting with that path, or all settings below it. */

@@ -10,7 +10,7 @@ import { readConfigFile } from "../../edge/config/read-config-file.ts";
 import { hashConfig, trustContent } from "../../edge/config/trusted-files.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
-import { toJsonLine } from "../ledger/render-ledger.ts";
+import { printResult } from "../ledger/render-ledger.ts";
 import { renderTable } from "../table.ts";
 import { columns } from "./config-show.ts";
 
@@ -42,12 +42,10 @@ export const run: CommandBody = async (input, io) => {
   const workspace = resolve(input.values.get("workspace") ?? ".");
   const trusted = toTrusted(path, { env: io.env, workspace, homeFolder: homedir() });
   trustContent(trusted, hash);
-  io.out(
-    input.switches.has("json")
-      ? toJsonLine({ path, hash, storedIn: trusted.storePath })
-      : `${path} is trusted with this content, ${hash}. A change has no effect until it is trusted too.\n`,
-  );
-  return 0;
+  return printResult(input, io, {
+    value: { path, hash, storedIn: trusted.storePath },
+    text: `${path} is trusted with this content, ${hash}. A change has no effect until it is trusted too.\n`,
+  });
 };
 
 function fileOf({ operands: [given], values }: CommandInput, { env }: Io): string {

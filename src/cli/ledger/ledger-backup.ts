@@ -8,7 +8,7 @@ import { isSqlite } from "../../edge/stores/sqlite/open-sqlite.ts";
 import { writePrivateFile } from "../../edge/stores/write-private-file.ts";
 import type { CommandBody } from "../command.ts";
 import { createProgress } from "../progress.ts";
-import { formatBytes, toJsonLine } from "./render-ledger.ts";
+import { formatBytes, printResult } from "./render-ledger.ts";
 import type { LedgerPlace } from "../../host/ledger/ledger-place.ts";
 import { useLedger } from "../use-ledger.ts";
 import { writeLines } from "../write-lines.ts";
@@ -36,12 +36,10 @@ export const run: CommandBody = (input, io) =>
       format === "sqlite"
         ? "a SQLite file; to restore it, copy it to where the ledger was while no program uses it"
         : "JSON lines; strata ledger restore puts them into an empty ledger of either kind";
-    io.out(
-      input.switches.has("json")
-        ? toJsonLine({ store: place.name, file, format, bytes })
-        : `${file}, ${formatBytes(bytes)}, holds all of ${place.name} as ${kind}.\n`,
-    );
-    return 0;
+    return printResult(input, io, {
+      value: { store: place.name, file, format, bytes },
+      text: `${file}, ${formatBytes(bytes)}, holds all of ${place.name} as ${kind}.\n`,
+    });
   });
 
 async function dumpTo(

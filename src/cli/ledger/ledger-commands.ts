@@ -14,7 +14,6 @@ const sessionCommands: readonly Command[] = [
     name: "sessions list",
     alias: "sessions",
     summary: "List sessions, latest change first, with cost and whether one is running",
-    operands: [],
     options: {
       all: { meaning: "include archived sessions" },
       status: { value: "NAME", meaning: "active (default), archived or all" },
@@ -117,7 +116,7 @@ const sessionCommands: readonly Command[] = [
     operands: [session],
     options: { store, json },
     examples: { "strata sessions archive build-42": "a confirmation" },
-    load: () => import("../sessions/sessions-archive.ts"),
+    load: async () => ({ run: (await import("../sessions/sessions-status.ts")).archive }),
   },
   {
     name: "sessions activate",
@@ -127,7 +126,7 @@ const sessionCommands: readonly Command[] = [
     examples: {
       "strata sessions activate build-42": "a confirmation; it takes turns again",
     },
-    load: () => import("../sessions/sessions-activate.ts"),
+    load: async () => ({ run: (await import("../sessions/sessions-status.ts")).activate }),
   },
   {
     name: "sessions abandon",
@@ -137,7 +136,7 @@ const sessionCommands: readonly Command[] = [
     examples: {
       "strata sessions abandon build-42": "the abandoned turn; its calls stay in the bill",
     },
-    load: () => import("../sessions/sessions-abandon.ts"),
+    load: async () => ({ run: (await import("../sessions/sessions-status.ts")).abandon }),
   },
   {
     name: "sessions delete",
@@ -193,7 +192,6 @@ const wholeCommands: readonly Command[] = [
   {
     name: "ledger check",
     summary: "Check a ledger for damage, and each message against its hash",
-    operands: [],
     options: {
       store,
       json,
@@ -241,7 +239,6 @@ const wholeCommands: readonly Command[] = [
   {
     name: "ledger migrate",
     summary: "Create a ledger, or update it to the schema of this version",
-    operands: [],
     options: {
       "dry-run": { meaning: "only list the steps" },
       store,
@@ -257,7 +254,6 @@ const wholeCommands: readonly Command[] = [
   {
     name: "ledger stats",
     summary: "Show the size of a ledger, its cost, and its time span",
-    operands: [],
     options: { store, json },
     examples: { "strata ledger stats": "size, dollars, and rows per table" },
     load: () => import("./ledger-stats.ts"),
@@ -265,7 +261,6 @@ const wholeCommands: readonly Command[] = [
   {
     name: "ledger sweep",
     summary: "Remove old events; audit events, turns and calls stay",
-    operands: [],
     options: {
       "older-than": { value: "AGE", meaning: "for example 90d, 12w, 48h or 30m" },
       store,

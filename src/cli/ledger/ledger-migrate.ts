@@ -4,7 +4,7 @@ import { migrations } from "../../edge/stores/sql/migrations.ts";
 import { closing, openUnmigrated } from "../../edge/stores/open-store.ts";
 import { openDatabase } from "../../edge/stores/open-ledger.ts";
 import type { CommandBody, Io } from "../command.ts";
-import { toJsonLine } from "./render-ledger.ts";
+import { printResult } from "./render-ledger.ts";
 import type { LedgerPlace } from "../../host/ledger/ledger-place.ts";
 import { atPlace, createOnProblem } from "../use-ledger.ts";
 
@@ -12,12 +12,10 @@ export const run: CommandBody = (input, io) =>
   atPlace(input, io, async (place) => {
     const isDry = input.switches.has("dry-run");
     const result = isDry ? await lookAhead(place) : await bringUpToDate(place, io);
-    io.out(
-      input.switches.has("json")
-        ? toJsonLine({ store: place.name, ...result, changed: !isDry && result.from < result.to })
-        : render(place.name, result, isDry),
-    );
-    return 0;
+    return printResult(input, io, {
+      value: { store: place.name, ...result, changed: !isDry && result.from < result.to },
+      text: render(place.name, result, isDry),
+    });
   });
 
 interface Steps extends Migrated {

@@ -3,7 +3,7 @@ import { restoreLedger } from "../../edge/stores/restore-ledger.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { openLines } from "../read-lines.ts";
-import { toJsonLine } from "./render-ledger.ts";
+import { printResult } from "./render-ledger.ts";
 import { useMadeLedger } from "../use-ledger.ts";
 import { randomBytes } from "node:crypto";
 import { fstatSync, statSync } from "node:fs";
@@ -22,12 +22,10 @@ export const run: CommandBody = async (input, io) => {
     const { schema } = await ledger.stats();
     await using settled = await settleLines(file, lines);
     const restored = await restoreLedger(database, schema, settled.lines);
-    io.out(
-      input.switches.has("json")
-        ? toJsonLine({ store: place.name, ...restored })
-        : `${place.name} has ${formatCount(restored.sessions, "session")} now, in ${formatCount(restored.rows, "row")}. strata ledger check looks at all of them.\n`,
-    );
-    return 0;
+    return printResult(input, io, {
+      value: { store: place.name, ...restored },
+      text: `${place.name} has ${formatCount(restored.sessions, "session")} now, in ${formatCount(restored.rows, "row")}. strata ledger check looks at all of them.\n`,
+    });
   });
 };
 

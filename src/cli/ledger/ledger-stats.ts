@@ -3,7 +3,7 @@ import type { LedgerStats } from "../../core/ledger/ledger.ts";
 import { formatCost } from "../format-cost.ts";
 import { formatNumber } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
-import { formatBytes, formatTime, toJsonLine } from "./render-ledger.ts";
+import { formatBytes, formatTime, printResult } from "./render-ledger.ts";
 import { renderTable, type Column } from "../table.ts";
 import type { LedgerPlace } from "../../host/ledger/ledger-place.ts";
 import { useLedger } from "../use-ledger.ts";
@@ -11,12 +11,10 @@ import { useLedger } from "../use-ledger.ts";
 export const run: CommandBody = (input, io) =>
   useLedger(input, io, async ({ ledger }, place) => {
     const stats = await ledger.stats();
-    io.out(
-      input.switches.has("json")
-        ? toJsonLine({ place: place.name, origin: place.origin, ...stats })
-        : render(stats, place),
-    );
-    return 0;
+    return printResult(input, io, {
+      value: { place: place.name, origin: place.origin, ...stats },
+      text: render(stats, place),
+    });
   });
 
 function render(stats: LedgerStats, { name, origin }: LedgerPlace): string {

@@ -3,7 +3,7 @@ import { parseAgeMs } from "../../analytics/time-window.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
-import { formatTime, toJsonLine } from "./render-ledger.ts";
+import { formatTime, printResult } from "./render-ledger.ts";
 import { useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
@@ -12,12 +12,10 @@ export const run: CommandBody = (input, io) => {
   return useLedger(input, io, async ({ ledger }) => {
     const removed = await ledger.sweepEvents(beforeMs);
     const left = (await ledger.stats()).rows["events"] ?? 0;
-    io.out(
-      input.switches.has("json")
-        ? toJsonLine({ removed, left, beforeMs })
-        : `Removed ${formatCount(removed, "event")} from before ${formatTime(beforeMs)} UTC; ${formatCount(left, "event")} ${left === 1 ? "is" : "are"} left. Events kept for audits were spared.\n`,
-    );
-    return 0;
+    return printResult(input, io, {
+      value: { removed, left, beforeMs },
+      text: `Removed ${formatCount(removed, "event")} from before ${formatTime(beforeMs)} UTC; ${formatCount(left, "event")} ${left === 1 ? "is" : "are"} left. Events kept for audits were spared.\n`,
+    });
   });
 };
 

@@ -1,4 +1,15 @@
 // Figures and texts of a ledger for people, and its records for machines.
+import type { CommandInput, Io } from "../command.ts";
+
+/** Prints the result of a command that succeeded, with --json its value. Returns the exit status. */
+export function printResult(
+  { switches }: CommandInput,
+  { out }: Io,
+  { value, text }: { readonly value: unknown; readonly text: string },
+): number {
+  out(switches.has("json") ? toJsonLine(value) : text);
+  return 0;
+}
 
 /** Writes bigint pico-dollars as text, and escapes terminal control characters. */
 export function toJsonLine(value: unknown): string {

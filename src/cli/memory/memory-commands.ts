@@ -29,7 +29,7 @@ export const memoryCommands: readonly Command[] = [
     examples: {
       'strata memory add USER.md "Prefers short answers."': "the new size",
     },
-    load: () => import("./memory-add.ts"),
+    load: async () => ({ run: (await import("./memory-write.ts")).add }),
   },
   {
     name: "memory replace",
@@ -43,7 +43,7 @@ export const memoryCommands: readonly Command[] = [
     examples: {
       'strata memory replace MEMORY.md "port 80" "port 8080"': "the new size",
     },
-    load: () => import("./memory-replace.ts"),
+    load: async () => ({ run: (await import("./memory-write.ts")).replace }),
   },
   {
     name: "memory consolidate",
@@ -96,7 +96,6 @@ export const memoryCommands: readonly Command[] = [
   {
     name: "memory migrate",
     summary: "Move memory from .metis to .strata, with its journal",
-    operands: [],
     options: { workspace, json },
     examples: { "strata memory migrate": "what was moved, and what stayed" },
     load: () => import("./memory-migrate.ts"),

@@ -2,13 +2,12 @@
 import { migrateMemory, type Migration } from "../../edge/files/memory/migrate-memory.ts";
 import type { CommandBody } from "../command.ts";
 import { atWorkspace } from "./memory-open.ts";
-import { toJsonLine } from "../ledger/render-ledger.ts";
+import { printResult } from "../ledger/render-ledger.ts";
 
 export const run: CommandBody = (input, io) =>
   atWorkspace(input, async (workspacePath) => {
     const migration = await migrateMemory(workspacePath);
-    io.out(input.switches.has("json") ? toJsonLine(migration) : render(migration));
-    return 0;
+    return printResult(input, io, { value: migration, text: render(migration) });
   });
 
 function render({ moved, left }: Migration): string {

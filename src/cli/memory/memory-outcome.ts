@@ -7,7 +7,7 @@ import {
   toMemoryEvents,
   type MemoryWrite,
 } from "../../core/memory/memory-write.ts";
-import { messageOf, StrataError, type StrataErrorCode } from "../../core/strata-error.ts";
+import { messageOf, StrataError } from "../../core/strata-error.ts";
 import type { MemoryOutcome } from "../../edge/files/memory/memory-store.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
@@ -22,7 +22,8 @@ export async function showOutcome(
 ): Promise<number> {
   if (outcome.kind === "refused") {
     const { file, refusal } = outcome;
-    const { code, hint } = adviceOn(refusal);
+    const code = refusal.kind === "changed-meanwhile" ? "conflict" : "input-invalid";
+    const hint = hints[refusal.kind] ?? "strata memory show prints the memory";
     throw new StrataError(code, describeRefusal(file, refusal), hint);
   }
   const { kind, write, path, notes } = outcome;
@@ -43,25 +44,10 @@ export function showDeclined(file: MemoryFile, input: CommandInput, io: Io): num
   return 0;
 }
 
-function adviceOn(refusal: MemoryRefusal): {
-  readonly code: StrataErrorCode;
-  readonly hint: string;
-} {
-  const code: StrataErrorCode = refusal.kind === "changed-meanwhile" ? "conflict" : "input-invalid";
-  switch (refusal.kind) {
-    case "drop-unconfirmed":
-      return { code, hint: "add --yes; strata memory undo takes it back" };
-    case "over-hard-cap":
-      return { code, hint: "strata memory show says what there is; nothing was changed" };
-    case "entry-blank":
-    case "entry-known":
-    case "old-blank":
-    case "file-empty":
-    case "old-count":
-    case "changed-meanwhile":
-      return { code, hint: "strata memory show prints the memory" };
-  }
-}
+const hints: Readonly<Partial<Record<MemoryRefusal["kind"], string>>> = {
+  "drop-unconfirmed": "add --yes; strata memory undo takes it back",
+  "over-hard-cap": "strata memory show says what there is; nothing was changed",
+};
 
 /** The session under which events of these commands are found. */
 const sessionId = "strata memory";

@@ -1,15 +1,17 @@
 // A session as text: what it is, what is open, its turns, its compactions.
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
-import type { TurnRecord } from "../../core/ledger/turn-record.ts";
+import type { TurnRecord, ThreadMessage } from "../../core/ledger/turn-record.ts";
 import type { Runner } from "../../edge/stores/session-inside.ts";
 import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import { generatedTokens, hitRate, promptTokens } from "../../core/message/usage.ts";
 import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
-import { formatTime, toPrintable, toShort } from "../ledger/render-ledger.ts";
+import { formatTime, toPrintable, toShort, formatBytes } from "../ledger/render-ledger.ts";
 import { formatCost, formatShortCost } from "../format-cost.ts";
 import { nameOfKind, shortCostOf, writerOf } from "../compact/render-compacted.ts";
 import { renderFacts, renderTable, type Column } from "../table.ts";
+import { styleText } from "node:util";
+import type { Block, MediaSource } from "../../core/message/message.ts";
 
 export interface ShownSession {
   readonly session: SessionRecord;
@@ -124,3 +126,54 @@ const compactionColumns: readonly Column<CompactionRecord>[] = [
   { title: "after", align: "right", cell: ({ tokensAfter }) => formatTokens(tokensAfter) },
   { title: "cost", align: "right", cell: shortCostOf },
 ];
+
+/** With a line above it where another turn begins. */
+export function renderMessage(kept: ThreadMessage, before: ThreadMessage | null): string {
+  const { message, turnId } = kept;
+  const head =
+    before?.turnId === turnId ? "" : `${styleText("dim", `── ${toPrintable(turnId)} ──`)}\n`;
+  const blocks = message.content.map((block) => indent(renderBlock(block)));
+  return `${head}${styleText("bold", message.role)}\n${blocks.join("")}`;
+}
+
+const shortLength = 160;
+
+function renderBlock(block: Block): string {
+  switch (block.type) {
+    case "text":
+      return toPrintable(block.text);
+    case "tool_use":
+      return `[uses ${toShort(block.name, 60)} ${toShort(block.inputJson, shortLength)}]`;
+    case "tool_result":
+      return `[${block.isError ? "failed" : "answers"} ${toShort(block.content.map(renderBlock).join(" "), shortLength)}]`;
+    case "thinking":
+      return `[thinks ${toShort(block.text, shortLength)}]`;
+    case "redacted_thinking":
+      return "[thinks, encrypted]";
+    case "image":
+      return `[image ${describeSource(block.source)}]`;
+    case "document":
+      return `[document ${toShort(block.title ?? "", 60)} ${describeSource(block.source)}]`;
+    case "compaction":
+      return `[the provider's summary: ${toShort(block.content ?? "none", shortLength)}]`;
+    case "opaque":
+      return `[a block of the provider's own, ${formatBytes(block.json.length)}]`;
+  }
+}
+
+function describeSource(source: MediaSource): string {
+  switch (source.kind) {
+    case "base64":
+      return `${toShort(source.mediaType, 40)}, ${formatBytes(Math.floor(source.data.length * 0.75))}`;
+    case "text":
+      return `${toShort(source.mediaType, 40)}, ${formatBytes(source.data.length)}`;
+    case "url":
+      return toShort(source.url, shortLength);
+    case "file":
+      return toShort(source.fileId, shortLength);
+  }
+}
+
+function indent(text: string): string {
+  return `${text.replace(/^/gm, "  ")}\n`;
+}

@@ -4,9 +4,8 @@ import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { confirm } from "../confirm.ts";
-import { needSession } from "../need-session.ts";
-import { toJsonLine } from "../ledger/render-ledger.ts";
-import { useLedger } from "../use-ledger.ts";
+import { needSession, useLedger } from "../use-ledger.ts";
+import { printResult } from "../ledger/render-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
   const [id = ""] = input.operands;
@@ -21,8 +20,7 @@ export const run: CommandBody = (input, io) => {
       return 0;
     }
     const deletion = await ledger.deleteSession(id, { withForks });
-    io.out(switches.has("json") ? toJsonLine(deletion) : render(deletion));
-    return 0;
+    return printResult(input, io, { value: deletion, text: render(deletion) });
   });
 };
 

@@ -4,9 +4,8 @@ import { ledgerFiles } from "../../edge/stores/open-ledger.ts";
 import { writePrivateFile } from "../../edge/stores/write-private-file.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
-import { needSession } from "../need-session.ts";
+import { needSession, useLedger } from "../use-ledger.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
-import { useLedger } from "../use-ledger.ts";
 import { writeLines } from "../write-lines.ts";
 
 export const run: CommandBody = (input, io) => {

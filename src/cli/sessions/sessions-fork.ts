@@ -1,8 +1,7 @@
 // strata sessions fork: another session that shares everything up to a turn.
 import type { CommandBody } from "../command.ts";
-import { needSession } from "../need-session.ts";
-import { toJsonLine } from "../ledger/render-ledger.ts";
-import { useLedger } from "../use-ledger.ts";
+import { needSession, useLedger } from "../use-ledger.ts";
+import { printResult } from "../ledger/render-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
   const [id = "", name = ""] = input.operands;
@@ -15,11 +14,9 @@ export const run: CommandBody = (input, io) => {
       like: id,
     });
     const { headTurnId } = fork;
-    io.out(
-      input.switches.has("json")
-        ? toJsonLine(fork)
-        : `${fork.id} goes on from ${headTurnId === null ? "nothing, as no turn is completed" : `turn ${headTurnId}`} of ${id}.\n`,
-    );
-    return 0;
+    return printResult(input, io, {
+      value: fork,
+      text: `${fork.id} goes on from ${headTurnId === null ? "nothing, as no turn is completed" : `turn ${headTurnId}`} of ${id}.\n`,
+    });
   });
 };

@@ -4,7 +4,7 @@ import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { openLines } from "../read-lines.ts";
-import { toJsonLine } from "../ledger/render-ledger.ts";
+import { printResult } from "../ledger/render-ledger.ts";
 import { useMadeLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = async (input, io) => {
@@ -17,12 +17,10 @@ export const run: CommandBody = async (input, io) => {
       ...(as !== undefined && { as }),
       isTrusted,
     });
-    io.out(
-      input.switches.has("json")
-        ? toJsonLine(session)
-        : `${place.name} has session ${session.id} now, with ${formatCount(session.turnCount, "turn")} made in it.\n${isTrusted ? "" : explain(session)}`,
-    );
-    return 0;
+    return printResult(input, io, {
+      value: session,
+      text: `${place.name} has session ${session.id} now, with ${formatCount(session.turnCount, "turn")} made in it.\n${isTrusted ? "" : explain(session)}`,
+    });
   });
 };
 

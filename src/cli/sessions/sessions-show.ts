@@ -8,12 +8,15 @@ import { StrataError } from "../../core/strata-error.ts";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { readOwnTurnIds, readRunner } from "../../edge/stores/session-inside.ts";
 import type { CommandBody, CommandInput } from "../command.ts";
-import { needSession } from "../need-session.ts";
+import { needSession, useLedger } from "../use-ledger.ts";
 import { renderCompaction, toCompactionJson } from "../compact/render-compacted.ts";
-import { toJsonLine } from "../ledger/render-ledger.ts";
-import { renderSession, type ShownSession, type ShownTurn } from "./render-session.ts";
-import { renderMessage } from "./render-thread.ts";
-import { useLedger } from "../use-ledger.ts";
+import { printResult, toJsonLine } from "../ledger/render-ledger.ts";
+import {
+  renderSession,
+  type ShownSession,
+  type ShownTurn,
+  renderMessage,
+} from "./render-session.ts";
 
 export const run: CommandBody = (input, io) => {
   const [id = ""] = input.operands;
@@ -28,12 +31,10 @@ export const run: CommandBody = (input, io) => {
     const compactionId = input.values.get("compaction");
     if (compactionId !== undefined) {
       const compaction = await needCompaction(store, id, compactionId);
-      io.out(
-        switches.has("json")
-          ? toJsonLine(toCompactionJson(compaction))
-          : renderCompaction(compaction),
-      );
-      return 0;
+      return printResult(input, io, {
+        value: toCompactionJson(compaction),
+        text: renderCompaction(compaction),
+      });
     }
     const of = { sessionId: id };
     const thread = store.ledger.readThread(of, { whole: switches.has("whole") });

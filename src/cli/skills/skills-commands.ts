@@ -17,7 +17,6 @@ export const skillsCommands: readonly Command[] = [
     name: "skills list",
     alias: "skills",
     summary: "List the skills of a session in this folder, and why others are left out",
-    operands: [],
     options: { ...places, json },
     examples: {
       "strata skills": "each skill with its source, version and size",

@@ -2,14 +2,13 @@
 import type { StoredSkill } from "../../core/skills/skill.ts";
 import type { SkillProblem, SkillSnapshot } from "../../core/skills/skill-snapshot.ts";
 import type { CommandBody } from "../command.ts";
-import { toJsonLine, toPrintable, toShort } from "../ledger/render-ledger.ts";
+import { printResult, toPrintable, toShort } from "../ledger/render-ledger.ts";
 import { readSkills } from "./skills-places.ts";
 import { renderTable, type Column } from "../table.ts";
 
 export const run: CommandBody = async (input, io) => {
   const { snapshot } = await readSkills(input, io);
-  io.out(input.switches.has("json") ? toJsonLine(describe(snapshot)) : render(snapshot));
-  return 0;
+  return printResult(input, io, { value: describe(snapshot), text: render(snapshot) });
 };
 
 function describe({ skills, problems, warnings, shadowed }: SkillSnapshot): unknown {

@@ -4,7 +4,7 @@ import type { StoredSkill } from "../../core/skills/skill.ts";
 import type { SkillSnapshot } from "../../core/skills/skill-snapshot.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
-import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
+import { printResult, toPrintable } from "../ledger/render-ledger.ts";
 import { readSkills } from "./skills-places.ts";
 import { renderIndented } from "../table.ts";
 
@@ -13,8 +13,7 @@ export const run: CommandBody = async (input, io) => {
   const { snapshot } = await readSkills(input, io);
   const skill = snapshot.find(name);
   if (skill === undefined) throw unknownSkill(name, snapshot);
-  io.out(input.switches.has("json") ? toJsonLine(skill) : toPrintable(render(skill)));
-  return 0;
+  return printResult(input, io, { value: skill, text: toPrintable(render(skill)) });
 };
 
 function unknownSkill(name: string, { skills, problems }: SkillSnapshot): StrataError {

@@ -10,7 +10,7 @@ import type { CommandBody, CommandInput, Io } from "../command.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import { readConfiguredCatalogue } from "../../host/config/catalogue.ts";
 import { readCatalogue } from "../../host/config/read-catalogue.ts";
-import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
+import { printResult, toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 import { renderAnswer } from "./stats-render.ts";
 import { useLedger } from "../use-ledger.ts";
 
@@ -25,8 +25,7 @@ export const run: CommandBody = (input, io) => {
         throw asTyped(error);
       },
     );
-    io.out(input.switches.has("json") ? toJsonLine(answer) : renderAnswer(name, answer));
-    return 0;
+    return printResult(input, io, { value: answer, text: renderAnswer(name, answer) });
   });
 };
 

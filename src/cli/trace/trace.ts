@@ -6,8 +6,7 @@ import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
-import { needSession } from "../need-session.ts";
-import { useLedger } from "../use-ledger.ts";
+import { needSession, useLedger } from "../use-ledger.ts";
 import { describeEvent } from "./describe-event.ts";
 
 export const run: CommandBody = (input, io) => {

@@ -31,6 +31,11 @@ export type MarkerPart =
   | { readonly kind: "rules"; readonly rules: readonly MarkerRule[] }
   | { readonly kind: "least-cost" };
 
+/** Whether there are any. A policy without markers means no caching, even if the provider would cache by itself. */
+export function asksForMarkers(markers: MarkerPart): boolean {
+  return markers.kind === "least-cost" || markers.rules.length > 0;
+}
+
 /** Where a marker goes. If there are more than the provider accepts, earlier rules win. */
 export interface MarkerRule {
   readonly place: MarkerPlace;

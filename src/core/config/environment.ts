@@ -1,14 +1,7 @@
 // Environment variables as settings: STRATA_ and a path, and a few that other programs share.
 import { vendors } from "../wire/protocols.ts";
 import { nearestNames } from "../nearest-names.ts";
-import {
-  entryOf,
-  nodeAt,
-  nodeWith,
-  type ConfigNode,
-  type Origin,
-  type ScalarValue,
-} from "./config-node.ts";
+import * as tree from "./config-node.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 import { mergeNodes } from "./merge-nodes.ts";
 import { schema } from "./schema.ts";
@@ -37,26 +30,26 @@ export const knownVariables: readonly KnownVariable[] = [
 
 export interface ReadEnvironment {
   /** Weaker than files. */
-  readonly afterFiles: ConfigNode;
+  readonly afterFiles: tree.ConfigNode;
   /** Stronger than files. */
-  readonly beforeFiles: ConfigNode;
+  readonly beforeFiles: tree.ConfigNode;
   readonly problems: readonly ConfigProblem[];
 }
 
 /** `files` has the names that a variable may mean: variables have no dashes and no lower case. */
-export function readEnvironment(env: Environment, files: ConfigNode): ReadEnvironment {
+export function readEnvironment(env: Environment, files: tree.ConfigNode): ReadEnvironment {
   const problems: ConfigProblem[] = [];
-  const beforeFiles: ConfigNode[] = [];
+  const beforeFiles: tree.ConfigNode[] = [];
   for (const [name, given] of Object.entries(env)) {
     if (!name.startsWith(prefix) || shortNames.has(name)) continue;
     if (given === undefined || given === "") continue;
     const path = name.slice(prefix.length).split("__");
-    const origin: Origin = { kind: "environment", name };
+    const origin: tree.Origin = { kind: "environment", name };
     const found = path.length < 2 ? { hint: guessName(name) } : findPath(path, files);
     if ("hint" in found) {
       problems.push({ severity: "error", origin, message: "is not a setting", hint: found.hint });
     } else {
-      beforeFiles.push(nodeWith(found.path, toNode(found.fromText(given), origin)));
+      beforeFiles.push(tree.nodeWith(found.path, toNode(found.fromText(given), origin)));
     }
   }
   return {
@@ -87,21 +80,21 @@ function guessName(name: string): string {
 }
 
 /** Fills in provider keys from the variables that `api_key_env` names, unless `api_key` is set. */
-export function fillKeys(root: ConfigNode, env: Environment): ConfigNode {
-  const providers = nodeAt(root, ["providers"]);
+export function fillKeys(root: tree.ConfigNode, env: Environment): tree.ConfigNode {
+  const providers = tree.nodeAt(root, ["providers"]);
   const filled = (providers?.kind === "map" ? providers.entries : []).flatMap(({ key, node }) => {
-    const own = nodeAt(node, ["api_key"]);
-    const name = nodeAt(node, ["api_key_env"]);
+    const own = tree.nodeAt(node, ["api_key"]);
+    const name = tree.nodeAt(node, ["api_key_env"]);
     if (own?.kind === "scalar" && own.value !== null && own.value !== "") return [];
     if (name?.kind !== "scalar" || typeof name.value !== "string") return [];
     const value = (Object.hasOwn(env, name.value) ? env[name.value] : undefined)?.trim();
     if (value === undefined || value === "") return [];
-    const origin: Origin = { kind: "environment", name: name.value };
-    const keyNode: ConfigNode = { kind: "scalar", origin, value };
-    return [{ key, origin, node: nodeWith(["api_key"], keyNode) }];
+    const origin: tree.Origin = { kind: "environment", name: name.value };
+    const keyNode: tree.ConfigNode = { kind: "scalar", origin, value };
+    return [{ key, origin, node: tree.nodeWith(["api_key"], keyNode) }];
   });
-  const origin: Origin = { kind: "default" };
-  return mergeNodes([root, nodeWith(["providers"], { kind: "map", origin, entries: filled })]);
+  const origin: tree.Origin = { kind: "default" };
+  return mergeNodes([root, tree.nodeWith(["providers"], { kind: "map", origin, entries: filled })]);
 }
 
 /** STRATA_ and the path, its parts in upper case with two underscores between them. */
@@ -114,25 +107,25 @@ export function variableOf(path: string): string {
 
 const prefix = "STRATA_";
 
-function pick(env: Environment, rank: KnownVariable["rank"]): ConfigNode[] {
+function pick(env: Environment, rank: KnownVariable["rank"]): tree.ConfigNode[] {
   return knownVariables.flatMap((known) => {
     const { name, path, mayBeEmpty } = known;
     const value = env[name];
     if (known.rank !== rank || value === undefined || (value === "" && !mayBeEmpty)) return [];
-    const origin: Origin = { kind: "environment", name };
-    return [nodeWith(path, { kind: "scalar", origin, value })];
+    const origin: tree.Origin = { kind: "environment", name };
+    return [tree.nodeWith(path, { kind: "scalar", origin, value })];
   });
 }
 
 type FoundPath =
   | {
       readonly path: readonly string[];
-      readonly fromText: (text: string) => ScalarValue | readonly string[];
+      readonly fromText: (text: string) => tree.ScalarValue | readonly string[];
     }
   | { readonly hint: string };
 
 /** Part by part down the schema. */
-function findPath(parts: readonly string[], files: ConfigNode): FoundPath {
+function findPath(parts: readonly string[], files: tree.ConfigNode): FoundPath {
   const path: string[] = [];
   let spec: Spec<unknown> = schema;
   for (const part of parts) {
@@ -144,7 +137,7 @@ function findPath(parts: readonly string[], files: ConfigNode): FoundPath {
       path.push(key);
       spec = shape.keys.get(key) ?? spec;
     } else if (shape.kind === "named") {
-      path.push(nameIn(nodeAt(files, path), part));
+      path.push(nameIn(tree.nodeAt(files, path), part));
       spec = shape.of;
     } else return { hint: `${variableOf(path.join("."))} is as far as it goes` };
   }
@@ -164,9 +157,9 @@ function guess(path: readonly string[], part: string, known: readonly string[]):
     : `did you mean ${variableOf([...path, near].join("."))}?`;
 }
 
-function nameIn(named: ConfigNode | undefined, part: string): string {
+function nameIn(named: tree.ConfigNode | undefined, part: string): string {
   const names = named?.kind === "map" ? named.entries.map(({ key }) => key) : [];
-  if (entryOf(named, part) !== undefined) return part;
+  if (tree.entryOf(named, part) !== undefined) return part;
   return names.find((each) => sameName(each, part)) ?? part.toLowerCase();
 }
 
@@ -174,9 +167,9 @@ function sameName(name: string, part: string): boolean {
   return name.toUpperCase().replace(/[^A-Z0-9]/g, "_") === part.toUpperCase();
 }
 
-function toNode(value: ScalarValue | readonly string[], origin: Origin): ConfigNode {
+function toNode(value: tree.ScalarValue | readonly string[], origin: tree.Origin): tree.ConfigNode {
   if (typeof value !== "object" || value === null) return { kind: "scalar", origin, value };
-  const items = value.map((each): ConfigNode => ({ kind: "scalar", origin, value: each }));
+  const items = value.map((each): tree.ConfigNode => ({ kind: "scalar", origin, value: each }));
   return { kind: "list", origin, items };
 }
 

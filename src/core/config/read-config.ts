@@ -1,15 +1,16 @@
 // Files, variables and options → one configuration with origins, or all of their problems.
 import { vendors } from "../wire/protocols.ts";
+import * as tree from "./config-node.ts";
 import { isNothing, nodeAt, nodeWith, type ConfigNode, type Origin } from "./config-node.ts";
 import { checkWhole } from "./check-whole.ts";
 import { distinctProblems, hasErrors, type ConfigProblem } from "./config-problem.ts";
 import { fillKeys, readEnvironment, type Environment } from "./environment.ts";
 import { mergeNodes } from "./merge-nodes.ts";
-import { toNormalSpelling } from "./normal-spelling.ts";
 import { schema, type StrataConfig } from "./schema.ts";
 import { findElsewhere, listSettings, type Setting } from "./settings.ts";
 import type { ReadContext } from "./spec.ts";
 import { checkWorkspaceFile } from "./workspace-file.ts";
+import { maskText } from "./mask-secrets.ts";
 
 export interface ConfigSources {
   /** The contents of files, the weakest first. */
@@ -101,4 +102,85 @@ const builtInProviders: ConfigNode = mergeNodes(
 
 function toNode({ name, path, value }: ConfigOption): ConfigNode {
   return nodeWith(path, { kind: "scalar", origin: { kind: "option", name }, value });
+}
+
+interface Spelled {
+  readonly node: tree.ConfigNode;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** For one file, before it is merged with others. The schema reports all other problems. */
+export function toNormalSpelling(node: tree.ConfigNode): Spelled {
+  if (node.kind !== "map") return { node, problems: [] };
+  const moved = moveBelowLlm(node);
+  const listed = nameAgents(moved.map);
+  return { node: listed.map, problems: [...moved.problems, ...listed.problems] };
+}
+
+interface Changed {
+  readonly map: tree.ConfigMap;
+  readonly problems: readonly ConfigProblem[];
+}
+
+function moveBelowLlm(map: tree.ConfigMap): Changed {
+  const entry = tree.entryOf(map, name);
+  if (entry === undefined) return { map, problems: [] };
+  const llm = tree.entryOf(map, "llm");
+  const both = tree.entryOf(llm?.node, name);
+  if (both !== undefined) {
+    const hint = "keep one of the two";
+    const message = `${name} is written both by itself and below llm`;
+    return { map: without(map, name), problems: [error(both.origin, message, hint)] };
+  }
+  // The schema reports an llm that is not a group.
+  const before = tree.isNothing(llm?.node) ? tree.emptyAt(entry.origin) : llm.node;
+  if (before.kind !== "map") return { map: without(map, name), problems: [] };
+  const node: tree.ConfigMap = { ...before, entries: [...before.entries, entry] };
+  const moved: tree.ConfigEntry = { key: "llm", origin: llm?.origin ?? entry.origin, node };
+  const rest = without(without(map, name), "llm");
+  return { map: { ...rest, entries: [...rest.entries, moved] }, problems: [] };
+}
+
+const name = "context_optimization";
+
+function nameAgents(map: tree.ConfigMap): Changed {
+  const agents = tree.entryOf(map, "agents");
+  if (agents?.node.kind !== "list") return { map, problems: [] };
+  const problems: ConfigProblem[] = [];
+  const entries = new Map<string, tree.ConfigEntry>();
+  for (const item of agents.node.items) {
+    const entry = toNamed(item);
+    const twice = typeof entry !== "string" && entries.has(entry.key);
+    if (typeof entry === "string") {
+      problems.push(error(item.origin, entry, "begin the item with - id: NAME"));
+    } else if (twice) {
+      const message = `the agent ${JSON.stringify(maskText(entry.key))} is written twice`;
+      problems.push(error(item.origin, message, "write its settings together"));
+    } else entries.set(entry.key, entry);
+  }
+  const node: tree.ConfigMap = {
+    kind: "map",
+    origin: agents.node.origin,
+    entries: [...entries.values()],
+  };
+  const changed = map.entries.map((entry) => (entry === agents ? { ...entry, node } : entry));
+  return { map: { ...map, entries: changed }, problems };
+}
+
+/** The item under its id; a text if something is wrong with it. */
+function toNamed(item: tree.ConfigNode): tree.ConfigEntry | string {
+  if (item.kind !== "map") return "an item of agents is not a group of settings";
+  const id = tree.entryOf(item, "id");
+  if (id === undefined) return "an item of agents has no id";
+  const key = id.node.kind === "scalar" ? id.node.value : null;
+  if (typeof key !== "string" || key === "") return "the id of an agent must be text";
+  return { key, origin: id.origin, node: without(item, "id") };
+}
+
+function without(map: tree.ConfigMap, key: string): tree.ConfigMap {
+  return { ...map, entries: map.entries.filter((entry) => entry.key !== key) };
+}
+
+function error(origin: tree.Origin, message: string, hint: string): ConfigProblem {
+  return { severity: "error", origin, message, hint };
 }

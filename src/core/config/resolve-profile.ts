@@ -1,6 +1,7 @@
 // What one agent is told, on one of its bindings: its own settings, replaced by those of the binding.
 import type { AgentProfile } from "../layers/agent-profile.ts";
 import type { AgentEnvironment } from "../layers/environment.ts";
+import { onlyPresent } from "../message/fields.ts";
 import { didYouMean } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import type { StrataConfig } from "./schema.ts";
@@ -39,7 +40,7 @@ export function resolveProfile(
     profile: {
       ...guiding,
       ...(own.hasRoleRules ? {} : { roleRules: false }),
-      ...written({
+      ...onlyPresent({
         system: own.system,
         systemFile: own.systemFile,
         personaFile: own.personaFile,
@@ -54,7 +55,7 @@ export function resolveProfile(
     },
     skills: binding?.skills ?? own.skills,
     permissions: own.permissions ?? [],
-    moment: written({
+    moment: onlyPresent({
       sender: binding?.sender ?? own.sender,
       channel: binding?.channel ?? own.channel,
     }),
@@ -92,18 +93,6 @@ function toEnvironment(given: EnvironmentConfig): AgentEnvironment | null {
   const isBlank = credentialCount === 0 && brokenCredentials.length === 0 && guide === null;
   if (isBlank && capabilities.length === 0) return null;
   return { capabilities, credentialCount, brokenCredentials, guideHint: guide ?? "" };
-}
-
-/** Without the parts that are not written. */
-function written<Name extends string>(
-  parts: Readonly<Record<Name, string | null>>,
-): Partial<Record<Name, string>> {
-  const set: Partial<Record<Name, string>> = {};
-  for (const name in parts) {
-    const value = parts[name];
-    if (value !== null) set[name] = value;
-  }
-  return set;
 }
 
 function toRecord(texts: ReadonlyMap<string, string | null>): Readonly<Record<string, string>> {

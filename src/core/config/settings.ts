@@ -1,12 +1,5 @@
 // All settings by path: to print them with their origins, for the docs, and to find misplaced ones.
-import {
-  describeOrigin,
-  entryOf,
-  isNothing,
-  toPlain,
-  type ConfigNode,
-  type Origin,
-} from "./config-node.ts";
+import * as tree from "./config-node.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 import { schema } from "./schema.ts";
 import { joinKnown, joinPath, type LeafShape, type Spec } from "./spec.ts";
@@ -16,18 +9,18 @@ export interface Setting {
   readonly path: string;
   /** As in a file, with secrets masked. */
   readonly value: unknown;
-  readonly origin: Origin;
+  readonly origin: tree.Origin;
   readonly meaning: string;
 }
 
 /** All settings in effect, written or default. */
-export function listSettings(root: ConfigNode | undefined): readonly Setting[] {
+export function listSettings(root: tree.ConfigNode | undefined): readonly Setting[] {
   return settingsOf(schema, root, "", "");
 }
 
 /** As `/srv/ana/strata.yaml:12`. */
 export function originOf({ origin }: Setting): string {
-  return describeOrigin(origin);
+  return tree.describeOrigin(origin);
 }
 
 export interface DescribedSetting {
@@ -53,33 +46,33 @@ export function findElsewhere(key: string): string | undefined {
 
 function settingsOf(
   { shape, meaning }: Spec<unknown>,
-  node: ConfigNode | undefined,
+  node: tree.ConfigNode | undefined,
   path: string,
   name: string,
 ): readonly Setting[] {
-  const origin: Origin = isNothing(node) ? { kind: "default" } : node.origin;
+  const origin: tree.Origin = tree.isNothing(node) ? { kind: "default" } : node.origin;
   const one = (value: unknown): readonly Setting[] => [
     { path, value: maskSecrets(value, name), origin, meaning },
   ];
-  const toSetting = ({ show }: LeafShape, given: ConfigNode): Setting => {
-    const plain = toPlain(given);
+  const toSetting = ({ show }: LeafShape, given: tree.ConfigNode): Setting => {
+    const plain = tree.toPlain(given);
     const isShown = show !== undefined && typeof plain === "string";
     const value = isShown ? show(plain, name) : maskSecrets(plain, name);
     return { path, value, origin, meaning };
   };
   switch (shape.kind) {
     case "leaf":
-      return isNothing(node) ? one(shape.usual) : [toSetting(shape, node)];
+      return tree.isNothing(node) ? one(shape.usual) : [toSetting(shape, node)];
     case "list":
-      return one(isNothing(node) ? [] : toPlain(node));
+      return one(tree.isNothing(node) ? [] : tree.toPlain(node));
     case "named":
       return (node?.kind === "map" ? node.entries : []).flatMap((entry) =>
         settingsOf(shape.of, entry.node, joinPath(path, entry.key), entry.key),
       );
     case "section":
-      if (shape.isSwitch && isNothing(node)) return one(null);
+      if (shape.isSwitch && tree.isNothing(node)) return one(null);
       return [...shape.keys].flatMap(([key, spec]) =>
-        settingsOf(spec, entryOf(node, key)?.node, joinKnown(path, key), key),
+        settingsOf(spec, tree.entryOf(node, key)?.node, joinKnown(path, key), key),
       );
   }
 }

@@ -2,24 +2,19 @@
 import type { Ruler } from "../cache/cache-state.ts";
 import { promptTokens, type Usage } from "../message/usage.ts";
 import { expectedRead } from "./expected-read.ts";
-import {
-  contentCause,
-  describeDifference,
-  describePlace,
-  isUnmarkedBranch,
-  sharedBlocks,
-  type BlockPlace,
-  type TextOfHash,
-} from "./find-divergence.ts";
+import * as divergence from "./find-divergence.ts";
 import { adviseOn, type Detector, type Explanation, type MissCause } from "./explanation.ts";
 import { lossOf } from "./price-loss.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
-import { changedSetting, type ChangedSetting } from "./changed-setting.ts";
 import { descend, simulateRead, type LostStep } from "./read-ladder.ts";
-import type { PromptView } from "./prompt-view.ts";
+import { type PromptView, firstLostTier, tierStart, type ViewBlock } from "./prompt-view.ts";
 import { keepsEveryPrefix } from "../cache/expect-bill.ts";
 import type { UnkeptPrefix } from "./kept-prefixes.ts";
 import { scaledRuler, type RememberedCall } from "./remember-call.ts";
+import type { CacheRules } from "../models/cache-rules.ts";
+import type { RequestChange } from "../models/invalidation.ts";
+import { excerptAt } from "./excerpt.ts";
+import type { RequestSettings } from "../wire/foreign/foreign-request.ts";
 
 export interface CallQuestion {
   /** The call before it on the same thread; null for none. */
@@ -28,7 +23,7 @@ export interface CallQuestion {
   readonly rules: ModelFacts;
   readonly usage: Usage | null;
   readonly startMs: number;
-  readonly textBefore: TextOfHash;
+  readonly textBefore: divergence.TextOfHash;
 }
 
 export function explainCall(question: CallQuestion): Explanation {
@@ -39,7 +34,7 @@ export function explainCall(question: CallQuestion): Explanation {
   if (before.continues || view.request.continues)
     return verdict(question, ruler, { cause: "no miss" });
   if (before.kept === null) return explainUnkept(question, before, ruler);
-  const shared = sharedBlocks(before.blocks, view.blocks);
+  const shared = divergence.sharedBlocks(before.blocks, view.blocks);
   const simulated = simulateRead({ ...question, ruler }, before);
   const reported = usage?.cacheReadTokens ?? simulated.tokens;
   const { kept } = before;
@@ -64,7 +59,7 @@ export function explainCall(question: CallQuestion): Explanation {
 interface Described {
   readonly cause: MissCause;
   readonly detail?: string;
-  readonly block?: BlockPlace | null;
+  readonly block?: divergence.BlockPlace | null;
 }
 
 function describeStep(
@@ -79,7 +74,7 @@ function describeStep(
       return {
         cause: "model changed",
         detail: `model: ${before.model} → ${view.model}`,
-        block: describePlace(blocks, 0),
+        block: divergence.describePlace(blocks, 0),
       };
     case "content": {
       const dropped = droppedThinking(before, view, shared);
@@ -88,19 +83,19 @@ function describeStep(
       if (
         isExpected &&
         asksForMarkers &&
-        isUnmarkedBranch(before.blocks, blocks, shared, textBefore)
+        divergence.isUnmarkedBranch(before.blocks, blocks, shared, textBefore)
       ) {
-        return { cause: "nothing was marked", block: describePlace(blocks, shared - 1) };
+        return { cause: "nothing was marked", block: divergence.describePlace(blocks, shared - 1) };
       }
       return {
-        cause: contentCause(before.blocks, blocks, shared),
-        block: describeDifference(before.blocks, blocks, shared, textBefore),
+        cause: divergence.contentCause(before.blocks, blocks, shared),
+        block: divergence.describeDifference(before.blocks, blocks, shared, textBefore),
       };
     }
     case "settings": {
       const changed = changedSetting(before.settings, view.request.settings, rules.cache, blocks);
       return changed === null
-        ? { cause: "provider lost it", block: describePlace(blocks, block) }
+        ? { cause: "provider lost it", block: divergence.describePlace(blocks, block) }
         : { cause: "parameter changed", ...toDescribed(changed, view) };
     }
     case "lifetime expired":
@@ -109,7 +104,7 @@ function describeStep(
     case "nothing was marked":
     case "beyond lookback":
     case "provider lost it":
-      return { cause: step, block: describePlace(blocks, block) };
+      return { cause: step, block: divergence.describePlace(blocks, block) };
   }
 }
 
@@ -117,7 +112,7 @@ function toDescribed(
   { change, before, after, block }: ChangedSetting,
   view: PromptView,
 ): Omit<Described, "cause"> {
-  const place = describePlace(view.blocks, block);
+  const place = divergence.describePlace(view.blocks, block);
   return {
     detail: `${change}: ${before} → ${after}`,
     block: place === null ? null : { ...place, before, after },
@@ -148,7 +143,7 @@ function explainUnkept(question: CallQuestion, before: RememberedCall, ruler: Ru
   const { view, usage, rules } = question;
   const reported = usage?.cacheReadTokens ?? 0;
   const { unkept } = before;
-  const shared = sharedBlocks(before.blocks, view.blocks);
+  const shared = divergence.sharedBlocks(before.blocks, view.blocks);
   const tokens = unkept === null ? 0 : sharedTokens(unkept, shared, ruler);
   const least = unkept?.cause === "nothing was marked" ? (rules.cache.minimumTokens ?? 0) : 1;
   const isMissed = before.model === view.model && tokens >= least && reported < tokens / 2;
@@ -159,7 +154,7 @@ function explainUnkept(question: CallQuestion, before: RememberedCall, ruler: Ru
     expected: tokens,
     reported,
     cause: unkept.cause,
-    block: describePlace(view.blocks, Math.min(unkept.block, shared - 1)),
+    block: divergence.describePlace(view.blocks, Math.min(unkept.block, shared - 1)),
     detectedBy: ["expected more"],
   });
 }
@@ -202,3 +197,47 @@ function verdict(question: CallQuestion, ruler: Ruler, finding: Finding): Explan
     detectedBy: finding.detectedBy ?? [],
   };
 }
+
+interface ChangedSetting {
+  readonly change: RequestChange;
+  /** Short texts for people. */
+  readonly before: string;
+  readonly after: string;
+  /** The first block that the change loses. */
+  readonly block: number;
+}
+
+/** The changed setting that loses the earliest block; null if none matters. */
+function changedSetting(
+  before: RequestSettings,
+  now: RequestSettings,
+  { invalidation }: CacheRules,
+  blocks: readonly ViewBlock[],
+): ChangedSetting | null {
+  let first: ChangedSetting | null = null;
+  for (const rule of invalidation) {
+    const { change } = rule;
+    const tier = firstLostTier(rule);
+    if (tier === null || before[change] === now[change]) continue;
+    const block = Math.max(0, tierStart(blocks, tier));
+    if (first !== null && first.block <= block) continue;
+    first = { change, before: named(change, before), after: named(change, now), block };
+  }
+  return first;
+}
+
+function named(change: RequestChange, settings: RequestSettings): string {
+  const value = settings[change];
+  if (value !== undefined) return excerptAt(value, 0);
+  return defaults[change] ?? "default";
+}
+
+/** The default values. */
+const defaults: Partial<Record<RequestChange, string>> = {
+  "tool choice": "auto",
+  "parallel tool use": "on",
+  "images appear or vanish": "no images",
+  citations: "off",
+  "web search or fetch": "off",
+  "cache key": "none",
+};

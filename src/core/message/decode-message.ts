@@ -1,14 +1,7 @@
 // JSON text → canonical messages. Where our spelling would differ, the exact text is kept too.
 import { StrataError } from "../strata-error.ts";
 import { spellBlock, spellMessage } from "./encode-message.ts";
-import {
-  arrayItems,
-  objectMembers,
-  parseJsonText,
-  rootSpan,
-  stringAt,
-  type Span,
-} from "./json-text.ts";
+import * as jsonText from "./json-text.ts";
 import type { Block, JsonText, MediaSource, Message, Role } from "./message.ts";
 
 /**
@@ -16,8 +9,8 @@ import type { Block, JsonText, MediaSource, Message, Role } from "./message.ts";
  * surrogate, which UTF-8 cannot carry, comes back escaped.
  */
 export function decodeMessage(text: string): Message {
-  const json = parseJsonText(text, "the message");
-  const fields = readFields(json, rootSpan(json), "message");
+  const json = jsonText.parseJsonText(text, "the message");
+  const fields = readFields(json, jsonText.rootSpan(json), "message");
   const content = contentOf(fields, "message");
   if (content === undefined) {
     throw malformed(`${fields.path}.content`, "must be text or a list of blocks");
@@ -28,14 +21,14 @@ export function decodeMessage(text: string): Message {
 
 /** Reads one block. `encodeBlock` returns the text that came in, as for messages. */
 export function decodeBlock(text: string): Block {
-  const json = parseJsonText(text, "the block");
-  return readBlock(json, rootSpan(json), "block", "message");
+  const json = jsonText.parseJsonText(text, "the block");
+  return readBlock(json, jsonText.rootSpan(json), "block", "message");
 }
 
 /** Where a block stands. A tool result's content holds no further tool results. */
 type Place = "message" | "tool result";
 
-function readBlock(json: JsonText, span: Span, path: string, place: Place): Block {
+function readBlock(json: JsonText, span: jsonText.Span, path: string, place: Place): Block {
   const text = json.slice(span.start, span.end);
   const block = readKnownBlock(readFields(json, span, path), place);
   if (block === undefined) return { type: "opaque", json: text };
@@ -141,11 +134,11 @@ function readSource({ json, spans, path }: Fields): MediaSource | undefined {
 function contentOf({ json, path, spans }: Fields, place: Place): Block[] | undefined {
   const span = spans.get("content");
   if (span === undefined) return undefined;
-  if (json[span.start] === '"') return [{ type: "text", text: stringAt(json, span) }];
+  if (json[span.start] === '"') return [{ type: "text", text: jsonText.stringAt(json, span) }];
   if (json[span.start] !== "[") return undefined;
-  return arrayItems(json, span).map((item, index) =>
-    readBlock(json, item, `${path}.content.${index}`, place),
-  );
+  return jsonText
+    .arrayItems(json, span)
+    .map((item, index) => readBlock(json, item, `${path}.content.${index}`, place));
 }
 
 function readRole(fields: Fields): Role {
@@ -168,12 +161,12 @@ function readRole(fields: Fields): Role {
 interface Fields {
   readonly json: JsonText;
   readonly path: string;
-  readonly spans: ReadonlyMap<string, Span>;
+  readonly spans: ReadonlyMap<string, jsonText.Span>;
 }
 
-function readFields(json: JsonText, span: Span, path: string): Fields {
+function readFields(json: JsonText, span: jsonText.Span, path: string): Fields {
   if (json[span.start] !== "{") throw malformed(path, "must be an object");
-  const members = objectMembers(json, span);
+  const members = jsonText.objectMembers(json, span);
   return { json, path, spans: new Map(members.map(({ key, value }) => [key, value])) };
 }
 
@@ -184,7 +177,7 @@ function textOf(fields: Fields, key: string): JsonText | undefined {
 
 function stringOf(fields: Fields, key: string): string | undefined {
   const span = fields.spans.get(key);
-  return span && fields.json[span.start] === '"' ? stringAt(fields.json, span) : undefined;
+  return span && fields.json[span.start] === '"' ? jsonText.stringAt(fields.json, span) : undefined;
 }
 
 function malformed(path: string, problem: string): StrataError {

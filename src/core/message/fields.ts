@@ -54,3 +54,15 @@ export function listIn(fields: Fields, name: string): readonly unknown[] {
 export function hasOnly(fields: Fields, names: readonly string[]): boolean {
   return Object.entries(fields).every(([name, value]) => value === null || names.includes(name));
 }
+
+/** The same without the members that are null or undefined. */
+export function onlyPresent<Members extends object>(
+  members: Members,
+): { [Name in keyof Members]?: NonNullable<Members[Name]> } {
+  const kept: { [Name in keyof Members]?: NonNullable<Members[Name]> } = {};
+  for (const name in members) {
+    const value = members[name];
+    if (value !== null && value !== undefined) kept[name] = value;
+  }
+  return kept;
+}

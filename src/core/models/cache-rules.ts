@@ -85,46 +85,32 @@ export function parseCacheRules(
   { can, prices }: { readonly can: Capabilities; readonly prices: Prices },
   place: string,
 ): CacheRules {
-  const rules = read.fields(value, place, knownFields);
-  const markers = read.optional(rules["markers"], `${place}.markers`, parseMarkers);
-  const automatic = read.optional(rules["automatic"], `${place}.automatic`, parseAutomatic);
+  const {
+    rules: _,
+    minimum,
+    ...rules
+  } = read.shape(value, place, {
+    rules: read.anything,
+    minimum: read.nullable(read.count),
+    markers: read.nullable(parseMarkers),
+    automatic: read.nullable(parseAutomatic),
+    lifetimes: read.orElse({}, (offered, at) => parseLifetimes(offered, prices, at)),
+    clock: read.orElse("unpublished", read.choice(clocks)),
+    refreshedByRead: read.nullable(read.flag),
+    readableWhen: read.orElse("unpublished", read.choice(readableWhens)),
+    isolation: read.orElse("unpublished", read.choice(isolations)),
+    prewarm: read.nullable(read.text),
+    diagnostics: read.orElse(false, read.flag),
+    invalidation: read.orElse([], (list, at) => parseInvalidation(list, can, at)),
+    note: read.nullable(read.text),
+  });
   return {
-    marking: markingOf(markers !== null, automatic !== null),
-    markers,
-    automatic,
-    minimumTokens: read.optional(rules["minimum"], `${place}.minimum`, read.count),
+    ...rules,
+    marking: markingOf(rules.markers !== null, rules.automatic !== null),
+    minimumTokens: minimum,
     readMultiplier: readMultiplierOf(prices),
-    lifetimes: parseLifetimes(rules["lifetimes"] ?? {}, prices, `${place}.lifetimes`),
-    clock: read.oneOf(rules["clock"] ?? "unpublished", clocks, `${place}.clock`),
-    refreshedByRead: read.optional(rules["refreshedByRead"], `${place}.refreshedByRead`, read.flag),
-    readableWhen: read.oneOf(
-      rules["readableWhen"] ?? "unpublished",
-      readableWhens,
-      `${place}.readableWhen`,
-    ),
-    isolation: read.oneOf(rules["isolation"] ?? "unpublished", isolations, `${place}.isolation`),
-    prewarm: read.optional(rules["prewarm"], `${place}.prewarm`, read.text),
-    diagnostics: read.flag(rules["diagnostics"] ?? false, `${place}.diagnostics`),
-    invalidation: parseInvalidation(rules["invalidation"] ?? [], can, `${place}.invalidation`),
-    note: read.optional(rules["note"], `${place}.note`, read.text),
   };
 }
-
-const knownFields = [
-  "rules",
-  "minimum",
-  "markers",
-  "automatic",
-  "lifetimes",
-  "clock",
-  "refreshedByRead",
-  "readableWhen",
-  "isolation",
-  "prewarm",
-  "diagnostics",
-  "invalidation",
-  "note",
-];
 
 function readMultiplierOf(prices: Prices): number | null {
   const rates = newestRates(prices);
@@ -156,27 +142,15 @@ function markingOf(explicit: boolean, automatic: boolean): CacheRules["marking"]
 }
 
 function parseAutomatic(value: unknown, place: string): AutomaticRules {
-  const known = [
-    "boundary",
-    "stepTokens",
-    "reportedInSteps",
-    "takesMarkerSlot",
-    "bestEffort",
-    "keptSecondsMin",
-    "keptSecondsMax",
-  ];
-  const automatic = read.fields(value, place, known);
-  const count = (key: string): number | null =>
-    read.optional(automatic[key], `${place}.${key}`, read.count);
-  return {
-    boundary: read.oneOf(automatic["boundary"], boundaries, `${place}.boundary`),
-    stepTokens: count("stepTokens"),
-    reportedInSteps: count("reportedInSteps"),
-    takesMarkerSlot: read.flag(automatic["takesMarkerSlot"] ?? false, `${place}.takesMarkerSlot`),
-    bestEffort: read.flag(automatic["bestEffort"], `${place}.bestEffort`),
-    keptSecondsMin: count("keptSecondsMin"),
-    keptSecondsMax: count("keptSecondsMax"),
-  };
+  return read.shape(value, place, {
+    boundary: read.choice(boundaries),
+    stepTokens: read.nullable(read.count),
+    reportedInSteps: read.nullable(read.count),
+    takesMarkerSlot: read.orElse(false, read.flag),
+    bestEffort: read.flag,
+    keptSecondsMin: read.nullable(read.count),
+    keptSecondsMax: read.nullable(read.count),
+  });
 }
 
 /** Each lifetime is offered or not, so that a route can remove one. */

@@ -57,8 +57,3 @@ export function parseCapabilities(value: unknown, place: string): Capabilities {
 function hasAllNames(can: Readonly<Record<string, boolean>>): can is Capabilities {
   return capabilityNames.every((name) => Object.hasOwn(can, name));
 }
-
-/** Reads a capability's name in a rule's condition. */
-export function readCapabilityName(value: unknown, place: string): CapabilityName {
-  return read.oneOf(value, capabilityNames, place);
-}

@@ -36,30 +36,17 @@ export function describeModel(
   facts: ModelFacts,
   { at }: { readonly at: Moment },
 ): ModelDescription {
-  const rows = facts.prices.kind === "priced" ? facts.prices.rows : [];
+  const { lifecycle, capabilities, prices, ...plain } = facts;
+  const rows = prices.kind === "priced" ? prices.rows : [];
   const row = rowAt(rows, at);
   return {
-    id: facts.id,
-    provider: facts.provider,
-    route: facts.route,
-    aliases: facts.aliases,
-    ...facts.lifecycle,
-    windowTokens: facts.windowTokens,
-    inputTokensMax: facts.inputTokensMax,
-    outputTokensMax: facts.outputTokensMax,
-    tokenizer: facts.tokenizer,
-    can: capabilityNames.filter((name) => facts.capabilities[name]),
-    imageMediaTypes: facts.imageMediaTypes,
-    toolPromptTokens: facts.toolPromptTokens,
+    ...plain,
+    ...lifecycle,
+    can: capabilityNames.filter((name) => capabilities[name]),
     usdPerMTok: row === undefined ? null : describeRow(row),
-    unpriced: facts.prices.kind === "unpriced" ? facts.prices.reason : null,
+    unpriced: prices.kind === "unpriced" ? prices.reason : null,
     priceRows: rows.map(describeRow),
     minimumTokens: facts.cache.minimumTokens,
-    cache: facts.cache,
-    wire: facts.wire,
-    source: facts.source,
-    checkedOn: facts.checkedOn,
-    notes: facts.notes,
   };
 }
 

@@ -1,5 +1,5 @@
 // Which cached tiers survive a change of the request.
-import { readCapabilityName, type Capabilities } from "./capabilities.ts";
+import { capabilityNames, type Capabilities } from "./capabilities.ts";
 import * as read from "./read-fields.ts";
 
 /** The tiers of a request that stay readable after a change. A change without a rule keeps all of them. */
@@ -49,21 +49,15 @@ export function parseInvalidation(
   can: Capabilities,
   place: string,
 ): readonly InvalidationRule[] {
-  const rules = read.list(value, place, (item, at) => {
-    const rule = read.fields(item, at, ["change", "survives", "unpublished", "onlyIf"]);
-    const condition = read.optional(rule["onlyIf"], `${at}.onlyIf`, readCapabilityName);
-    if (condition !== null && !can[condition]) return [];
-    return [
-      {
-        change: read.oneOf(rule["change"], requestChanges, `${at}.change`),
-        survives: read.list(rule["survives"], `${at}.survives`, readTier),
-        unpublished: read.list(rule["unpublished"] ?? [], `${at}.unpublished`, readTier),
-      },
-    ];
-  });
-  return rules.flat();
-}
-
-function readTier(value: unknown, place: string): CachedTier {
-  return read.oneOf(value, cachedTiers, place);
+  const rules = read.list(value, place, (item, at) =>
+    read.shape(item, at, {
+      change: read.choice(requestChanges),
+      survives: read.listOf(read.choice(cachedTiers)),
+      unpublished: read.orElse([], read.listOf(read.choice(cachedTiers))),
+      onlyIf: read.nullable(read.choice(capabilityNames)),
+    }),
+  );
+  return rules
+    .filter(({ onlyIf }) => onlyIf === null || can[onlyIf])
+    .map(({ change, survives, unpublished }) => ({ change, survives, unpublished }));
 }

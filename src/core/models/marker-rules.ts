@@ -56,50 +56,32 @@ const carriers = [
 ] as const;
 
 export function parseMarkers(value: unknown, place: string): MarkerRules {
-  const known = [
-    "max",
-    "excess",
-    "requestLevel",
-    "lookback",
-    "carriers",
-    "never",
-    "lifetimeOrder",
-    "spelledAs",
-  ];
-  const markers = read.fields(value, place, known);
-  return {
-    markersMax: read.count(markers["max"], `${place}.max`),
-    excess: read.oneOf(markers["excess"], excesses, `${place}.excess`),
-    requestLevel: read.flag(markers["requestLevel"], `${place}.requestLevel`),
-    lookback: parseLookback(markers["lookback"], `${place}.lookback`),
-    carriers: read.list(markers["carriers"], `${place}.carriers`, readCarrier),
-    never: read.list(markers["never"], `${place}.never`, readCarrier),
-    lifetimeOrder: read.oneOf(markers["lifetimeOrder"], lifetimeOrders, `${place}.lifetimeOrder`),
-    spelledAs: read.oneOf(markers["spelledAs"], spellings, `${place}.spelledAs`),
-  };
-}
-
-function readCarrier(value: unknown, place: string): Carrier {
-  return read.oneOf(value, carriers, place);
+  const { max: markersMax, ...rules } = read.shape(value, place, {
+    max: read.count,
+    excess: read.choice(excesses),
+    requestLevel: read.flag,
+    lookback: parseLookback,
+    carriers: read.listOf(read.choice(carriers)),
+    never: read.listOf(read.choice(carriers)),
+    lifetimeOrder: read.choice(lifetimeOrders),
+    spelledAs: read.choice(spellings),
+  });
+  return { ...rules, markersMax };
 }
 
 function parseLookback(value: unknown, place: string): Lookback {
   const kinds = ["positions", "boundaries"] as const;
   const kind = read.oneOf(read.record(value, place)["kind"], kinds, `${place}.kind`);
-  if (kind === "positions") {
-    const lookback = read.fields(value, place, ["kind", "positions", "counting"]);
-    return {
-      kind,
-      positions: read.count(lookback["positions"], `${place}.positions`),
-      counting: read.oneOf(lookback["counting"], countings, `${place}.counting`),
-    };
-  }
-  const known = ["kind", "explicitFirst", "explicitLatest", "implicitEarlier"];
-  const lookback = read.fields(value, place, known);
-  return {
-    kind,
-    explicitFirst: read.count(lookback["explicitFirst"], `${place}.explicitFirst`),
-    explicitLatest: read.count(lookback["explicitLatest"], `${place}.explicitLatest`),
-    implicitEarlier: read.count(lookback["implicitEarlier"], `${place}.implicitEarlier`),
-  };
+  return kind === "positions"
+    ? read.shape(value, place, {
+        kind: read.choice([kind]),
+        positions: read.count,
+        counting: read.choice(countings),
+      })
+    : read.shape(value, place, {
+        kind: read.choice([kind]),
+        explicitFirst: read.count,
+        explicitLatest: read.count,
+        implicitEarlier: read.count,
+      });
 }

@@ -70,87 +70,65 @@ export interface ModelOrigin {
 /** Reads the merged fields of one model. */
 export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
   const { place } = origin;
-  const model = read.fields(value, place, knownFields);
-  const count = (key: string): number | null =>
-    read.optional(model[key], `${place}.${key}`, read.count);
-  const capabilities = parseCapabilities(model["can"], `${place}.can`);
-  const costsMoreInRegions = read.flag(
-    model["costsMoreInRegions"] ?? true,
-    `${place}.costsMoreInRegions`,
-  );
+  const model = read.shape(value, place, {
+    use: read.anything,
+    provider: read.anything,
+    aliases: read.orElse([], read.listOf(read.text)),
+    window: read.anything,
+    longWindow: read.nullable(read.count),
+    maxInput: read.nullable(read.count),
+    maxOutput: read.nullable(read.count),
+    status: read.choice(statuses),
+    releasedOn: read.nullable(read.day),
+    retiresOn: read.nullable(read.day),
+    tokenizer: read.choice(tokenizers),
+    can: parseCapabilities,
+    imageMediaTypes: read.orElse([], read.listOf(read.text)),
+    toolPrompt: read.nullable(parseToolPrompt),
+    prices: read.anything,
+    tiers: read.anything,
+    unpriced: read.anything,
+    costsMoreInRegions: read.orElse(true, read.flag),
+    cache: read.anything,
+    source: read.text,
+    checkedOn: read.day,
+    note: read.nullable(read.text),
+  });
+  const multiplier = model.costsMoreInRegions ? origin.priceMultiplier : 1;
   const prices: Prices =
     origin.unpriced === null
-      ? timesPrices(
-          parsePrices(model, place),
-          costsMoreInRegions ? origin.priceMultiplier : 1,
-          place,
-        )
+      ? timesPrices(parsePrices(value, place), multiplier, place)
       : { kind: "unpriced", reason: origin.unpriced };
-  const cache = parseCacheRules(origin.cache, { can: capabilities, prices }, `${place}.cache`);
+  const cache = parseCacheRules(origin.cache, { can: model.can, prices }, `${place}.cache`);
   const windowTokens =
-    (origin.longWindow ? count("longWindow") : null) ??
-    read.count(model["window"], `${place}.window`);
-  const note = read.optional(model["note"], `${place}.note`, read.text);
-  const source = read.text(model["source"], `${place}.source`);
+    (origin.longWindow ? model.longWindow : null) ?? read.count(model.window, `${place}.window`);
+  const { changedIn } = origin;
   return {
     id: origin.id,
     provider: origin.provider,
     route: origin.route,
-    aliases: read.list(model["aliases"] ?? [], `${place}.aliases`, read.text),
+    aliases: model.aliases,
     windowTokens,
-    inputTokensMax: count("maxInput") ?? windowTokens,
-    outputTokensMax: count("maxOutput"),
+    inputTokensMax: model.maxInput ?? windowTokens,
+    outputTokensMax: model.maxOutput,
     lifecycle: {
-      status: read.oneOf(model["status"], statuses, `${place}.status`),
-      releasedOn: read.optional(model["releasedOn"], `${place}.releasedOn`, read.day),
-      retiresOn: read.optional(model["retiresOn"], `${place}.retiresOn`, read.day),
+      status: model.status,
+      releasedOn: model.releasedOn,
+      retiresOn: model.retiresOn,
     },
-    tokenizer: read.oneOf(model["tokenizer"], tokenizers, `${place}.tokenizer`),
-    capabilities,
-    imageMediaTypes: read.list(
-      model["imageMediaTypes"] ?? [],
-      `${place}.imageMediaTypes`,
-      read.text,
-    ),
-    toolPromptTokens: read.optional(model["toolPrompt"], `${place}.toolPrompt`, parseToolPrompt),
+    tokenizer: model.tokenizer,
+    capabilities: model.can,
+    imageMediaTypes: model.imageMediaTypes,
+    toolPromptTokens: model.toolPrompt,
     prices: onlyWritesOf(prices, cache.lifetimes),
     cache,
     wire: origin.wire,
-    source: origin.changedIn === null ? source : `${source}; changed in ${origin.changedIn}`,
-    checkedOn: read.day(model["checkedOn"], `${place}.checkedOn`),
-    notes: [note, cache.note, origin.routeNote].filter((each) => each !== null),
+    source: changedIn === null ? model.source : `${model.source}; changed in ${changedIn}`,
+    checkedOn: model.checkedOn,
+    notes: [model.note, cache.note, origin.routeNote].filter((each) => each !== null),
   };
 }
 
-const knownFields = [
-  "use",
-  "provider",
-  "aliases",
-  "window",
-  "longWindow",
-  "maxInput",
-  "maxOutput",
-  "status",
-  "releasedOn",
-  "retiresOn",
-  "tokenizer",
-  "can",
-  "imageMediaTypes",
-  "toolPrompt",
-  "prices",
-  "tiers",
-  "unpriced",
-  "costsMoreInRegions",
-  "cache",
-  "source",
-  "checkedOn",
-  "note",
-];
-
 function parseToolPrompt(value: unknown, place: string): { auto: number; forced: number } {
-  const tokens = read.fields(value, place, ["auto", "forced"]);
-  return {
-    auto: read.count(tokens["auto"], `${place}.auto`),
-    forced: read.count(tokens["forced"], `${place}.forced`),
-  };
+  return read.shape(value, place, { auto: read.count, forced: read.count });
 }

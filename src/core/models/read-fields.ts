@@ -21,6 +21,23 @@ export function fields(value: unknown, place: string, known: readonly string[]):
   return found;
 }
 
+/** Reads a value, or throws an error that names its place. */
+export type Reader<Value> = (value: unknown, place: string) => Value;
+
+/** An object with one reader for each of its fields; other fields are errors. */
+export function shape<Shape extends object>(
+  value: unknown,
+  place: string,
+  readers: { readonly [Name in keyof Shape]: Reader<Shape[Name]> },
+): Shape {
+  const given = fields(value, place, Object.keys(readers));
+  const read = Object.entries<Reader<unknown>>(readers).map(
+    ([name, reader]) => [name, reader(given[name], `${place}.${name}`)] as const,
+  );
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was read by its reader
+  return Object.fromEntries(read) as Shape;
+}
+
 /** An object whose keys are free names. */
 export function record(value: unknown, place: string): Fields {
   if (!isObject(value)) throw unfit(value, place, "an object");
@@ -63,9 +80,9 @@ export function oneOf<Choice extends string>(
   choices: readonly Choice[],
   place: string,
 ): Choice {
-  const found = choices.find((choice) => choice === value);
+  const found = choices.find((each) => each === value);
   if (found === undefined)
-    throw unfit(value, place, `one of ${choices.map((choice) => `"${choice}"`).join(", ")}`);
+    throw unfit(value, place, `one of ${choices.map((each) => `"${each}"`).join(", ")}`);
   return found;
 }
 
@@ -75,22 +92,37 @@ export function day(value: unknown, place: string): string {
   return value;
 }
 
-export function list<Item>(
-  value: unknown,
-  place: string,
-  readItem: (item: unknown, place: string) => Item,
-): readonly Item[] {
+export function list<Item>(value: unknown, place: string, readItem: Reader<Item>): readonly Item[] {
   if (!Array.isArray(value)) throw unfit(value, place, "a list");
   return value.map((item, index) => readItem(item, `${place}[${index}]`));
 }
 
 /** The value, or null if the field is absent or null. */
-export function optional<Value>(
-  value: unknown,
-  place: string,
-  read: (value: unknown, place: string) => Value,
-): Value | null {
+export function optional<Value>(value: unknown, place: string, read: Reader<Value>): Value | null {
   return value === undefined || value === null ? null : read(value, place);
+}
+
+/** A reader for a field that may be absent or null; then it is null. */
+export function nullable<Value>(read: Reader<Value>): Reader<Value | null> {
+  return (value, place) => optional(value, place, read);
+}
+
+/** A reader for a field that may be absent or null; then it is the given value. */
+export function orElse<Value>(absent: unknown, read: Reader<Value>): Reader<Value> {
+  return (value, place) => read(value ?? absent, place);
+}
+
+export function choice<const Choice extends string>(choices: readonly Choice[]): Reader<Choice> {
+  return (value, place) => oneOf(value, choices, place);
+}
+
+export function listOf<Item>(readItem: Reader<Item>): Reader<readonly Item[]> {
+  return (value, place) => list(value, place, readItem);
+}
+
+/** For a field that is read elsewhere. */
+export function anything(value: unknown): unknown {
+  return value;
 }
 
 /** Later fields win. Objects are merged field by field; other values are replaced. */

@@ -31,22 +31,24 @@ export function parseRoutes(value: unknown, file: string): Routes {
 }
 
 function parseRoute(value: unknown, place: string): RouteSpelling {
-  const flags = ["dottedVendor", "publisherPath", "dateAfterAt"];
-  const route = read.fields(value, place, ["name", "spelledAs", "regions", "wire", ...flags]);
-  const flag = (name: string): boolean => read.flag(route[name] ?? false, `${place}.${name}`);
-  const regions = Object.entries(read.record(route["regions"] ?? {}, `${place}.regions`));
-  return {
-    name: read.text(route["name"], `${place}.name`),
-    spelledAs: read.list(route["spelledAs"], `${place}.spelledAs`, read.text),
-    dottedVendor: flag("dottedVendor"),
-    regions: new Map(
-      regions.map(([region, endpoint]) => [
-        region,
-        read.oneOf(endpoint, ["global", "regional"] as const, `${place}.regions.${region}`),
-      ]),
-    ),
-    publisherPath: flag("publisherPath"),
-    dateAfterAt: flag("dateAfterAt"),
-    wire: read.optional(route["wire"], `${place}.wire`, read.text),
-  };
+  return read.shape(value, place, {
+    name: read.text,
+    spelledAs: read.listOf(read.text),
+    dottedVendor: read.orElse(false, read.flag),
+    regions: read.orElse({}, parseRegions),
+    publisherPath: read.orElse(false, read.flag),
+    dateAfterAt: read.orElse(false, read.flag),
+    wire: read.nullable(read.text),
+  });
+}
+
+function parseRegions(value: unknown, place: string): RouteSpelling["regions"] {
+  const regions = Object.entries(read.record(value, place));
+  const endpoints = ["global", "regional"] as const;
+  return new Map(
+    regions.map(([region, endpoint]) => [
+      region,
+      read.oneOf(endpoint, endpoints, `${place}.${region}`),
+    ]),
+  );
 }

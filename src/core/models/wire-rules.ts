@@ -52,19 +52,21 @@ export type WireChanges = {
   readonly [Rule in keyof WireRules]?: WireRules[Rule] | null;
 };
 
-const ruleNames = [
-  "systemRole",
-  "systemMessages",
-  "outputLimit",
-  "content",
-  "streamUsage",
-  "cacheKey",
-  "effort",
-  "outputSchema",
-  "thinking",
-  "toolIds",
-  "afterTools",
-] as const satisfies readonly (keyof WireRules)[];
+const ruleReaders: { readonly [Rule in keyof WireRules]: read.Reader<WireRules[Rule]> } = {
+  systemRole: read.choice(systemRoles),
+  systemMessages: read.choice(systemPlaces),
+  outputLimit: read.choice(outputLimits),
+  content: read.choice(contents),
+  streamUsage: read.flag,
+  cacheKey: read.flag,
+  effort: read.choice(efforts),
+  outputSchema: read.choice(outputSchemas),
+  thinking: read.choice(thinkings),
+  toolIds: read.choice(toolIdForms),
+  afterTools: read.choice(afterToolForms),
+};
+
+const ruleNames: readonly string[] = Object.keys(ruleReaders);
 
 const wires: ReadonlyMap<string, NamedWire> = parseWires(wiresFile, "wires.json");
 
@@ -110,30 +112,8 @@ function parseWire(all: Fields, name: string, file: string): NamedWire {
   const { like: _, source, unverified, ...rules } = own;
   return {
     name,
-    rules: parseRules({ ...inherited, ...rules }, place),
+    rules: read.shape({ ...inherited, ...rules }, place, ruleReaders),
     source: read.text(source, `${place}.source`),
-    unverified: read.list(unverified ?? [], `${place}.unverified`, (rule, at) =>
-      read.oneOf(rule, ruleNames, at),
-    ),
-  };
-}
-
-function parseRules(rules: Fields, place: string): WireRules {
-  const oneOf = <Choice extends string>(
-    name: keyof WireRules,
-    choices: readonly Choice[],
-  ): Choice => read.oneOf(rules[name], choices, `${place}.${name}`);
-  return {
-    systemRole: oneOf("systemRole", systemRoles),
-    systemMessages: oneOf("systemMessages", systemPlaces),
-    outputLimit: oneOf("outputLimit", outputLimits),
-    content: oneOf("content", contents),
-    streamUsage: read.flag(rules["streamUsage"], `${place}.streamUsage`),
-    cacheKey: read.flag(rules["cacheKey"], `${place}.cacheKey`),
-    effort: oneOf("effort", efforts),
-    outputSchema: oneOf("outputSchema", outputSchemas),
-    thinking: oneOf("thinking", thinkings),
-    toolIds: oneOf("toolIds", toolIdForms),
-    afterTools: oneOf("afterTools", afterToolForms),
+    unverified: read.list(unverified ?? [], `${place}.unverified`, read.choice(ruleNames)),
   };
 }

@@ -1,6 +1,7 @@
 // What a session learned, as JSON text in the ledger. A restart or another node continues from it.
-import { openCacheState, type CacheState } from "../cache/cache-state.ts";
-import type { Pace } from "../cache/pace.ts";
+import { openCacheState, type CacheState, type KnownEntry } from "../cache/cache-state.ts";
+import { readEvidence, type Evidence } from "../cache/evidence.ts";
+import { readPace, type Pace } from "../cache/pace.ts";
 import { keepBooks, readBooks } from "../cache/warm-books.ts";
 import { toCompactionState } from "../compaction/plan/compaction-state.ts";
 import { keepLastCall, restoreLastCall, type KeptLastCall } from "../diagnosis/own/last-call.ts";
@@ -46,7 +47,7 @@ export function toStateText(session: Session, turnId: string | null): JsonText {
   const warm = keepBooks(session.warm);
   const { lastVolatile: toldVolatile } = session;
   const stored = { folding: session.compactionState, spent, ...(warm && { warm }), toldVolatile };
-  const learned = { ...name, cache, sizes, pace, ...stored };
+  const learned = { ...name, cache: { ...cache, entries: [] }, sizes, pace, ...stored };
   const others = otherModels.map(toKept);
   const more = others.length === 0 ? {} : { others };
   const last = session.lastCall === null ? null : keepLastCall(session.lastCall);
@@ -58,7 +59,23 @@ export function toStateText(session: Session, turnId: string | null): JsonText {
     keptVolatile,
   };
   const state: KeptState = { format: 1, ...learned, ...more, staysWith, ...rest };
-  return JSON.stringify(state);
+  return JSON.stringify(state).replace(noEntries, () => `"entries":[${spell(cache.entries)}]`);
+}
+
+/** Before the entries there are only names, whose quotes are escaped. */
+const noEntries = '"entries":[]';
+
+const entryTexts = new WeakMap<KnownEntry, JsonText>();
+
+/** Most entries stay as they are from call to call, so each is spelled once. */
+function spell(entries: readonly KnownEntry[]): string {
+  return entries
+    .map((entry) => {
+      const text = entryTexts.get(entry) ?? JSON.stringify(entry);
+      entryTexts.set(entry, text);
+      return text;
+    })
+    .join(",");
 }
 
 function toKept({ setup: _setup, lastVolatile, ...state }: ModelState): KeptModelState {
@@ -108,12 +125,40 @@ function toModelState(kept: KeptModelState, { model, modelName }: Session): Mode
     model: kept.model ?? model.id,
     provider: kept.provider ?? model.provider,
     name: kept.name ?? modelName,
-    cache: { ...openCacheState(), ...kept.cache },
+    cache: { ...openCacheState(), ...kept.cache, evidence: readEvidence(kept.cache.evidence) },
     sizes: readSizes(kept.sizes),
     pace: kept.pace,
     lastVolatile: typeof kept.toldVolatile === "string" ? kept.toldVolatile : null,
     setup: null,
   };
+}
+
+/** The agent of `strata smoke`. What its trials show about a provider holds for every agent. */
+export const trialAgent = "strata smoke";
+
+/** What a session learned about the pace of its agent and the promises of a model's provider. */
+export interface Lesson {
+  readonly pace: Pace;
+  readonly evidence: Evidence;
+}
+
+/** The lesson in a stored state, for a session that starts. Null if there is none for the model, or the state is damaged. */
+export function lessonIn(text: JsonText, { model, provider }: ModelName): Lesson | null {
+  const state = parsedOrNull(text);
+  if (!isKept(state)) return null;
+  const found = [state, ...(state.others ?? [])].find(
+    (each) => each.model === model && each.provider === provider,
+  );
+  const pace = readPace(found?.pace);
+  return pace === null ? null : { pace, evidence: readEvidence(found?.cache.evidence) };
+}
+
+function parsedOrNull(text: JsonText): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function isKept(value: unknown): value is KeptState {

@@ -13,6 +13,7 @@ import { makeFoundation } from "./session-foundation.ts";
 import { usualRole } from "./session-role.ts";
 import { nothingSpent } from "./summary-bill.ts";
 import { firstPlace, nameOf, type Session, type SessionSetup } from "./session.ts";
+import { asksForMarkers } from "../cache/policy.ts";
 
 type Learned =
   | "cache"
@@ -41,7 +42,7 @@ export const nothingLearned: Pick<Session, Learned> = {
 /** Builds T0 to T2. They stay the same until a compaction. */
 export function toSession(setup: SessionSetup & { readonly id: string }): Session {
   const { model, protocol, policy, context, options } = setup;
-  const pace = openPace(setup.pace ?? "human");
+  const pace = openPace(setup.pace ?? "human", setup.earlierPaces);
   const counter = createTokenCounter(setup.counter, model.tokenizer);
   const { foundation, ...made } = makeFoundation(setup, counter, pace);
   const earlier = replayable(setup.messages ?? [], model);
@@ -88,8 +89,7 @@ interface Replayable {
 }
 
 function warningsOf({ model, policy }: SessionSetup): readonly string[] {
-  const wantsMarkers = policy.markers.kind === "least-cost" || policy.markers.rules.length > 0;
-  if (!wantsMarkers || model.cache.markers !== null) return [];
+  if (!asksForMarkers(policy.markers) || model.cache.markers !== null) return [];
   const instead =
     model.cache.automatic === null
       ? "nothing of it is cached"

@@ -1,12 +1,6 @@
 // Recovers a session's loaded skills from its messages, after a move to another process or a compaction.
 import type { Message } from "../message/message.ts";
-import {
-  noActivations,
-  preactivate,
-  type Activation,
-  type ActivationState,
-  type SkillMark,
-} from "./activation.ts";
+import * as activation from "./activation.ts";
 import { readLoadedText } from "./skill-texts.ts";
 import { sizeTokensOf, versionOf } from "./skill.ts";
 
@@ -15,10 +9,10 @@ export const skillLoadName = "skill_load";
 /** A body that a compaction removed is not found, so it can be loaded again. */
 export function recoverActivations(
   messages: Iterable<Message>,
-  preactivated: readonly SkillMark[] = [],
-): ActivationState {
+  preactivated: readonly activation.SkillMark[] = [],
+): activation.ActivationState {
   const uses = new Set<string>();
-  const loaded: Activation[] = [];
+  const loaded: activation.Activation[] = [];
   for (const { content } of messages) {
     for (const block of content) {
       if (block.type === "tool_use" && block.name === skillLoadName) uses.add(block.id);
@@ -34,5 +28,5 @@ export function recoverActivations(
       if (isNew) loaded.push({ name, version, sizeTokens, toolUseId: block.toolUseId });
     }
   }
-  return preactivate({ ...noActivations, loaded }, preactivated);
+  return activation.preactivate({ ...activation.noActivations, loaded }, preactivated);
 }

@@ -15,6 +15,7 @@ import { toUsd } from "../events/payload-spelling.ts";
 import type { Session } from "../session/session.ts";
 import type { ReportedUsage } from "../wire/reply.ts";
 import type { PreparedCall } from "./prepare-call.ts";
+import { asksForMarkers } from "../cache/policy.ts";
 
 export type Miss = PayloadOf<"cache.miss">;
 
@@ -73,7 +74,8 @@ export function diagnoseCall(
   { usage, isReported, reportsCache }: ReportedUsage,
   { plan, startMs }: Pick<PreparedCall, "plan"> & { readonly startMs: number },
 ): OwnExplanation | null {
-  if (!isReported || !reportsCache || cachesNothing(session)) return null;
+  // Where no caching is asked for, nothing is missed.
+  if (!isReported || !reportsCache || !asksForMarkers(session.policy.markers)) return null;
   const most = Math.max(plan.expected.readTokens, sentTokens(session, now));
   if (most - usage.cacheReadTokens < lostTokensMin) return null;
   const { keepsThinking, betas } = now.traits;
@@ -91,11 +93,6 @@ export function diagnoseCall(
     usage,
     startMs,
   });
-}
-
-/** A policy without markers asks for no caching: nothing is missed then. */
-function cachesNothing({ policy }: Session): boolean {
-  return policy.markers.kind === "rules" && policy.markers.rules.length === 0;
 }
 
 /** What the call before sent that this one may have sent again. */

@@ -49,52 +49,48 @@ export function malformed(detail: string): ProviderFailure {
   return { kind: "malformed", detail };
 }
 
-/** Whether the same request may succeed later. */
-export function isRetryable(failure: ProviderFailure): boolean {
-  switch (failure.kind) {
-    case "rate-limited":
-    case "overloaded":
-    case "server-error":
-    case "unreachable":
-    case "timeout":
-      return true;
-    case "context-overflow":
-    case "thinking-mismatch":
-    case "request-too-large":
-    case "invalid-request":
-    case "authentication":
-    case "permission":
-    case "billing":
-    case "not-found":
-    case "malformed":
-    case "cancelled":
-    case "spending-cap":
-      return false;
-  }
+type ErrorClass = PayloadOf<"llm.call_failed">["error_class"];
+
+interface FailureMeaning {
+  /** Its class in events. */
+  readonly errorClass: ErrorClass;
+  /** The same request may succeed later. */
+  readonly mayPass?: true;
+  /** Another provider may answer the same conversation: this one is down, busy, or does not take our key or model. */
+  readonly mayAnswerElsewhere?: true;
 }
 
-/** Whether another provider may answer the same conversation: this one is down, busy, or does not take our key or model. */
+const meanings: Readonly<Record<ProviderFailure["kind"], FailureMeaning>> = {
+  "rate-limited": { errorClass: "rate_limit", mayPass: true, mayAnswerElsewhere: true },
+  overloaded: { errorClass: "server_error", mayPass: true, mayAnswerElsewhere: true },
+  "server-error": { errorClass: "server_error", mayPass: true, mayAnswerElsewhere: true },
+  "context-overflow": { errorClass: "context_overflow" },
+  "thinking-mismatch": { errorClass: "invalid_request" },
+  "request-too-large": { errorClass: "invalid_request" },
+  "invalid-request": { errorClass: "invalid_request" },
+  authentication: { errorClass: "auth", mayAnswerElsewhere: true },
+  permission: { errorClass: "auth", mayAnswerElsewhere: true },
+  billing: { errorClass: "other", mayAnswerElsewhere: true },
+  "not-found": { errorClass: "invalid_request", mayAnswerElsewhere: true },
+  malformed: { errorClass: "other", mayAnswerElsewhere: true },
+  unreachable: { errorClass: "network", mayPass: true, mayAnswerElsewhere: true },
+  timeout: { errorClass: "network", mayPass: true, mayAnswerElsewhere: true },
+  cancelled: { errorClass: "cancelled" },
+  "spending-cap": { errorClass: "spending_cap" },
+};
+
+/** Whether the same request may succeed later. */
+export function isRetryable({ kind }: ProviderFailure): boolean {
+  return meanings[kind].mayPass === true;
+}
+
 export function mayAnswerElsewhere({ kind }: ProviderFailure): boolean {
-  switch (kind) {
-    case "rate-limited":
-    case "overloaded":
-    case "server-error":
-    case "unreachable":
-    case "timeout":
-    case "authentication":
-    case "permission":
-    case "billing":
-    case "not-found":
-    case "malformed":
-      return true;
-    case "context-overflow":
-    case "thinking-mismatch":
-    case "request-too-large":
-    case "invalid-request":
-    case "cancelled":
-    case "spending-cap":
-      return false;
-  }
+  return meanings[kind].mayAnswerElsewhere === true;
+}
+
+/** The class of a failure in events. */
+export function toErrorClass(kind: ProviderFailure["kind"]): ErrorClass {
+  return meanings[kind].errorClass;
 }
 
 /** Statuses that are enough by themselves: a proxy may have written the body. */
@@ -114,6 +110,16 @@ export type StatusKind = Exclude<
   ProviderFailure["kind"],
   "context-overflow" | "thinking-mismatch" | "unreachable" | "cancelled" | "spending-cap"
 >;
+
+/** A failure without further figures. Only one that may pass soon says when. */
+export function toFailureOf(
+  kind: StatusKind,
+  detail: string,
+  retryAfterMs: number | undefined,
+): ProviderFailure {
+  const saysWhen = kind === "rate-limited" || kind === "overloaded" || kind === "server-error";
+  return saysWhen ? { kind, detail, retryAfterMs } : { kind, detail };
+}
 
 /** A count in a provider's message; undefined if there is none or no number can be so large. */
 export function toTokens(digits: string | undefined): number | undefined {
@@ -158,30 +164,4 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   const dayOfEra =
     yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
   return era * 146_097 + dayOfEra - 719_468;
-}
-
-type ErrorClass = PayloadOf<"llm.call_failed">["error_class"];
-
-const errorClasses: Readonly<Record<ProviderFailure["kind"], ErrorClass>> = {
-  "rate-limited": "rate_limit",
-  overloaded: "server_error",
-  "server-error": "server_error",
-  "context-overflow": "context_overflow",
-  "thinking-mismatch": "invalid_request",
-  "request-too-large": "invalid_request",
-  "invalid-request": "invalid_request",
-  authentication: "auth",
-  permission: "auth",
-  billing: "other",
-  "not-found": "invalid_request",
-  malformed: "other",
-  unreachable: "network",
-  timeout: "network",
-  cancelled: "cancelled",
-  "spending-cap": "spending_cap",
-};
-
-/** The class of a failure in events. */
-export function toErrorClass(kind: ProviderFailure["kind"]): ErrorClass {
-  return errorClasses[kind];
 }

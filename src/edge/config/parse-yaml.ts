@@ -11,20 +11,13 @@ import {
   type ParsedNode,
   type YAMLMap,
 } from "yaml";
-import {
-  emptyAt,
-  type ConfigEntry,
-  type ConfigMap,
-  type ConfigNode,
-  type Origin,
-  type ScalarValue,
-} from "../../core/config/config-node.ts";
+import * as tree from "../../core/config/config-node.ts";
 import type { ConfigProblem } from "../../core/config/config-problem.ts";
 import { maskText } from "../../core/config/mask-secrets.ts";
 
 export interface ParsedYaml {
   /** Null if the text is not a tree. */
-  readonly root: ConfigNode | null;
+  readonly root: tree.ConfigNode | null;
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -50,10 +43,10 @@ export function parseYaml(text: string, file: YamlFile): ParsedYaml {
   });
   const problems = toProblems(document, lines, file).slice(0, problemsMax);
   if (document.errors.length > 0) return { root: null, problems };
-  const at = (node: { readonly range?: readonly number[] | null } | null): Origin =>
+  const at = (node: { readonly range?: readonly number[] | null } | null): tree.Origin =>
     originAt(lines, node?.range?.[0] ?? 0, file);
   const odd: ConfigProblem[] = [];
-  const root = toNode(document.contents, at, odd) ?? emptyAt(at(null));
+  const root = toNode(document.contents, at, odd) ?? tree.emptyAt(at(null));
   return { root, problems: [...problems, ...odd].slice(0, problemsMax) };
 }
 
@@ -121,7 +114,7 @@ function countLines(text: string, lines: LineCounter): void {
   }
 }
 
-function originAt(lines: LineCounter, offset: number, { file, isFound }: YamlFile): Origin {
+function originAt(lines: LineCounter, offset: number, { file, isFound }: YamlFile): tree.Origin {
   const { line, col } = lines.linePos(offset);
   return { kind: "file", file, line: Math.max(1, line), column: Math.max(1, col), isFound };
 }
@@ -152,14 +145,14 @@ const ourWords: Readonly<Record<string, readonly [message: string, hint: string]
   BAD_INDENT: ["not YAML: the indentation does not fit", "indent what belongs together equally"],
 };
 
-type At = (node: { readonly range?: readonly number[] | null } | null) => Origin;
+type At = (node: { readonly range?: readonly number[] | null } | null) => tree.Origin;
 
 function toNode(
   node: ParsedNode | null,
   at: At,
   odd: ConfigProblem[],
   depth = 0,
-): ConfigNode | null {
+): tree.ConfigNode | null {
   if (depth > depthMax) {
     const message = `it is nested more than ${depthMax} deep`;
     odd.push({ severity: "error", origin: at(node), message, hint: "make it flatter" });
@@ -175,8 +168,8 @@ function toNode(
     : null;
 }
 
-function toMap(map: YAMLMap.Parsed, at: At, odd: ConfigProblem[], depth: number): ConfigMap {
-  const entries = new Map<string, ConfigEntry>();
+function toMap(map: YAMLMap.Parsed, at: At, odd: ConfigProblem[], depth: number): tree.ConfigMap {
+  const entries = new Map<string, tree.ConfigEntry>();
   for (const { key, value } of map.items) {
     const origin = at(key);
     const name = isScalar(key) ? (key.value === null ? null : (key.source ?? "")) : null;
@@ -199,11 +192,11 @@ function toMap(map: YAMLMap.Parsed, at: At, odd: ConfigProblem[], depth: number)
 }
 
 /** Numbers beyond exactness stay text, and are refused where a number is wanted. */
-function toScalar(value: unknown): ScalarValue {
+function toScalar(value: unknown): tree.ScalarValue {
   if (typeof value === "boolean" || typeof value === "number") return value;
   return String(value);
 }
 
-function nothingAt(origin: Origin): ConfigNode {
+function nothingAt(origin: tree.Origin): tree.ConfigNode {
   return { kind: "scalar", origin, value: null };
 }

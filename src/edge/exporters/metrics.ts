@@ -1,17 +1,18 @@
 // Exporters: events and counters → Prometheus metrics.
 import type { Registry } from "prom-client";
 import { checkEvent } from "../../core/events/check-event.ts";
-import { isEventType } from "../../core/events/event-catalogue.ts";
-import type { StrataEvent } from "../../core/events/event.ts";
+import { isEventType, type EventType } from "../../core/events/event-catalogue.ts";
+import type { EventOf, StrataEvent } from "../../core/events/event.ts";
 import type { PricedModel } from "../../core/models/cost.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { requireLeasts } from "../../core/tools/check-limits.ts";
 import { createBoundedLabel, unknownValue, type BoundedLabel } from "./bounded-label.ts";
-import { countEvent } from "./count-event.ts";
 import type { CountContext, LabelName } from "./count-context.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
 import { createPending } from "./pending.ts";
 import { createWorkspaceReader, type CountedCache } from "./workspace-metrics.ts";
+import * as agents from "./count-agents.ts";
+import * as calls from "./count-calls.ts";
 
 export interface Metrics {
   /** Handler for `bus.subscribe`. Pass every event once. Uncountable events count in `strata_metrics_unread_total`. */
@@ -132,4 +133,36 @@ function isCountable(event: unknown): event is StrataEvent {
 
 function typeOf({ type }: { readonly type: unknown }): string {
   return isEventType(type) ? type : unknownValue;
+}
+
+/** Types without a metric of their own count in `strata_events_total` only. */
+const counts: Readonly<{
+  [Type in EventType]?: (event: EventOf<Type>, context: CountContext) => void;
+}> = {
+  "llm.call_started": calls.countCallStarted,
+  "llm.call_completed": calls.countCallCompleted,
+  "llm.call_failed": calls.countCallFailed,
+  "cache.miss": calls.countMiss,
+  "cache.warmed": calls.countWarmed,
+  "turn.completed": agents.countTurnEnd,
+  "turn.failed": agents.countTurnEnd,
+  "turn.cancelled": agents.countTurnEnd,
+  "turn.interrupted": agents.countTurnEnd,
+  "turn.abandoned": agents.countTurnEnd,
+  "tool.called": agents.countToolNamed,
+  "tool.confirmation_requested": agents.countToolNamed,
+  "tool.completed": agents.countToolEnd,
+  "tool.failed": agents.countToolEnd,
+  "memory.updated": agents.countMemory,
+  "memory.eviction": agents.countMemory,
+  "skill.loaded": agents.countSkill,
+  "skill.search": agents.countSkill,
+  "skill.modified": agents.countSkill,
+  "compaction.completed": agents.countCompaction,
+  "compaction.failed": agents.countCompaction,
+  "compaction.skipped": agents.countCompaction,
+};
+
+function countEvent<Type extends EventType>(event: EventOf<Type>, context: CountContext): void {
+  counts[event.type]?.(event, context);
 }

@@ -1,7 +1,10 @@
 // Counts of workspace caches as counters that never go down, although a cache drops roots and restarts them at 0.
-import { toCounters, type WorkspaceCounter } from "../files/workspace/workspace-root.ts";
+import {
+  toCounters,
+  type WorkspaceCounter,
+  type WorkspaceMetrics,
+} from "../files/workspace/workspace-root.ts";
 import type { WorkspaceCache } from "../files/workspace/workspace-cache.ts";
-import type { WorkspaceMetrics } from "../files/workspace/workspace-root.ts";
 
 export type CountedCache = Pick<WorkspaceCache, "metrics">;
 

@@ -4,13 +4,18 @@ import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { vendors } from "../../core/wire/protocols.ts";
-import type { SimulatorOptions } from "../../simulator/index.ts";
-import type { Provider } from "./provider.ts";
+import {
+  type SimulatorOptions,
+  createAgent,
+  createSimulator,
+  type OpenServer,
+} from "../../simulator/index.ts";
+import { type Provider, createProvider, type ProviderOptions } from "./provider.ts";
 import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
 import { chooseProvider, noKey, type ProviderChoice } from "./reach-choice.ts";
 import { createProviderPool } from "./reach-pool.ts";
 import { protocolOfKind, simulatedProtocol } from "./reach-settings.ts";
-import { createSimulatedProviders } from "./simulated-provider.ts";
+import { toEndpoint } from "../../core/wire/access.ts";
 
 export interface ReachOptions {
   /** Read before every call: changed addresses, keys, limits and retries hold from the next call on. */
@@ -123,3 +128,41 @@ function speaking(settings: ProviderConfig | undefined, protocol: Protocol): Pro
   if (settings === undefined || settings.kind === "simulator") return null;
   return protocolOfKind(settings.kind) === protocol ? settings : null;
 }
+
+interface SimulatedProviders {
+  /** One provider per protocol. The first call starts the server. */
+  open(protocol: Protocol): Promise<Provider>;
+  close(): Promise<void>;
+}
+
+/** It plays an agent that looks around with the tools it is offered, and bills like the real one. */
+function createSimulatedProviders(
+  options: SimulatorOptions = {},
+  how: Pick<ProviderOptions, "timeouts" | "retries"> = {},
+): SimulatedProviders {
+  let listening: Promise<OpenServer> | null = null;
+  const opened = new Map<string, Promise<Provider>>();
+  const open = async (protocol: Protocol): Promise<Provider> => {
+    listening ??= createSimulator({ model: createAgent(), ...options }).listen({ port: 0 });
+    const { url } = await listening;
+    // The simulator uses the same paths as the vendors.
+    const baseUrl = `${url}${new URL(protocol.access.baseUrl).pathname}`;
+    const endpoint = toEndpoint(protocol.access, { apiKey: anyKey, baseUrl });
+    return createProvider({ protocol, ...endpoint, ...how });
+  };
+  return {
+    open: (protocol) => {
+      const known = opened.get(protocol.name) ?? open(protocol);
+      opened.set(protocol.name, known);
+      return known;
+    },
+    close: async () => {
+      const providers = await Promise.all(opened.values());
+      await Promise.all(providers.map((provider) => provider.close()));
+      await (await listening)?.close();
+    },
+  };
+}
+
+/** Each key is a separate workspace of the simulator; the server belongs to this process only. */
+const anyKey = "simulated-key";

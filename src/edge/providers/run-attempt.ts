@@ -1,15 +1,17 @@
 // One attempt: sends a request and reads the answer to its end.
-import { malformed, type ProviderFailure } from "../../core/wire/failure.ts";
+import { malformed, type ProviderFailure, endedEarly } from "../../core/wire/failure.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Clock } from "./clock.ts";
-import { openIncoming, readWhole, type Incoming } from "./incoming.ts";
+import { openIncoming, readWhole, type Incoming, toCut } from "./incoming.ts";
 import type { Redact } from "../../core/events/redact-secrets.ts";
 import { redactResult } from "./redact.ts";
-import { readStream, type Listener, type Read } from "./read-stream.ts";
 import { timedOut, type Timeouts } from "./timeouts.ts";
 import type { Answer, Post, Transport } from "./transport.ts";
-import { createInnerWatch } from "./watch.ts";
+import { createInnerWatch, type Watch } from "./watch.ts";
 import { findStreamForm, type WireEffects } from "./wire-effects.ts";
+import { eventsMax, tooManyEvents } from "../../core/wire/limit-events.ts";
+import type { Reply, StreamPart } from "../../core/wire/reply.ts";
+import type { StreamForm } from "./sse.ts";
 
 /** What every attempt of a provider has in common. */
 export interface AttemptContext {
@@ -105,4 +107,91 @@ async function readRefusal(
 
 function fail(outcome: ProviderFailure): Read {
   return { outcome, discarded: null };
+}
+
+interface Read {
+  readonly outcome: Reply | ProviderFailure;
+  /** A reply that failed before any content: useless, but its tokens are billed. */
+  readonly discarded: Reply | null;
+}
+
+interface Listener {
+  /** Called when the first event of a reply arrives. */
+  readonly onBegin: () => void;
+  readonly onPart: (part: StreamPart) => void;
+}
+
+interface StreamReading extends Listener {
+  /** How bytes become events, and events a reply. */
+  readonly form: StreamForm;
+  readonly stream: Protocol["stream"];
+  readonly watch: Watch;
+}
+
+async function readStream(incoming: Incoming, reading: StreamReading): Promise<Read> {
+  const { form, stream, watch, onBegin, onPart } = reading;
+  let state = stream.start;
+  let eventCount = 0;
+  let hasBegun = false;
+  let partCount = 0;
+  const reader = form((event) => {
+    // After a cancel inside onPart no more parts are delivered, even if they have arrived.
+    if (watch.stopped() !== null || eventCount > eventsMax) return;
+    const [next, parts] = stream.step(state, event);
+    state = next;
+    eventCount += 1;
+    partCount += parts.length;
+    if (!hasBegun && stream.finish(state).kind === "reply") {
+      hasBegun = true;
+      onBegin();
+    }
+    for (const part of parts) {
+      if (watch.stopped() === null) onPart(part);
+    }
+  });
+  for (;;) {
+    const arrival = await incoming.next();
+    if (arrival.kind === "bytes") reader.feed(arrival.bytes);
+    const isFlooded = eventCount > eventsMax;
+    if (arrival.kind === "bytes" && !isFlooded) continue;
+    const isCut = arrival.kind !== "end";
+    const failure = isFlooded
+      ? tooManyEvents
+      : arrival.kind === "broken"
+        ? arrival.failure
+        : endedEarly;
+    return conclude(stream.finish(state), toCut("stream", failure, incoming), {
+      isCut,
+      hasEvents: eventCount > 0,
+      hasParts: partCount > 0,
+    });
+  }
+}
+
+/** What had arrived when the stream ended. */
+interface Seen {
+  readonly isCut: boolean;
+  readonly hasEvents: boolean;
+  readonly hasParts: boolean;
+}
+
+/** Combines the protocol's result with the reason for the end. */
+function conclude(
+  finished: Reply | ProviderFailure,
+  ending: ProviderFailure,
+  { isCut, hasEvents, hasParts }: Seen,
+): Read {
+  if (finished.kind !== "reply") {
+    // Half an answer looks malformed; the cut is the real cause.
+    const isConsequence = !hasEvents || (isCut && finished.kind === "malformed");
+    return { outcome: isConsequence ? ending : finished, discarded: null };
+  }
+  if (finished.status === "complete") return { outcome: finished, discarded: null };
+  const failure = finished.failure ?? ending;
+  const reply: Reply = { ...finished, failure };
+  // Content and usage before the end must not be lost.
+  const saysSomething = hasParts && reply.message.content.length > 0;
+  return saysSomething || reply.usage.isReported
+    ? { outcome: reply, discarded: null }
+    : { outcome: failure, discarded: reply };
 }

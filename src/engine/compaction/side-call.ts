@@ -15,6 +15,7 @@ import type { CallToEncode } from "../../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../../core/wire/reply.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import { refuseOverCap, type WatchedSpending } from "../session/spending.ts";
+import { asksForMarkers } from "../../core/cache/policy.ts";
 
 export interface CallDeps {
   /** Milliseconds since 1970. */
@@ -61,8 +62,7 @@ export async function sendSideCall(
 ): Promise<SettledSideCall> {
   const { model, policy, cache } = session;
   const startMs = now();
-  const cachesNothing = policy.markers.kind === "rules" && policy.markers.rules.length === 0;
-  const reads = keepsPrefix && !cachesNothing;
+  const reads = keepsPrefix && asksForMarkers(policy.markers);
   const plan = planCache({
     blocks: assembly.blocks,
     rules: model,

@@ -7,7 +7,7 @@ import { notesMarkers } from "../../core/compaction/summary/notes-markers.ts";
 import { itemsOf } from "../../core/growing/growing-list.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Message } from "../../core/message/message.ts";
-import { promptTokens } from "../../core/message/usage.ts";
+import { noUsage, promptTokens } from "../../core/message/usage.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
@@ -187,7 +187,7 @@ describe("a summary behind the conversation", () => {
   test("finds the prefix also where volatile text stands before the messages", async () => {
     const world = await openWorld({ policy: "metis" });
     expect((await run(world)).calls[0]?.usage?.cacheReadTokens).toBe(
-      promptTokens(world.last.usage ?? { ...noTokens }) - (world.last.usage?.uncachedTokens ?? 0),
+      promptTokens(world.last.usage ?? { ...noUsage }) - (world.last.usage?.uncachedTokens ?? 0),
     );
   });
 
@@ -211,14 +211,6 @@ describe("a summary behind the conversation", () => {
     expect(next.entry.verdict).toMatchObject({ kind: "as expected" });
   });
 });
-
-const noTokens = {
-  uncachedTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: {},
-  outputTokens: 0,
-  reasoningTokens: 0,
-};
 
 function said(text: string): Reply {
   return { parts: [{ kind: "text", text }], stop: "end" };

@@ -7,11 +7,10 @@ import type { RunOptions } from "../turn/turn-handle.ts";
 import type { OwnCall } from "./own-call.ts";
 import {
   type Stop,
-  createOwnTurn,
   toStep,
   type BegunTurn,
   type NextStep,
-  type OwnTurn,
+  OwnTurn,
   type RecordedCall,
   type RecordOptions,
 } from "./own-turn.ts";
@@ -68,7 +67,7 @@ export function createOwnLoop({ sessionId, begin }: LoopOf): OwnLoop {
     if (current !== null) throw isPrepared(sessionId);
     const { signal: outer } = options;
     const begun = begin(event, options);
-    const now: Current = { begun, outer, turn: createOwnTurn(begun, outer) };
+    const now: Current = { begun, outer, turn: new OwnTurn(begun, outer) };
     current = now;
     const leave = (): void => {
       if (current === now) current = null;

@@ -49,116 +49,116 @@ export interface BegunTurn {
   fail(error: unknown): void;
 }
 
-export interface OwnTurn {
-  /** Runs to its first stop. */
-  start(): Promise<Stop>;
-  /** Continues with the tool results. */
-  answer(given: readonly ToolAnswer[]): Promise<Stop>;
-  record(call: OwnCall, reply: unknown, options: RecordOptions): Promise<RecordedCall>;
-  /** Ends the turn if it waits; running work ends it itself. */
-  giveUp(): Promise<void>;
-  release(): Promise<void>;
-}
-
 /** The provider bills what it sent before an abort: an aborted turn waits this long for it. */
 const patienceMs = 500;
 
-/** `outer`: the application's own signal. Its SDK may use the same one. */
-export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined): OwnTurn {
-  const { handle } = begun;
+export class OwnTurn {
+  readonly #begun: BegunTurn;
   /** Aborted when the turn stops waiting. */
-  const patience = new AbortController();
-  let place: Place | null = null;
-  let isBusy = false;
+  readonly #patience = new AbortController();
+  #place: Place | null = null;
+  #isBusy = false;
+
+  /** `outer`: the application's own signal. Its SDK may use the same one. */
+  constructor(begun: BegunTurn, outer: AbortSignal | undefined) {
+    this.#begun = begun;
+    followAbort(begun, outer, () => this.giveUp());
+  }
+
+  /** Runs to its first stop. */
+  start(): Promise<Stop> {
+    return this.#alone(async () => {
+      try {
+        return await this.#begun.with((turn) => this.#proceed(turn));
+      } catch (error) {
+        await this.#end(() => this.#begun.fail(error));
+        throw error;
+      }
+    });
+  }
+
+  /** Continues with the tool results. */
+  async answer(given: readonly ToolAnswer[]): Promise<Stop> {
+    const { turn, stop } = this.#need();
+    return this.#alone(async () => {
+      if (stop.kind === "tools") await giveAnswers(turn, stop, given);
+      else toToolMessages(given, []);
+      return stop.kind === "tools" ? this.#proceed(turn) : stop;
+    });
+  }
+
+  async record(call: OwnCall, reply: unknown, options: RecordOptions): Promise<RecordedCall> {
+    const { turn, stop } = this.#need();
+    if (stop.kind !== "call" || stop.call !== call) throw notWaiting(call);
+    return this.#alone(async () => {
+      const listener = toListener(options.onPart);
+      const outcome = await readReply(reply, {
+        protocol: turn.running.turn.session.protocol,
+        nowMs: turn.deps.now,
+        until: this.#patience.signal,
+        onPart: listener.onPart,
+      });
+      if (options.steer !== undefined) this.#begun.handle.steer(options.steer);
+      giveReply(turn, stop, outcome);
+      const next = await this.#proceed(turn);
+      const entry = turn.running.turn.calls.find(({ number }) => number === call.number);
+      assert(entry !== undefined, "a call that was answered is recorded");
+      return { entry, ...toStep(next), ...listener.problem() };
+    });
+  }
+
+  /** Ends the turn if it waits; running work ends it itself. */
+  async giveUp(): Promise<void> {
+    this.#patience.abort();
+    if (this.#isBusy || this.#place === null) return;
+    const { turn, stop } = this.#place;
+    await this.#alone(async () => {
+      await giveNothing(turn, stop);
+      await this.#proceed(turn);
+    });
+  }
+
+  async release(): Promise<void> {
+    const { turn } = this.#need();
+    this.#place = null;
+    await release(turn.running);
+    await this.#end(() => this.#begun.fail(released()));
+  }
 
   /** Two at once would overwrite each other's state. */
-  const alone = async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    isBusy = true;
+  async #alone<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#isBusy = true;
     try {
       return await work();
     } finally {
-      isBusy = false;
+      this.#isBusy = false;
     }
-  };
-  const need = (): Place => {
-    if (isBusy || place === null) throw busy(handle.turnId);
-    return place;
-  };
-  /** After this the session accepts the next turn. */
-  const end = async (settle: () => void): Promise<void> => {
-    settle();
-    await handle.result.catch(() => {});
-  };
+  }
+
+  #need(): Place {
+    if (this.#isBusy || this.#place === null) throw busy(this.#begun.handle.turnId);
+    return this.#place;
+  }
+
   /** Runs until the application has something to do again. */
-  const proceed = async (turn: SessionTurn): Promise<Stop> => {
-    place = null;
+  async #proceed(turn: SessionTurn): Promise<Stop> {
+    this.#place = null;
     try {
       const stop = await goOn(turn);
-      if (stop.kind === "over") await end(() => begun.settle(stop.run));
-      else place = { turn, stop };
+      if (stop.kind === "over") await this.#end(() => this.#begun.settle(stop.run));
+      else this.#place = { turn, stop };
       return stop;
     } catch (error) {
-      await end(() => begun.fail(error));
+      await this.#end(() => this.#begun.fail(error));
       throw error;
     }
-  };
-  const giveUp = async (): Promise<void> => {
-    patience.abort();
-    if (isBusy || place === null) return;
-    const { turn, stop } = place;
-    await alone(async () => {
-      await giveNothing(turn, stop);
-      await proceed(turn);
-    });
-  };
-  followAbort(begun, outer, giveUp);
+  }
 
-  return {
-    start: () =>
-      alone(async () => {
-        try {
-          return await begun.with(proceed);
-        } catch (error) {
-          await end(() => begun.fail(error));
-          throw error;
-        }
-      }),
-    answer: async (given) => {
-      const { turn, stop } = need();
-      return alone(async () => {
-        if (stop.kind === "tools") await giveAnswers(turn, stop, given);
-        else toToolMessages(given, []);
-        return stop.kind === "tools" ? proceed(turn) : stop;
-      });
-    },
-    record: async (call, reply, { onPart, steer }) => {
-      const { turn, stop } = need();
-      if (stop.kind !== "call" || stop.call !== call) throw notWaiting(call);
-      return alone(async () => {
-        const { protocol } = turn.running.turn.session;
-        const listener = toListener(onPart);
-        const outcome = await readReply(reply, {
-          protocol,
-          nowMs: turn.deps.now,
-          until: patience.signal,
-          onPart: listener.onPart,
-        });
-        if (steer !== undefined) handle.steer(steer);
-        giveReply(turn, stop, outcome);
-        const next = await proceed(turn);
-        const entry = turn.running.turn.calls.find(({ number }) => number === call.number);
-        assert(entry !== undefined, "a call that was answered is recorded");
-        return { entry, ...toStep(next), ...listener.problem() };
-      });
-    },
-    giveUp,
-    release: async () => {
-      const { turn } = need();
-      place = null;
-      await release(turn.running);
-      await end(() => begun.fail(released()));
-    },
-  };
+  /** After this the session accepts the next turn. */
+  async #end(settle: () => void): Promise<void> {
+    settle();
+    await this.#begun.handle.result.catch(() => {});
+  }
 }
 
 /** If the application aborted its SDK too, the turn waits a moment for the partial reply. */

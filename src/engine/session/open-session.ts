@@ -1,6 +1,10 @@
 // Opens a session: a new one from values, or one as the ledger has it.
 import { randomUUID } from "node:crypto";
+import { inheritEvidence, type Evidence } from "../../core/cache/evidence.ts";
+import type { Ledger, SessionsOf } from "../../core/ledger/ledger.ts";
 import type { Session, SessionSetup } from "../../core/session/session.ts";
+import { usualRole } from "../../core/session/session-role.ts";
+import { lessonIn, trialAgent, type Lesson } from "../../core/session/session-state.ts";
 import { toSession } from "../../core/session/to-session.ts";
 import { findRecorded, optionsOf, policyOf } from "./engine-config.ts";
 import type { EngineContext } from "./engine-deps.ts";
@@ -11,6 +15,33 @@ import { resumeSession } from "./stored-session.ts";
 /** A new session, with a random id by default. It is recorded with its first turn. */
 export function openSession(setup: SessionSetup): Session {
   return toSession({ ...setup, id: setup.id ?? randomUUID() });
+}
+
+/** How many earlier sessions teach a new one. Agents change, and reading takes time. */
+const teachersMax = 8;
+
+/** What the agent's earlier sessions with a model learned, in this process or another. Read once, when a session opens. */
+export async function readLessons(
+  ledger: Ledger,
+  of: Omit<SessionsOf, "limit">,
+): Promise<Pick<SessionSetup, "earlierPaces" | "learned">> {
+  // A trial settles a point anew.
+  if (of.agent === trialAgent) return {};
+  const trial = { ...of, agent: trialAgent, role: usualRole, areSubAgents: false };
+  const [own, trials] = await Promise.all(
+    [of, trial].map(async (whose) => {
+      const states = await ledger.readLatestStates({ ...whose, limit: teachersMax });
+      return states.flatMap((state) => lessonIn(state, of) ?? []);
+    }),
+  );
+  return {
+    earlierPaces: own?.map(({ pace }) => pace) ?? [],
+    learned: { evidence: inheritEvidence(evidenceOf(own), evidenceOf(trials)) },
+  };
+}
+
+function evidenceOf(lessons: readonly Lesson[] = []): readonly Evidence[] {
+  return lessons.map(({ evidence }) => evidence);
 }
 
 export interface LoadedSession extends ReachedSession {

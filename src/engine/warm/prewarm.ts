@@ -9,6 +9,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { whyNoPrewarm } from "../../core/turn/next-refresh.ts";
 import { recordSession } from "../session/stored-session.ts";
 import { sendWarm, type WarmDeps } from "./send-warm.ts";
+import { asksForMarkers } from "../../core/cache/policy.ts";
 
 export interface PrewarmOptions {
   /** How long the provider should keep it; its shortest lifetime by default. */
@@ -80,9 +81,7 @@ function lifetimeOf({ model }: Session, asked: Lifetime | undefined): Lifetime {
 }
 
 function cachesNothing({ policy }: Session): string | null {
-  const { markers } = policy;
-  const isNone = markers.kind === "rules" && markers.rules.length === 0;
-  return isNone ? `the policy ${policy.name} caches nothing` : null;
+  return asksForMarkers(policy.markers) ? null : `the policy ${policy.name} caches nothing`;
 }
 
 function whyNoMarker({ markers, dropped }: ReturnType<typeof planPrewarm>): string | null {

@@ -1,5 +1,6 @@
 // agents.<id> → how its calls are made, in the engine's terms. What is not written keeps its default.
 import type { AgentConfig } from "../../core/config/schema/agents.ts";
+import { onlyPresent } from "../../core/message/fields.ts";
 import { defaultReserves } from "../../core/tokens/budget.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
 import type { EngineConfig } from "../../engine/session/engine-config.ts";
@@ -15,8 +16,7 @@ export function toAgentCalls(
   const hasReserves = responseTokens !== null || toolTokens !== null;
   return {
     ...(Object.keys(options).length === 0 ? {} : { options }),
-    ...(pace === null ? {} : { pace }),
-    ...(callsMax === null ? {} : { callsMax }),
+    ...onlyPresent({ pace, callsMax }),
     ...(hasReserves && {
       reserves: {
         responseTokens: responseTokens ?? defaultReserves.responseTokens,
@@ -32,16 +32,8 @@ const nothing = {
   reserves: { responseTokens: null, toolTokens: null },
 } as const;
 
-function toOptions({
-  effort,
-  thinking,
-  temperature,
-  replyTokensMax,
-}: AgentConfig): Partial<CallOptions> {
-  return {
-    ...(effort === null ? {} : { effort }),
-    ...(thinking === null ? {} : { thinkingJson: JSON.stringify(thinking) }),
-    ...(temperature === null ? {} : { temperature }),
-    ...(replyTokensMax === null ? {} : { outputTokensMax: replyTokensMax }),
-  };
+function toOptions(agent: AgentConfig): Partial<CallOptions> {
+  const { effort, thinking, temperature, replyTokensMax: outputTokensMax } = agent;
+  const thinkingJson = thinking === null ? null : JSON.stringify(thinking);
+  return onlyPresent({ effort, thinkingJson, temperature, outputTokensMax });
 }

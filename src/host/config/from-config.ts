@@ -11,7 +11,7 @@ import {
   type CompactionSettings,
 } from "../../core/compaction/plan/settings.ts";
 import type { CompactionConfig } from "../../core/config/schema/compaction.ts";
-import type { LayoutConfig } from "../../core/config/schema/policies.ts";
+import { onlyPresent } from "../../core/message/fields.ts";
 import type { SideEffects } from "../../core/tools/tool.ts";
 import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
 import type { EngineConfig } from "../../engine/session/engine-config.ts";
@@ -63,12 +63,7 @@ export function toSpending(config: StrataConfig, agentId: string): Pick<EngineCo
   ];
   const { dayUsd, timezone } = spending;
   if (timezone !== null && !isTimezone(timezone)) throw noTimezone(timezone);
-  const caps = {
-    ...(sessionUsd !== null && { sessionUsd }),
-    ...(agentUsd !== null && { agentUsd }),
-    ...(dayUsd !== null && { dayUsd }),
-    ...(timezone !== null && { timezone }),
-  };
+  const caps = onlyPresent({ sessionUsd, agentUsd, dayUsd, timezone });
   return Object.keys(caps).length === 0 ? {} : { spending: caps };
 }
 
@@ -98,30 +93,20 @@ function toRouting(
 export function toPolicy(config: StrataConfig, agentId: string): Policy {
   const { promptCache, policy: name } = resolveAgent(config, agentId);
   const policy = findPolicy(promptCache ? name : "none");
-  return { ...policy, layout: { ...policy.layout, ...writtenOf(config.policies.layout) } };
+  return { ...policy, layout: { ...policy.layout, ...onlyPresent(config.policies.layout) } };
 }
 
 /** Settings that strata.yaml does not have keep their defaults. */
 export function toCompactionSettings(
-  { clearing, auto, ...config }: CompactionConfig,
+  config: CompactionConfig,
   isEnabled: boolean,
 ): CompactionSettings {
   const usual = defaultCompactionSettings;
+  const { summarizerModel: _, clearing, auto, ...settings } = config;
   return {
     ...usual,
+    ...settings,
     isEnabled,
-    compactAtShare: config.compactAtShare,
-    timing: config.timing,
-    early: config.early,
-    tailKeepTokens: config.tailKeepTokens,
-    toolResultShareMax: config.toolResultShareMax,
-    summaryShape: config.summaryShape,
-    summaryShareMax: config.summaryShareMax,
-    summaryTokensMax: config.summaryTokensMax,
-    userWordsTokensMax: config.userWordsTokensMax,
-    lockSeconds: config.lockSeconds,
-    mayUseProvider: config.mayUseProvider,
-    flushesMemory: config.flushesMemory,
     clearing: { ...usual.clearing, thresholdBytes: clearing.thresholdBytes },
     auto: { ...usual.auto, ...auto },
   };
@@ -151,7 +136,8 @@ export function toWorldSettings(
 ): WorldSettings {
   const { workspaceCache, toolset: name } = resolveAgent(config, agentId);
   const { memory, skills, tools } = config;
-  const { globalFolder, mode, ...shown } = memory;
+  const { globalFolder: userFolder, mode, ...shown } = memory;
+  const { globalRoot, indexLengthMax, ...limits } = skills;
   const toolset: Toolset = findToolset(name);
   const resolved = resolveProfile(config, agentId, binding ?? null);
   const granted = [...toolset.granted, ...tools.permissions, ...resolved.permissions];
@@ -161,19 +147,14 @@ export function toWorldSettings(
     documents: { isKept: workspaceCache },
     memory: {
       ...shown,
-      ...(mode === null ? {} : { mode }),
+      ...onlyPresent({ mode, userFolder }),
       layout: toPolicy(config, agentId).layout,
-      ...(globalFolder === null ? {} : { userFolder: globalFolder }),
     },
     skills: {
-      limits: {
-        skillsMax: skills.skillsMax,
-        tokensAdvised: skills.tokensAdvised,
-        tokensMax: skills.tokensMax,
-      },
-      globalRoot: skills.globalRoot ?? skillsRoot,
+      limits,
+      globalRoot: globalRoot ?? skillsRoot,
       ...(resolved.skills === null ? {} : { only: resolved.skills }),
-      indexLengthMax: skills.indexLengthMax,
+      indexLengthMax,
     },
     tools: {
       toolset: { ...toolset, granted },
@@ -181,15 +162,6 @@ export function toWorldSettings(
       confirmed: tools.confirmed.filter(isEffect),
       limits: tools.limits,
     },
-  };
-}
-
-function writtenOf(layout: LayoutConfig): Partial<Policy["layout"]> {
-  const { volatile, padding, toolOrder } = layout;
-  return {
-    ...(volatile === null ? {} : { volatile }),
-    ...(padding === null ? {} : { padding }),
-    ...(toolOrder === null ? {} : { toolOrder }),
   };
 }
 

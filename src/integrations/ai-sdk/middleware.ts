@@ -8,7 +8,7 @@ import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
-import type { Miss } from "../../core/turn/diagnose-call.ts";
+import type { Miss, SentBesides } from "../../core/turn/diagnose-call.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import { readError } from "../../engine/own-loop/read-reply.ts";
@@ -18,10 +18,10 @@ import type { Conversation } from "./conversation.ts";
 import { createConversations, type Conversations } from "./conversations.ts";
 import { placeMarkers } from "./place-markers.ts";
 import { reachModel, type NamedSdkModel } from "./reach-model.ts";
-import { readBesides } from "./read-besides.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { createStreamReading, toReply } from "./read-result.ts";
 import type { SdkModel, SdkParams, SdkStreamPart } from "./sdk-call.ts";
+import { readRequest } from "../../core/wire/foreign/read-request.ts";
 
 export interface StrataMiddlewareOptions {
   /** Where calls are recorded. Without it, calls are planned but not recorded. */
@@ -224,4 +224,33 @@ function toPolicy(policy: PolicyName | Policy = "adaptive"): Policy {
 
 function warn(problem: unknown): void {
   process.emitWarning(problem instanceof Error ? problem : String(problem));
+}
+
+/** Reads the body that the SDK sent, as the body of any client is read, without its prompt. */
+function readBesides(
+  body: unknown,
+  params: SdkParams,
+  { protocol, words, facts }: NamedSdkModel,
+): SentBesides {
+  const betas = betasOf(params, words);
+  const sent: unknown = typeof body === "string" ? JSON.parse(body) : body;
+  // Not every provider of the SDK gives it.
+  if (typeof sent !== "object" || sent === null) return { betas };
+  const bare = JSON.stringify({ ...sent, ...words.bare });
+  const { settings, keepsThinking } = readRequest(bare, { protocol, facts });
+  return { betas, settings, keepsThinking };
+}
+
+function betasOf(
+  { headers = {}, providerOptions }: SdkParams,
+  { name, betas }: NamedSdkModel["words"],
+): readonly string[] {
+  if (betas === null) return [];
+  const inHeader = Object.entries(headers).flatMap(([header, value]) =>
+    header.toLowerCase() === betas.header ? (value ?? "").split(",") : [],
+  );
+  const asked: unknown = providerOptions?.[name]?.[betas.option];
+  const inOptions = Array.isArray(asked) ? asked.map(String) : [];
+  const all = [...inHeader, ...inOptions].map((beta) => beta.trim());
+  return [...new Set(all.filter((beta) => beta !== ""))];
 }

@@ -4,14 +4,7 @@ import type { Model, Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "..
 import { findFolder, findPaths } from "./find-paths.ts";
 import { forcedCall, toCall, type Wishes } from "./sample-input.ts";
 import { asksForSummary, lastQuestion, shorten, stepsIn, summarise } from "./summariser.ts";
-import {
-  folderProperties,
-  kindOf,
-  pathProperties,
-  patternProperties,
-  shellProperties,
-  type ToolKind,
-} from "./tool-kinds.ts";
+import * as kinds from "./tool-kinds.ts";
 
 export interface AgentOptions {
   /** Different seeds take different steps. */
@@ -54,13 +47,13 @@ function currentRun(turns: readonly PromptTurn[]): readonly PromptTurn[] {
 function chooseCalls(situation: Situation): readonly ReplyPart[] {
   const { prompt, run, step, draw } = situation;
   const { toolChoice, tools } = prompt;
-  const kit: Kit = Object.groupBy(tools, kindOf);
+  const kit: Kit = Object.groupBy(tools, kinds.kindOf);
   const named = typeof toolChoice === "object" ? toolChoice.name : null;
   if (kit.unsafe?.some(({ name }) => name === named) === true) {
     return toList(forcedCall(prompt));
   }
   const allowed = tools.filter(({ name }) => named === null || name === named);
-  const usable: Kit = Object.groupBy(allowed, kindOf);
+  const usable: Kit = Object.groupBy(allowed, kinds.kindOf);
   const hands = createHands(usable, findFolder(prompt));
   const calls =
     hands === null ? callOthers(usable.other ?? [], run) : look(hands, situation, step, draw);
@@ -82,7 +75,7 @@ interface Hands {
   shell(command: string, meaning: string): ReplyPart | null;
 }
 
-type Kit = Partial<Record<ToolKind, readonly PromptTool[]>>;
+type Kit = Partial<Record<kinds.ToolKind, readonly PromptTool[]>>;
 
 /** Null without a tool for reading files. */
 function createHands(
@@ -92,13 +85,16 @@ function createHands(
   if ([read, list, search, shell, script].every((tools) => tools === undefined)) return null;
   const place = folder ?? ".";
   return {
-    list: () => callFirst(list, { ...all(folderProperties, place), ...everyFile }),
+    list: () => callFirst(list, { ...all(kinds.folderProperties, place), ...everyFile }),
     read: (path) => {
       const isAbsolute = folder === null || path.startsWith("/");
-      return callFirst(read, all(pathProperties, isAbsolute ? path : `${folder}/${path}`));
+      return callFirst(read, all(kinds.pathProperties, isAbsolute ? path : `${folder}/${path}`));
     },
     search: (word) =>
-      callFirst(search, { ...all(folderProperties, place), ...all(patternProperties, word) }),
+      callFirst(search, {
+        ...all(kinds.folderProperties, place),
+        ...all(kinds.patternProperties, word),
+      }),
     shell: (command, meaning) => {
       if (shell?.[0] !== undefined) return shellCall(shell[0], command, meaning, place);
       return script?.[0] === undefined ? null : scriptCall(script[0], command);
@@ -114,11 +110,11 @@ function callFirst(tools: readonly PromptTool[] | undefined, wishes: Wishes): Re
 const everyFile: Wishes = { pattern: "*", glob: "*", glob_pattern: "*" };
 
 function shellCall(tool: PromptTool, command: string, meaning: string, place: string): ReplyPart {
-  const wishes = { ...all(shellProperties, command), description: meaning };
+  const wishes = { ...all(kinds.shellProperties, command), description: meaning };
   const call = toCall(tool, { ...wishes, workdir: place, cwd: place });
   const spelled = call.kind === "tool use" && call.inputJson.includes(JSON.stringify(command));
   // Some shell tools take a list of words instead of a line.
-  const words = all(shellProperties, ["bash", "-lc", command]);
+  const words = all(kinds.shellProperties, ["bash", "-lc", command]);
   return spelled && !call.inputJson.includes(`[${JSON.stringify(command)}]`)
     ? call
     : toCall(tool, { ...words, description: meaning });

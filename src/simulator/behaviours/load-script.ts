@@ -19,23 +19,17 @@ export function parseScript(value: unknown, place: string): readonly ScriptStep[
   throw new StrataError("config-invalid", `${place} has no steps`, "add at least one step");
 }
 
-const stepFields = "when expect times thinking text toolCalls stop reply".split(" ");
-const conditionFields = "userText toolResult turn system model wants".split(" ");
-
 function parseStep(value: unknown, place: string): ScriptStep {
-  const fields = read.fields(value, place, stepFields);
-  const member = <Value>(name: string, reader: Reader<Value>): Value | undefined =>
-    read.optional(fields[name], `${place}.${name}`, reader) ?? undefined;
-  const step: ScriptStep = {
-    when: member("when", parseCondition),
-    expect: member("expect", parseCondition),
-    times: member("times", (times, at) => (times === "always" ? times : read.count(times, at))),
-    thinking: member("thinking", read.text),
-    text: member("text", read.text),
-    toolCalls: member("toolCalls", (calls, at) => read.list(calls, at, parseCall)),
-    stop: member("stop", (stop, at) => read.oneOf(stop, ["end", "tool use", "output limit"], at)),
-    reply: member("reply", readFunction),
-  };
+  const step: ScriptStep = read.shape(value, place, {
+    when: given(parseCondition),
+    expect: given(parseCondition),
+    times: given((times, at) => (times === "always" ? times : read.count(times, at))),
+    thinking: given(read.text),
+    text: given(read.text),
+    toolCalls: given(read.listOf(parseCall)),
+    stop: given(read.choice(["end", "tool use", "output limit"])),
+    reply: given(readFunction),
+  });
   const says = [step.text, step.thinking, step.toolCalls, step.reply, step.stop];
   if (says.some((part) => part !== undefined)) return step;
   throw new StrataError(
@@ -45,21 +39,21 @@ function parseStep(value: unknown, place: string): ScriptStep {
   );
 }
 
-type Reader<Value> = (value: unknown, place: string) => Value;
+/** Undefined where the field is not given. */
+function given<Value>(reader: read.Reader<Value>): read.Reader<Value | undefined> {
+  return (value, place) => read.optional(value, place, reader) ?? undefined;
+}
 
 function parseCondition(value: unknown, place: string): Condition {
   if (typeof value === "function") return readFunction(value, place);
-  const fields = read.fields(value, place, conditionFields);
-  const member = <Value>(name: string, reader: Reader<Value>): Value | undefined =>
-    read.optional(fields[name], `${place}.${name}`, reader) ?? undefined;
-  return {
-    userText: member("userText", read.text),
-    toolResult: member("toolResult", read.text),
-    turn: member("turn", read.count),
-    system: member("system", read.text),
-    model: member("model", read.text),
-    wants: member("wants", (wish, at) => read.oneOf(wish, ["reply", "summary"], at)),
-  };
+  return read.shape(value, place, {
+    userText: given(read.text),
+    toolResult: given(read.text),
+    turn: given(read.count),
+    system: given(read.text),
+    model: given(read.text),
+    wants: given(read.choice(["reply", "summary"])),
+  });
 }
 
 function parseCall(value: unknown, place: string): ScriptedCall {

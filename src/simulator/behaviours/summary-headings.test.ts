@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Prompt, PromptTurn } from "../prompt.ts";
-import { createSummariser } from "./summariser.ts";
-import { headingsIn, quotedIn } from "./summary-headings.ts";
+import { createSummariser, headingsIn, quotedIn } from "./summariser.ts";
 
 const nothing = { toolUses: [], toolResults: [] };
 

@@ -1,16 +1,10 @@
 // Bills block lists: what a request reads, writes and pays in tokens. Times are arguments.
 import type { MarkerRules } from "../../core/models/marker-rules.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { Bill, BilledMarker, Billing, EntryView, MarkerOutcome, OpenBill } from "./bill.ts";
 import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.ts";
-import {
-  explainMiss,
-  findByBoundaries,
-  findByPositions,
-  type Books,
-  type Examined,
-  type Hit,
-} from "./find-hit.ts";
+import * as hits from "./find-hit.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
 import { createStepBilling } from "./step-billing.ts";
@@ -30,7 +24,7 @@ const implicitOnly: MarkerRules = {
 export function createBilling(options: Partial<BillingOptions> = {}): Billing {
   const readings: BillingOptions = { ...stingyBilling, ...options };
   const store = createEntryStore(readings);
-  const books: Books = { store, pending: new Map(), options: readings };
+  const books: hits.Books = { store, pending: new Map(), options: readings };
   const steps = createStepBilling(readings);
   return {
     open: (request) => {
@@ -61,14 +55,14 @@ function toView(entry: Entry, state: EntryView["state"], options: BillingOptions
   return { key, lifetime, tokens, writtenBy, expiresMs, state };
 }
 
-function openMarked(request: BillableRequest, rules: MarkerRules, books: Books): OpenBill {
+function openMarked(request: BillableRequest, rules: MarkerRules, books: hits.Books): OpenBill {
   const { store, pending, options } = books;
   const { examined, marked } = examine(request, rules, options);
   const { lookback } = rules;
   const hit =
     lookback.kind === "positions"
-      ? findByPositions(examined, lookback, books)
-      : findByBoundaries(examined, lookback, books);
+      ? hits.findByPositions(examined, lookback, books)
+      : hits.findByBoundaries(examined, lookback, books);
   const marking: Marking = { examined, hit, books, touched: new Set(hit?.entries), written: [] };
   const markers = marked.map((marker): BilledMarker => ({
     ...marker,
@@ -76,16 +70,20 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
     position: examined.positions[marker.block] ?? marker.block,
     outcome: markerOutcome(marker, marking),
   }));
-  const reason = explainMiss(examined, hit, markers, books);
+  const reason = hits.explainMiss(examined, hit, markers, books);
   const { touched, written } = marking;
   for (const entry of touched) {
-    entry.open.set(marking, request.startMs);
+    entry.open.push(request);
     store.use(entry);
   }
-  for (const entry of written) pending.set(entry.key, entry);
+  for (const { entry } of written) pending.set(entry.key, entry);
   const close = (): void => {
-    for (const entry of touched) entry.open.delete(marking);
-    for (const entry of written) if (pending.get(entry.key) === entry) pending.delete(entry.key);
+    for (const { open } of touched) {
+      const place = open.indexOf(request);
+      if (place !== -1) open.splice(place, 1);
+    }
+    for (const { entry } of written)
+      if (pending.get(entry.key) === entry) pending.delete(entry.key);
   };
   const settle = (atMs: number): void => {
     for (const entry of touched) entry.settledMs = Math.max(entry.settledMs, atMs);
@@ -95,7 +93,7 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
     begin: () => {
       close();
       settle(request.startMs);
-      for (const entry of written) touched.add(store.put(entry));
+      for (const { entry } of written) touched.add(store.put(entry));
     },
     end: (atMs) => {
       if (options.clock !== "response end") return;
@@ -108,9 +106,9 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
 }
 
 function billTokens(
-  { request, cumulative }: Examined,
-  hit: Hit | null,
-  written: readonly Entry[],
+  { request, cumulative }: hits.Examined,
+  hit: hits.Hit | null,
+  written: readonly Write[],
 ): Omit<Bill, "markers" | "reason"> {
   const totalTokens = cumulative.at(-1) ?? 0;
   const readTokens = hit === null ? 0 : (cumulative[hit.block] ?? 0);
@@ -131,7 +129,7 @@ function examine(
   request: BillableRequest,
   rules: MarkerRules,
   options: BillingOptions,
-): { readonly examined: Examined; readonly marked: readonly BillableMarker[] } {
+): { readonly examined: hits.Examined; readonly marked: readonly BillableMarker[] } {
   const minimum = request.model.cache.minimumTokens ?? 0;
   const prompt = keyedPromptOf(request, options);
   const implicit = implicitMarker(request);
@@ -171,14 +169,22 @@ function isExplicitAt({ origin, block: at }: BillableMarker, block: number): boo
 }
 
 interface Marking {
-  readonly examined: Examined;
-  readonly hit: Hit | null;
-  readonly books: Books;
+  readonly examined: hits.Examined;
+  readonly hit: hits.Hit | null;
+  readonly books: hits.Books;
   /** Entries whose lifetime restarts. */
   readonly touched: Set<Entry>;
   /** Entries that appear when the response begins. */
-  readonly written: Entry[];
+  readonly written: Write[];
 }
+
+interface Write {
+  readonly entry: Entry;
+  /** The marker's lifetime, which sets the price. */
+  readonly billed: LifetimeRules;
+}
+
+type LifetimeRules = Pick<ModelFacts["cache"]["lifetimes"][number], "lifetime" | "seconds">;
 
 /** A marker after the hit writes. At or before the hit it only restarts the lifetimes of live entries. */
 function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome {
@@ -190,14 +196,17 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
     return tokens < minimum ? "below the minimum" : "over the limit";
   }
   const key = keys[marker.block] ?? "";
-  const write = (): void => void written.push(newEntry(marker, key, tokens, request));
+  const billed = lifetimeRules(marker.lifetime, request);
+  const kept = keptLifetime(billed, marking);
+  const write = (): void =>
+    void written.push({ entry: newEntry(kept, key, tokens, request), billed });
   if (hit === null || marker.block > hit.block) {
     write();
     return "written";
   }
   const live = books.store.at(key).filter((entry) => isLive(entry, request.startMs, books.options));
   for (const entry of live) touched.add(entry);
-  const hasOwn = live.some(({ lifetime }) => lifetime === marker.lifetime);
+  const hasOwn = live.some(({ lifetime }) => lifetime === kept.lifetime);
   const isWritten = !hasOwn && books.options.markerBeforeHit === "writes";
   // It would cost nothing: the tokens up to the hit are billed as read.
   if (isWritten) write();
@@ -206,41 +215,53 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
   return live.length > 0 ? "refreshed" : "nothing there to refresh";
 }
 
+function lifetimeRules(lifetime: Lifetime, { model }: BillableRequest): LifetimeRules {
+  const rules = model.cache.lifetimes.find((each) => each.lifetime === lifetime);
+  return rules ?? { lifetime, seconds: 0 };
+}
+
+/** How long a written entry lives. Within one request no part is written for less than a later marker asks. */
+function keptLifetime(asked: LifetimeRules, { examined, hit, books }: Marking): LifetimeRules {
+  const found = hit?.entries.at(-1);
+  if (found === undefined || books.options.entryLives === "as its marker says") return asked;
+  const before = lifetimeRules(found.lifetime, examined.request);
+  return before.seconds < asked.seconds ? before : asked;
+}
+
 function newEntry(
-  { lifetime }: BillableMarker,
+  { lifetime, seconds }: LifetimeRules,
   key: string,
   tokens: number,
   request: BillableRequest,
 ): Entry {
-  const rules = request.model.cache.lifetimes.find((each) => each.lifetime === lifetime);
   return {
     key,
     lifetime,
     tokens,
-    lifetimeMs: (rules?.seconds ?? 0) * 1000,
+    lifetimeMs: seconds * 1000,
     writtenBy: request.id,
     settledMs: request.startMs,
-    open: new Map(),
+    open: [],
   };
 }
 
-/** Bills each span once, at the longest lifetime of the entries that end at or after it. */
+/** Bills each span once, at the longest lifetime of the markers at or after its end. */
 function writtenSpans(
-  written: readonly Entry[],
+  written: readonly Write[],
   readTokens: number,
 ): Readonly<Partial<Record<Lifetime, number>>> {
   const spans: Partial<Record<Lifetime, number>> = {};
   const ends = written
-    .filter(({ tokens }) => tokens > readTokens)
-    .toSorted((left, right) => left.tokens - right.tokens);
-  let longest: Entry | undefined;
+    .filter(({ entry }) => entry.tokens > readTokens)
+    .toSorted((left, right) => left.entry.tokens - right.entry.tokens);
+  let longest: LifetimeRules | undefined;
   for (let index = ends.length - 1; index >= 0; index -= 1) {
-    const entry = ends[index];
-    if (entry === undefined) continue;
-    if (longest === undefined || entry.lifetimeMs > longest.lifetimeMs) longest = entry;
-    const start = ends[index - 1]?.tokens ?? readTokens;
+    const write = ends[index];
+    if (write === undefined) continue;
+    if (longest === undefined || write.billed.seconds > longest.seconds) longest = write.billed;
+    const start = ends[index - 1]?.entry.tokens ?? readTokens;
     const { lifetime } = longest;
-    spans[lifetime] = (spans[lifetime] ?? 0) + entry.tokens - start;
+    spans[lifetime] = (spans[lifetime] ?? 0) + write.entry.tokens - start;
   }
   return spans;
 }

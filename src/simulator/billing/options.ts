@@ -1,4 +1,5 @@
-// One option for each point that providers leave open. The defaults assume the least caching.
+// One option for each point that providers leave open. The defaults assume the least caching, but for `entryLives`, which
+// follows the documented prices.
 import * as read from "../../core/models/read-fields.ts";
 
 export interface BillingOptions {
@@ -10,6 +11,8 @@ export interface BillingOptions {
   readonly markerBeforeHit: "refreshes only" | "writes";
   /** Whether a marker finds entries of other lifetimes. */
   readonly crossLifetime: "found" | "not found";
+  /** How long an entry lives whose prefix was found as a shorter-lived entry: as its marker says, or as its shortest part. */
+  readonly entryLives: "as its marker says" | "as its shortest part";
   /** Where the lookback finds an entry inside a run of tool uses or results. */
   readonly entryInsideRun: "at the run's position" | "only at the run's end";
   /** Whether a run of tool uses or results is one position as the model's route defines, or never. */
@@ -25,22 +28,22 @@ export const stingyBilling: BillingOptions = {
   graceMs: 0,
   markerBeforeHit: "refreshes only",
   crossLifetime: "found",
+  entryLives: "as its marker says",
   entryInsideRun: "at the run's position",
   toolRuns: "by route",
   toolDefinitions: "positions",
   entriesMax: 1_000_000,
 };
 
-type Reader<Option> = (value: unknown, place: string) => Option;
-
-const readers: { readonly [Name in keyof BillingOptions]: Reader<BillingOptions[Name]> } = {
-  clock: oneOf("request start", "response end"),
+const readers: { readonly [Name in keyof BillingOptions]: read.Reader<BillingOptions[Name]> } = {
+  clock: read.choice(["request start", "response end"]),
   graceMs: read.count,
-  markerBeforeHit: oneOf("refreshes only", "writes"),
-  crossLifetime: oneOf("found", "not found"),
-  entryInsideRun: oneOf("at the run's position", "only at the run's end"),
-  toolRuns: oneOf("by route", "every block"),
-  toolDefinitions: oneOf("positions", "one position"),
+  markerBeforeHit: read.choice(["refreshes only", "writes"]),
+  crossLifetime: read.choice(["found", "not found"]),
+  entryLives: read.choice(["as its marker says", "as its shortest part"]),
+  entryInsideRun: read.choice(["at the run's position", "only at the run's end"]),
+  toolRuns: read.choice(["by route", "every block"]),
+  toolDefinitions: read.choice(["positions", "one position"]),
   entriesMax: read.count,
 };
 
@@ -52,8 +55,4 @@ export function parseBillingOptions(value: unknown, place: string): Partial<Bill
       [name, read.optional<string | number>(given[name], `${place}.${name}`, reader)] as const,
   );
   return Object.fromEntries(options.filter(([, option]) => option !== null));
-}
-
-function oneOf<Choice extends string>(...choices: Choice[]): Reader<Choice> {
-  return (option, place) => read.oneOf(option, choices, place);
 }

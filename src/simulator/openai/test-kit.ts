@@ -71,17 +71,19 @@ export interface Tokens {
 }
 
 export function sendResponses(kit: Kit, input: Body, more: object = {}): Tokens {
-  const reply = kit.post("/v1/responses", { model: markedModel, input, ...more });
-  if (reply.status !== 200) throw new Error(reply.text);
-  const { input_tokens: total, input_tokens_details: details } = reply.json.usage;
-  return { total, read: details.cached_tokens, written: details.cache_write_tokens };
+  return tokensOf(kit.post("/v1/responses", { model: markedModel, input, ...more }), "input");
 }
 
 export function sendChat(kit: Kit, messages: Body, more: object = {}): Tokens {
-  const reply = kit.post("/v1/chat/completions", { model: markedModel, messages, ...more });
-  if (reply.status !== 200) throw new Error(reply.text);
-  const { prompt_tokens: total, prompt_tokens_details: details } = reply.json.usage;
-  return { total, read: details.cached_tokens, written: details.cache_write_tokens };
+  const body = { model: markedModel, messages, ...more };
+  return tokensOf(kit.post("/v1/chat/completions", body), "prompt");
+}
+
+function tokensOf({ status, text, json }: Answered, word: "input" | "prompt"): Tokens {
+  if (status !== 200) throw new Error(text);
+  const details = json.usage[`${word}_tokens_details`];
+  const { cached_tokens: read, cache_write_tokens: written } = details;
+  return { total: json.usage[`${word}_tokens`], read, written };
 }
 
 export function countInput(kit: Kit, input: Body): number {

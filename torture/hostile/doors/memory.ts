@@ -5,7 +5,7 @@ import type { Random } from "../../../harness/random-message.ts";
 import { describeRefusal } from "../../../src/core/memory/memory-refusal.ts";
 import { openMemorySession } from "../../../src/edge/files/memory/memory-session.ts";
 import { openMemoryStore, type MemoryStore } from "../../../src/edge/files/memory/memory-store.ts";
-import type { MemoryOutcome } from "../../../src/edge/files/memory/write-memory.ts";
+import type { MemoryOutcome } from "../../../src/edge/files/memory/memory-store.ts";
 import type { OpenDoor, Outcome } from "../door.ts";
 import { mutateText, oddText, pick } from "../mutate.ts";
 import { canaryFile, putOddFile, withToolErrors } from "../odd-files.ts";

@@ -1,4 +1,4 @@
-// Requests of other clients: the readers of all protocols, lint, explain, and the tracker that watches a session.
+// Requests of other clients: the readers of all protocols, lint and explain.
 import type { Random } from "../../../harness/random-message.ts";
 import {
   renderExplanation,

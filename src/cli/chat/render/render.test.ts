@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { renderCost } from "../slash/render-cost.ts";
+import { renderCost } from "../slash/run-slash.ts";
 import { renderFarewell } from "../words/greeting.ts";
 import type { TurnPart } from "../../../engine/turn/turn-handle.ts";
 import type { ContextView } from "../state/context-view.ts";

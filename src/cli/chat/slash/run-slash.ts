@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import { shortCostOf } from "../../compact/render-compacted.ts";
 import { StrataError } from "../../../core/strata-error.ts";
-import { formatCount } from "../../../replay/page/format-figures.ts";
+import { formatCount, formatPercent } from "../../../replay/page/format-figures.ts";
 import { formatTokens } from "../../../replay/page/in-page.ts";
 import type { CommandBody, Io } from "../../command.ts";
 import { simulationOf } from "../../../host/ledger/simulated-session.ts";
@@ -12,13 +12,19 @@ import { toText } from "../words/ending-words.ts";
 import { viewContext } from "../state/context-view.ts";
 import { describeChange } from "../words/model-words.ts";
 import { findSessionId, shortName } from "../session/name-session.ts";
-import { toShellWord } from "../words/greeting.ts";
-import { renderCost } from "./render-cost.ts";
-import { renderSessions } from "./render-sessions.ts";
+import { toShellWord, textOf } from "../words/greeting.ts";
 import { renderHelp, type SlashSpec } from "./slash-words.ts";
 import type { ChatState } from "../state/state.ts";
 import { noticeOf } from "../state/update.ts";
 import { waitForTurn, type Waiting } from "../session/wait-for-turn.ts";
+import { generatedTokens, promptTokens, writtenTokens } from "../../../core/message/usage.ts";
+import { formatUsdRounded } from "../../../core/models/pico-usd.ts";
+import { formatCost, countUnpriced, formatShortCost } from "../../format-cost.ts";
+import { renderFacts, renderTable } from "../../table.ts";
+import type { Ledger } from "../../../core/ledger/ledger.ts";
+import { formatTime } from "../../ledger/render-ledger.ts";
+import { toPlainLine } from "../words/plain-text.ts";
+import { cutToWidth } from "../words/text-width.ts";
 
 /** The surroundings of a chat besides its session. */
 export interface SlashPlace {
@@ -181,4 +187,72 @@ function requireHere(
       : `session ${id} works in ${workspacePath}, and this chat in ${workspace ?? "no folder"}`,
     `resume it with: ${words.join(" ")}`,
   );
+}
+
+export function renderCost({ totals, about }: ChatState): string {
+  const { usage, callCount, costPicoUsd, unpricedCount, savedPicoUsd, savedTokens } = totals;
+  if (callCount === 0) return "No calls yet.";
+  const prompt = promptTokens(usage);
+  const share = (tokens: number): string =>
+    `${formatTokens(tokens)} tokens, ${formatPercent(prompt === 0 ? 0 : tokens / prompt)} of what was sent`;
+  const simulated = about.isSimulated ? ", in simulated dollars: nothing is paid" : "";
+  const without = savedPicoUsd === null ? null : costPicoUsd + savedPicoUsd;
+  return renderFacts([
+    [
+      "cost",
+      `${formatCost(costPicoUsd, unpricedCount)} for ${formatCount(callCount, "call")}${simulated}`,
+    ],
+    ["without a cache", without === null ? null : formatUsdRounded(without)],
+    ["saved", savedPicoUsd === null ? null : savedText(savedPicoUsd, without ?? 0n)],
+    ["saved tokens", savedTokens === null ? null : inputTokens(savedTokens)],
+    ["read from cache", share(usage.cacheReadTokens)],
+    ["written to cache", share(writtenTokens(usage))],
+    ["not cached", share(usage.uncachedTokens)],
+    ["made by the model", `${formatTokens(generatedTokens(usage))} tokens`],
+  ]);
+}
+
+function inputTokens(saved: number): string {
+  const sign = saved < 0 ? "-" : "";
+  return `${sign}${formatTokens(Math.abs(saved))} at the price of input`;
+}
+
+function savedText(saved: bigint, without: bigint): string {
+  if (saved < 0n) return `-${formatUsdRounded(-saved)}: the cache was written but not yet read`;
+  const share = without === 0n ? 0 : Number((saved * 10_000n) / without) / 10_000;
+  return `${formatUsdRounded(saved)}, ${formatPercent(share)}`;
+}
+
+const sessionsShown = 10;
+
+/** The current session has a star. */
+async function renderSessions(ledger: Ledger, currentId: string): Promise<string> {
+  const sessions = await ledger.listSessions({ limit: sessionsShown });
+  if (sessions.length === 0) return "There are no sessions yet.";
+  const unpriced = await countUnpriced(ledger, sessions);
+  const beginnings = new Map<string, string>();
+  for (const { id } of sessions) beginnings.set(id, await beginningOf(ledger, id));
+  return renderTable(
+    [
+      { title: "", cell: ({ id }) => (id === currentId ? "*" : " ") },
+      { title: "session", cell: ({ id }) => cutToWidth(toPlainLine(shortName(id)), 20) },
+      { title: "turns", align: "right", cell: ({ turnCount }) => String(turnCount) },
+      {
+        title: "cost",
+        align: "right",
+        cell: ({ id, costPicoUsd }) => formatShortCost(costPicoUsd, unpriced.get(id) ?? 0),
+      },
+      { title: "updated (UTC)", cell: ({ updatedMs }) => formatTime(updatedMs).slice(5) },
+      { title: "began with", cell: ({ id }) => beginnings.get(id) ?? "" },
+    ],
+    sessions,
+  );
+}
+
+async function beginningOf(ledger: Ledger, sessionId: string): Promise<string> {
+  for await (const { id } of ledger.readTurns({ sessionId })) {
+    const [first] = await ledger.readMessages(id);
+    return first === undefined ? "" : cutToWidth(textOf(first.message), 26);
+  }
+  return "";
 }

@@ -13,9 +13,13 @@ import {
   type Notice,
   type ShownTurn,
   type Totals,
+  type ToolItem,
+  type Question,
 } from "./state.ts";
-import { updateQuestions, type QuestionEvent } from "./update-questions.ts";
-import { updateTool } from "./update-tool.ts";
+import { countBytes } from "../../../core/layers/cut-middle.ts";
+import type { ToolResultBlock } from "../../../core/message/message.ts";
+import { toPlainLine } from "../words/plain-text.ts";
+import { aboutUse } from "../words/tool-words.ts";
 
 export type ChatEvent =
   /** The first session, or a switch to another. */
@@ -166,4 +170,68 @@ function add(state: ChatState, item: Item): ChatState {
 
 function withTurn(state: ChatState, change: Partial<ShownTurn>): ChatState {
   return state.turn === null ? state : { ...state, turn: { ...state.turn, ...change } };
+}
+
+type ToolStatus = Extract<TurnPart, { readonly type: "tool" }>;
+
+/** A tool use is one item from its request to its result. */
+function updateTool(state: ChatState, part: ToolStatus): ChatState {
+  const at = state.items.findLastIndex(
+    (item) => item.kind === "tool" && item.toolUseId === part.toolUseId && isOpen(item),
+  );
+  const found = state.items[at];
+  const { toolUseId, name, status, use, result } = part;
+  const after: ToolItem = {
+    kind: "tool",
+    toolUseId,
+    name: toPlainLine(name),
+    ...(found?.kind === "tool" ? found : { about: "", bytes: null, problem: null }),
+    status,
+    ...(use === undefined ? {} : { about: aboutUse(use.inputJson) }),
+    ...(result === undefined ? {} : describeResult(result)),
+  };
+  const items = at === -1 ? [...state.items, after] : state.items.with(at, after);
+  return { ...state, items };
+}
+
+function describeResult(result: ToolResultBlock): Pick<ToolItem, "bytes" | "problem"> {
+  const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const problem = result.isError ? toPlainLine(text.slice(0, 2000)) : null;
+  return { bytes: countBytes(text), problem };
+}
+
+type QuestionEvent =
+  | { readonly type: "asked"; readonly question: Question }
+  | { readonly type: "ready"; readonly id: string }
+  | { readonly type: "answered"; readonly id: string };
+
+/** Asks one question at a time and shows its preview with it. */
+function updateQuestions(state: ChatState, event: QuestionEvent): ChatState {
+  const questions = nextQuestions(state.questions, event);
+  const [first] = questions;
+  const isNew = first !== undefined && first.id !== state.questions[0]?.id;
+  const items = isNew ? withPreview(state.items, first) : state.items;
+  return { ...state, questions, items };
+}
+
+function nextQuestions(questions: readonly Question[], event: QuestionEvent): readonly Question[] {
+  switch (event.type) {
+    case "asked":
+      return [...questions, event.question];
+    case "ready":
+      return questions.map((each) => (each.id === event.id ? { ...each, isReady: true } : each));
+    case "answered":
+      return questions.filter(({ id }) => id !== event.id);
+  }
+}
+
+/** Inserts it before items that may still change, so that it is printed in full and never cut to the window. */
+function withPreview(items: readonly Item[], question: Question): readonly Item[] {
+  const { toolName, preview: lines } = question;
+  const open = items.findIndex(isOpen);
+  return items.toSpliced(open === -1 ? items.length : open, 0, {
+    kind: "preview",
+    toolName,
+    lines,
+  });
 }

@@ -2,17 +2,7 @@
 import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { isNothing, nodeAt, type ConfigNode } from "../config-node.ts";
 import { isPattern, patternRules } from "../match-pattern.ts";
-import {
-  anything,
-  flag,
-  leaf,
-  optionalChoice,
-  optionalFlag,
-  prose,
-  text,
-  texts,
-  whole,
-} from "../leaves.ts";
+import * as leaves from "../leaves.ts";
 import { group, listOf, named, section, written, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
 
@@ -67,28 +57,26 @@ export interface RoutingPattern {
 }
 
 export const models: Spec<ModelsConfig> = group("models and their names", {
-  default: text("the model of agents without their own"),
+  default: leaves.text("the model of agents without their own"),
   aliases: named("shorter names for models", modelName("the model that the name stands for")),
-  add: anything("models that Strata has no facts about, in the form of strata models --models"),
-  override: anything("facts that replace those of known models, in the same form"),
+  add: leaves.anything(
+    "models that Strata has no facts about, in the form of strata models --models",
+  ),
+  override: leaves.anything("facts that replace those of known models, in the same form"),
   guidance: named(
     "text for some models alone, by a model's id, a provider, or the beginning of an id with *",
-    prose("what agents are told on these models"),
+    leaves.prose("what agents are told on these models"),
   ),
 });
 
 const condition: Spec<RoutingCondition> = group("the conditions; all must hold", {
-  agent: text("the agent's id"),
-  role: optionalChoice(agentRoles, "the agent's role"),
-  hasImages: optionalFlag("whether there are images in the message"),
-  tokensMin: leaf<number | null>({
-    meaning: "the prompt has at least this many tokens, as estimated",
-    allowed: "a whole number from 1",
-    usual: null,
-    accept: (value) =>
-      typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined,
-    shape: { usual: null },
-  }),
+  agent: leaves.text("the agent's id"),
+  role: leaves.optionalChoice(agentRoles, "the agent's role"),
+  hasImages: leaves.optionalFlag("whether there are images in the message"),
+  tokensMin: leaves.optionalWhole(
+    { min: 1 },
+    "the prompt has at least this many tokens, as estimated",
+  ),
 });
 
 const rule: Spec<RoutingRule> = section(
@@ -105,7 +93,7 @@ const pattern: Spec<RoutingPattern> = section(
   "one pattern",
   {
     model: modelName("the model of the turn"),
-    match: text("a regular expression for the user's text", {
+    match: leaves.text("a regular expression for the user's text", {
       allowed: patternRules,
       isFit: isPattern,
     }),
@@ -118,23 +106,23 @@ const pattern: Spec<RoutingPattern> = section(
 );
 
 export const routing: Spec<RoutingConfig> = group("the choice of a model for each turn", {
-  isSticky: written("sticky", flag(true, "whether a session stays with its last model")),
+  isSticky: written("sticky", leaves.flag(true, "whether a session stays with its last model")),
   rules: listOf("by properties of a turn; the first that fits decides", rule),
   patterns: listOf("by the user's text; the first that fits decides", pattern),
-  workspaceDefault: text("the model of a workspace; comes before models.default"),
-  fallback: texts([], "models to go on with when a provider fails for good, in this order"),
-  fallbackRestSeconds: whole(
+  workspaceDefault: leaves.text("the model of a workspace; comes before models.default"),
+  fallback: leaves.texts([], "models to go on with when a provider fails for good, in this order"),
+  fallbackRestSeconds: leaves.whole(
     { usual: 300, min: 0 },
     "so long a model whose provider failed is not asked first",
   ),
-  promptCaching: optionalChoice(
+  promptCaching: leaves.optionalChoice(
     promptCachingWishes,
     "whether a model without a prompt cache is never taken, or taken last",
   ),
 });
 
 function modelName(meaning: string): Spec<string> {
-  return leaf({
+  return leaves.leaf({
     meaning,
     allowed: "the name of a model",
     usual: "",

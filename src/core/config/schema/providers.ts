@@ -6,19 +6,7 @@ import { maskAddress, maskText } from "../mask-secrets.ts";
 import { group, named, section, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
 import { checkHeaderNames, headersSpec, hide } from "./provider-headers.ts";
-import {
-  afterToolForms,
-  contents,
-  efforts,
-  outputLimits,
-  outputSchemas,
-  systemPlaces,
-  systemRoles,
-  thinkings,
-  toolIdForms,
-  wireNames,
-  type WireChanges,
-} from "../../models/wire-rules.ts";
+import * as wire from "../../models/wire-rules.ts";
 
 /** One for every protocol, and the simulator. */
 const providerKinds: readonly string[] = [...protocolKinds, "simulator"];
@@ -86,23 +74,23 @@ const retries: Spec<RetriesConfig> = group("when a failed attempt is repeated", 
 });
 
 /** Null for a rule that stays as it is. */
-type WireConfig = { readonly like: string | null } & Required<WireChanges>;
+type WireConfig = { readonly like: string | null } & Required<wire.WireChanges>;
 
 const wireSpec: Spec<WireConfig> = group<WireConfig>(
   "what its server takes, for Chat Completions; default: by its name, else by the model's route",
   {
-    like: optionalChoice(wireNames, "take the rules of this server"),
-    systemRole: optionalChoice(systemRoles, "the role of system text"),
-    systemMessages: optionalChoice(systemPlaces, "where system messages may stand"),
-    outputLimit: optionalChoice(outputLimits, "the member that limits a reply"),
-    content: optionalChoice(contents, "plain text as a list of parts or as one string"),
+    like: optionalChoice(wire.wireNames, "take the rules of this server"),
+    systemRole: optionalChoice(wire.systemRoles, "the role of system text"),
+    systemMessages: optionalChoice(wire.systemPlaces, "where system messages may stand"),
+    outputLimit: optionalChoice(wire.outputLimits, "the member that limits a reply"),
+    content: optionalChoice(wire.contents, "plain text as a list of parts or as one string"),
     streamUsage: optionalFlag("whether to ask for the usage of a streamed reply"),
     cacheKey: optionalFlag("whether to send prompt_cache_key"),
-    effort: optionalChoice(efforts, "the member for the effort"),
-    outputSchema: optionalChoice(outputSchemas, "whether the schema of a reply is taken"),
-    thinking: optionalChoice(thinkings, "what becomes of thinking in later calls"),
-    toolIds: optionalChoice(toolIdForms, "the form of a tool call's id"),
-    afterTools: optionalChoice(afterToolForms, "what must follow the results of tools"),
+    effort: optionalChoice(wire.efforts, "the member for the effort"),
+    outputSchema: optionalChoice(wire.outputSchemas, "whether the schema of a reply is taken"),
+    thinking: optionalChoice(wire.thinkings, "what becomes of thinking in later calls"),
+    toolIds: optionalChoice(wire.toolIdForms, "the form of a tool call's id"),
+    afterTools: optionalChoice(wire.afterToolForms, "what must follow the results of tools"),
   },
 );
 

@@ -3,6 +3,7 @@ import { type Fields, fieldsOf, parseFields } from "../../message/fields.ts";
 import {
   kindOfStatus,
   readRetryAfter,
+  toFailureOf,
   toTokens,
   type ProviderFailure,
   type StatusKind,
@@ -52,22 +53,8 @@ interface Refusal {
 function classify(refusal: Refusal): ProviderFailure {
   const { detail, retryAfterMs } = refusal;
   const kind = findKind(refusal);
-  switch (kind) {
-    case "rate-limited":
-    case "overloaded":
-    case "server-error":
-      return { kind, detail, retryAfterMs };
-    case "authentication":
-    case "billing":
-    case "permission":
-    case "not-found":
-    case "request-too-large":
-    case "timeout":
-    case "malformed":
-      return { kind, detail };
-    case "invalid-request":
-      return explainInvalid(detail);
-  }
+  if (kind === "invalid-request") return explainInvalid(detail);
+  return toFailureOf(kind, detail, retryAfterMs);
 }
 
 function findKind({ status, type }: Refusal): StatusKind {

@@ -1,12 +1,11 @@
 // The part of a Messages API block that reaches the model, in one spelling. Markers and explicit defaults do not reach it.
 import * as json from "../../message/json-tree.ts";
-import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 
 /** Definitions of deferred tools by name. */
 export type DeferredTools = ReadonlyMap<string, string>;
 
 /** Plain text as it is; all else as JSON with sorted keys, nested values in the order written. */
-export function renderBlock(block: JsonNode, deferred: DeferredTools): string {
+export function renderBlock(block: json.JsonNode, deferred: DeferredTools): string {
   const plain = plainText(block);
   if (plain !== undefined) return plain;
   if (block.kind !== "object") return json.compactJson(block);
@@ -17,7 +16,7 @@ export function renderBlock(block: JsonNode, deferred: DeferredTools): string {
 }
 
 /** The text of a block that is nothing but text. */
-function plainText(block: JsonNode): string | undefined {
+function plainText(block: json.JsonNode): string | undefined {
   if (block.kind === "string") return block.text;
   if (block.kind !== "object" || json.textOf(block, "type") !== "text") return undefined;
   const members = sortedMembers(block, isUnrendered);
@@ -26,7 +25,7 @@ function plainText(block: JsonNode): string | undefined {
 }
 
 /** A definition; how it is to be loaded or streamed is not rendered. */
-export function renderTool(tool: JsonNode): string {
+export function renderTool(tool: json.JsonNode): string {
   if (tool.kind !== "object") return json.compactJson(tool);
   const members = sortedMembers(
     tool,
@@ -44,9 +43,12 @@ const unrenderedOfTools: ReadonlySet<string> = new Set([
   "eager_input_streaming",
 ]);
 
-type IsLeftOut = (key: string, value: JsonNode, object: JsonObject) => boolean;
+type IsLeftOut = (key: string, value: json.JsonNode, object: json.JsonObject) => boolean;
 
-function sortedMembers(object: JsonObject, isLeftOut: IsLeftOut): (readonly [string, JsonNode])[] {
+function sortedMembers(
+  object: json.JsonObject,
+  isLeftOut: IsLeftOut,
+): (readonly [string, json.JsonNode])[] {
   return [...object.members]
     .filter(
       ([key, value]) => json.memberOf(object, key) !== undefined && !isLeftOut(key, value, object),
@@ -74,13 +76,13 @@ const isUnrendered: IsLeftOut = (key, value, object) => {
   }
 };
 
-function isEmpty(value: JsonNode): boolean {
+function isEmpty(value: json.JsonNode): boolean {
   return value.kind === "list"
     ? value.items.length === 0
     : value.kind === "string" && value.text === "";
 }
 
-function renderMember(key: string, value: JsonNode, deferred: DeferredTools): string {
+function renderMember(key: string, value: json.JsonNode, deferred: DeferredTools): string {
   if (key === "content" && value.kind === "string") return renderList([value], deferred);
   if (key === "content" && value.kind === "list") return renderList(value.items, deferred);
   if (key === "source" && value.kind === "object") {
@@ -90,7 +92,7 @@ function renderMember(key: string, value: JsonNode, deferred: DeferredTools): st
   return json.compactJson(value);
 }
 
-function renderList(items: readonly JsonNode[], deferred: DeferredTools): string {
+function renderList(items: readonly json.JsonNode[], deferred: DeferredTools): string {
   const texts = items.map((item) => {
     const plain = plainText(item);
     return plain === undefined ? renderBlock(item, deferred) : JSON.stringify(plain);
@@ -99,7 +101,7 @@ function renderList(items: readonly JsonNode[], deferred: DeferredTools): string
 }
 
 /** The definition behind a reference to a deferred tool. */
-function broughtIn(block: JsonObject, deferred: DeferredTools): string | undefined {
+function broughtIn(block: json.JsonObject, deferred: DeferredTools): string | undefined {
   const type = json.textOf(block, "type");
   if (type === "tool_reference") return deferred.get(json.textOf(block, "tool_name") ?? "");
   if (type !== "tool_addition") return undefined;

@@ -1,7 +1,6 @@
 // The settings of the Messages API, besides blocks, that decide whether a prefix is found.
 import type { RequestSettings } from "../foreign/foreign-request.ts";
 import * as json from "../../message/json-tree.ts";
-import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 
 export interface MessagesSettings {
   readonly settings: RequestSettings;
@@ -10,7 +9,10 @@ export interface MessagesSettings {
   readonly thread: boolean;
 }
 
-export function readMessagesSettings(root: JsonObject, thinksByDefault: boolean): MessagesSettings {
+export function readMessagesSettings(
+  root: json.JsonObject,
+  thinksByDefault: boolean,
+): MessagesSettings {
   const output = json.memberOf(root, "output_config");
   const choice = json.memberOf(root, "tool_choice");
   const toolChoice = choiceOf(choice);
@@ -42,17 +44,17 @@ export function readMessagesSettings(root: JsonObject, thinksByDefault: boolean)
   };
 }
 
-function isWeb(tool: JsonNode): boolean {
+function isWeb(tool: json.JsonNode): boolean {
   return /^web_(?:search|fetch)_/.test(json.textOf(tool, "type") ?? "");
 }
 
-function choiceOf(choice: JsonNode | undefined): string {
+function choiceOf(choice: json.JsonNode | undefined): string {
   const type = json.textOf(choice, "type") ?? "auto";
   return type === "tool" ? `tool ${json.textOf(choice, "name") ?? ""}` : type;
 }
 
 /** Null for the model's default. */
-function thinkingOf(thinking: JsonNode | undefined, thinksByDefault: boolean): string | null {
+function thinkingOf(thinking: json.JsonNode | undefined, thinksByDefault: boolean): string | null {
   const type = json.textOf(thinking, "type");
   switch (type) {
     case undefined:
@@ -72,7 +74,7 @@ function thinkingOf(thinking: JsonNode | undefined, thinksByDefault: boolean): s
   }
 }
 
-function keepsAll(edit: JsonNode): boolean {
+function keepsAll(edit: json.JsonNode): boolean {
   if (!(json.textOf(edit, "type") ?? "").startsWith("clear_thinking")) return false;
   return (
     json.textOf(edit, "keep") === "all" ||
@@ -86,7 +88,7 @@ interface Seen {
 }
 
 /** Blocks stand in messages, in results of tools, and in documents. */
-function lookInside(nodes: readonly JsonNode[]): Seen {
+function lookInside(nodes: readonly json.JsonNode[]): Seen {
   let images = false;
   let citations = false;
   const rest = [...nodes];

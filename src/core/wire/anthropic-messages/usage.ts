@@ -1,12 +1,6 @@
 // Their numbers → our buckets: uncached, read, write per lifetime, output, reasoning.
 import { type Fields, fieldsIn, fieldsOf, isObject, listOf } from "../../message/fields.ts";
-import {
-  addUsage,
-  generatedTokens,
-  noUsage,
-  promptTokens,
-  type Usage,
-} from "../../message/usage.ts";
+import * as usages from "../../message/usage.ts";
 import type { ReportedUsage } from "../reply.ts";
 
 /** The event that opens a stream carries the message so far. */
@@ -17,7 +11,7 @@ export function findUsage(answer: Fields): unknown {
 export function readUsage(value: unknown): ReportedUsage {
   if (!isObject(value)) {
     const warnings = ["the reply has no usage"];
-    return { usage: noUsage, isReported: false, reportsCache: false, warnings };
+    return { usage: usages.noUsage, isReported: false, reportsCache: false, warnings };
   }
   const total = readCounts(value);
   const iterations = listOf(value["iterations"]).map((each) => ({
@@ -28,7 +22,7 @@ export function readUsage(value: unknown): ReportedUsage {
   // A summary on demand is billed only in its iterations.
   if (tokensOf(total.usage) === 0) {
     return {
-      usage: iterations.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
+      usage: iterations.reduce((sum, { usage }) => usages.addUsage(sum, usage), usages.noUsage),
       isReported: total.isReported || iterations.some(({ isReported }) => isReported),
       reportsCache: total.reportsCache || iterations.some(({ reportsCache }) => reportsCache),
       warnings: [total, ...iterations].flatMap(({ warnings }) => warnings),
@@ -42,8 +36,8 @@ export function readUsage(value: unknown): ReportedUsage {
   return { ...total, warnings: [...total.warnings, warning] };
 }
 
-function tokensOf(usage: Usage): number {
-  return promptTokens(usage) + generatedTokens(usage);
+function tokensOf(usage: usages.Usage): number {
+  return usages.promptTokens(usage) + usages.generatedTokens(usage);
 }
 
 function readCounts(fields: Fields): ReportedUsage {
@@ -87,7 +81,7 @@ function readCounts(fields: Fields): ReportedUsage {
 }
 
 interface SplitWrites {
-  readonly tokens: Usage["cacheWriteTokens"];
+  readonly tokens: usages.Usage["cacheWriteTokens"];
   readonly isReported: boolean;
   readonly warnings: readonly string[];
 }

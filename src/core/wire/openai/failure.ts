@@ -1,11 +1,5 @@
 // Why a provider with one of the OpenAI protocols did not answer.
-import {
-  kindOfStatus,
-  readRetryAfter,
-  toTokens,
-  type ProviderFailure,
-  type StatusKind,
-} from "../failure.ts";
+import * as shared from "../failure.ts";
 import { fieldsOf, parseFields, textIn, type Fields } from "../../message/fields.ts";
 import type { RefusedAnswer } from "../protocol.ts";
 
@@ -15,16 +9,16 @@ export function readOpenaiFailure({
   headers,
   body,
   nowMs,
-}: RefusedAnswer): ProviderFailure {
+}: RefusedAnswer): shared.ProviderFailure {
   const fields = parseFields(body);
   const error = fields === undefined ? undefined : errorIn(fields);
   const detail = error?.detail ?? textOfBody(status, body);
-  const retryAfterMs = readRetryAfter(headers, nowMs);
+  const retryAfterMs = shared.readRetryAfter(headers, nowMs);
   return toFailure(error ?? { detail, code: "", type: "" }, status, retryAfterMs);
 }
 
 /** A failure inside an answer that began as a success, without a status; undefined if there is none. */
-export function failureIn(answer: Fields): ProviderFailure | undefined {
+export function failureIn(answer: Fields): shared.ProviderFailure | undefined {
   const error = errorIn(answer);
   if (error === undefined) return undefined;
   // Some routers put the upstream's status where others have a name.
@@ -69,45 +63,33 @@ function toFailure(
   { detail, code, type }: ReportedError,
   status: number,
   retryAfterMs: number | undefined,
-): ProviderFailure {
+): shared.ProviderFailure {
   if (isOverflow(detail, code, status)) {
     return { kind: "context-overflow", detail, ...overflowTokens(detail) };
   }
-  const kind = kindOfName(code) ?? kindOf(status) ?? kindOfName(type) ?? "invalid-request";
-  const mayPass = kind === "rate-limited" || kind === "overloaded" || kind === "server-error";
-  return mayPass ? { kind, detail, retryAfterMs } : { kind, detail };
+  const kind = kindOfName.get(code) ?? kindOf(status) ?? kindOfName.get(type) ?? "invalid-request";
+  return shared.toFailureOf(kind, detail, retryAfterMs);
 }
 
 /** Names that say more than their status, or that have none. */
-function kindOfName(name: string): StatusKind | undefined {
-  switch (name) {
-    case "insufficient_quota":
-    case "billing_hard_limit_reached":
-      return "billing";
-    case "rate_limit_exceeded":
-    case "rate_limit_error":
-      return "rate-limited";
-    case "server_is_overloaded":
-    case "service_unavailable_error":
-    case "overloaded_error":
-      return "overloaded";
-    case "server_error":
-      return "server-error";
-    case "invalid_api_key":
-    case "authentication_error":
-      return "authentication";
-    case "permission_error":
-      return "permission";
-    case "model_not_found":
-      return "not-found";
-    default:
-      return undefined;
-  }
-}
+const kindOfName: ReadonlyMap<string, shared.StatusKind> = new Map([
+  ["insufficient_quota", "billing"],
+  ["billing_hard_limit_reached", "billing"],
+  ["rate_limit_exceeded", "rate-limited"],
+  ["rate_limit_error", "rate-limited"],
+  ["server_is_overloaded", "overloaded"],
+  ["service_unavailable_error", "overloaded"],
+  ["overloaded_error", "overloaded"],
+  ["server_error", "server-error"],
+  ["invalid_api_key", "authentication"],
+  ["authentication_error", "authentication"],
+  ["permission_error", "permission"],
+  ["model_not_found", "not-found"],
+]);
 
-function kindOf(status: number): StatusKind | undefined {
+function kindOf(status: number): shared.StatusKind | undefined {
   if (status === 503 || status === 529) return "overloaded";
-  return status >= 500 ? "server-error" : kindOfStatus.get(status);
+  return status >= 500 ? "server-error" : shared.kindOfStatus.get(status);
 }
 
 /** Overflow messages of providers with this protocol: OpenAI, Bedrock, GLM, MiniMax, Gemini. */
@@ -140,7 +122,7 @@ function overflowTokens(detail: string): {
 }
 
 function numberIn(text: string, pattern: RegExp): number | undefined {
-  return toTokens(pattern.exec(text)?.[1]);
+  return shared.toTokens(pattern.exec(text)?.[1]);
 }
 
 const shownCharactersMax = 300;

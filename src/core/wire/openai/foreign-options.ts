@@ -3,11 +3,10 @@ import { lifetimes, type Lifetime } from "../../message/usage.ts";
 import { markerOf } from "../foreign/cache-control.ts";
 import type { ReadShape } from "../foreign/foreign-request.ts";
 import * as json from "../../message/json-tree.ts";
-import type { JsonNode, JsonObject } from "../../message/json-tree.ts";
 
 /** Chat names effort, verbosity and format at the top; Responses nests them. */
 export function readOpenAiOptions(
-  root: JsonObject,
+  root: json.JsonObject,
   api: "chat" | "responses",
 ): Omit<ReadShape, "drafts"> {
   const worded = api === "responses" ? json.memberOf(root, "text") : root;
@@ -47,7 +46,7 @@ export function readOpenAiOptions(
 }
 
 /** The lifetime that the client asks for instead of the provider's default. */
-export function ownLifetimeOf(root: JsonObject): Lifetime | null {
+export function ownLifetimeOf(root: json.JsonObject): Lifetime | null {
   const asked =
     json.textOf(json.memberOf(root, "prompt_cache_options"), "ttl") ??
     json.textOf(root, "prompt_cache_retention");
@@ -55,7 +54,7 @@ export function ownLifetimeOf(root: JsonObject): Lifetime | null {
 }
 
 /** Chat nests the name of one tool, Responses does not. */
-function choiceOf(choice: JsonNode | undefined): string {
+function choiceOf(choice: json.JsonNode | undefined): string {
   if (choice === undefined) return "auto";
   if (choice.kind === "string") return choice.text;
   const name =

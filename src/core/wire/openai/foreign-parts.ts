@@ -5,7 +5,6 @@ import { lifetimes, type Lifetime } from "../../message/usage.ts";
 import { markerOf } from "../foreign/cache-control.ts";
 import { endMessage, type BlockDraft } from "../foreign/foreign-request.ts";
 import * as json from "../../message/json-tree.ts";
-import type { JsonNode } from "../../message/json-tree.ts";
 
 export interface PartsPlace {
   readonly path: string;
@@ -21,12 +20,15 @@ export interface PartsPlace {
 }
 
 /** A text equals a list with one text part. */
-export function readParts(content: JsonNode | undefined, place: PartsPlace): readonly BlockDraft[] {
+export function readParts(
+  content: json.JsonNode | undefined,
+  place: PartsPlace,
+): readonly BlockDraft[] {
   const parts = content === undefined ? [] : content.kind === "list" ? content.items : [content];
   return endMessage(parts.map((part, index) => readPart(part, index, place)));
 }
 
-function readPart(part: JsonNode, index: number, place: PartsPlace): BlockDraft {
+function readPart(part: json.JsonNode, index: number, place: PartsPlace): BlockDraft {
   const own = kindOf(part, place.role);
   const text = partText(part);
   const path = `${place.path}.${index}`;
@@ -48,7 +50,7 @@ function readPart(part: JsonNode, index: number, place: PartsPlace): BlockDraft 
   };
 }
 
-function kindOf(part: JsonNode, role: PromptRole): BlockKind {
+function kindOf(part: json.JsonNode, role: PromptRole): BlockKind {
   const text =
     part.kind === "string"
       ? part.text
@@ -62,7 +64,7 @@ function kindOf(part: JsonNode, role: PromptRole): BlockKind {
 
 const markerFields: ReadonlySet<string> = new Set(["prompt_cache_breakpoint", "cache_control"]);
 
-function partText(part: JsonNode): string {
+function partText(part: json.JsonNode): string {
   if (part.kind === "string") return part.text;
   return (
     json.textOf(part, "text") ??
@@ -71,7 +73,7 @@ function partText(part: JsonNode): string {
   );
 }
 
-function partMarkers(part: JsonNode, path: string, lifetime: Lifetime): BlockDraft["markers"] {
+function partMarkers(part: json.JsonNode, path: string, lifetime: Lifetime): BlockDraft["markers"] {
   const breakpoint = json.memberOf(part, "prompt_cache_breakpoint");
   if (breakpoint !== undefined) {
     const asked = lifetimes.find((each) => each === json.textOf(breakpoint, "ttl"));
@@ -83,7 +85,7 @@ function partMarkers(part: JsonNode, path: string, lifetime: Lifetime): BlockDra
 }
 
 /** Undefined if the text is counted. A result is counted without the id of its call. */
-function countedPart(part: JsonNode, kind: BlockKind | undefined): Block | undefined {
+function countedPart(part: json.JsonNode, kind: BlockKind | undefined): Block | undefined {
   const media = countedMedia(part);
   if (kind !== "tool_result") return media;
   return countedResult([media ?? { type: "text", text: partText(part) }]);
@@ -93,7 +95,7 @@ export function countedResult(content: readonly Block[]): Block {
   return { type: "tool_result", toolUseId: "", isError: false, content };
 }
 
-function countedMedia(part: JsonNode): Block | undefined {
+function countedMedia(part: json.JsonNode): Block | undefined {
   const type = json.textOf(part, "type") ?? "";
   if (type.includes("image")) {
     const url =
@@ -114,7 +116,7 @@ function dataOf(url: string): string | null {
 }
 
 /** Definitions without the deferred ones; those of a namespace stay together. */
-export function readTools(tools: readonly JsonNode[], path: string): readonly BlockDraft[] {
+export function readTools(tools: readonly json.JsonNode[], path: string): readonly BlockDraft[] {
   return tools.flatMap((tool, index): BlockDraft[] => {
     if (isDeferred(tool)) return [];
     return [
@@ -134,22 +136,22 @@ export function readTools(tools: readonly JsonNode[], path: string): readonly Bl
 }
 
 /** Chat nests the definition under its type, Responses does not. */
-function definitionOf(tool: JsonNode): JsonNode {
+function definitionOf(tool: json.JsonNode): json.JsonNode {
   return json.memberOf(tool, json.textOf(tool, "type") ?? "") ?? tool;
 }
 
-function isDeferred(tool: JsonNode): boolean {
+function isDeferred(tool: json.JsonNode): boolean {
   const inner = json.listOf(tool, "tools");
   if (json.textOf(tool, "type") === "namespace" && inner.length > 0) return inner.every(isDeferred);
   return json.isScalar(definitionOf(tool), "defer_loading", "true");
 }
 
-export function toolName(tool: JsonNode): string {
+export function toolName(tool: json.JsonNode): string {
   return json.textOf(definitionOf(tool), "name") ?? json.textOf(tool, "type") ?? "without a name";
 }
 
 /** Keys sorted at the top; a schema as it was written. */
-function toolText(tool: JsonNode): string {
+function toolText(tool: json.JsonNode): string {
   const definition = definitionOf(tool);
   if (definition.kind !== "object") return json.compactJson(tool);
   const members = [...definition.members, ["type", json.memberOf(tool, "type")] as const]

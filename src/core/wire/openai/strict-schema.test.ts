@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isStrictSchema } from "./settings.ts";
+import { isStrictSchema } from "./encode.ts";
 
 const closed = (properties: string, required: string): string =>
   `{"type":"object","properties":{${properties}},"required":[${required}],"additionalProperties":false}`;

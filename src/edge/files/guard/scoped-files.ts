@@ -4,15 +4,7 @@ import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { openRoot, type ScopeOptions } from "./open-root.ts";
-import {
-  isOther,
-  notFound,
-  refusedKind,
-  refusedSymlink,
-  refusedWay,
-  withToolErrors,
-  unlessMissing,
-} from "./scoped-failure.ts";
+import * as failure from "./scoped-failure.ts";
 import { openFolder, type ScopedFolder, type ScopeRoot } from "./scoped-folder.ts";
 import { namesInside } from "./scoped-path.ts";
 import { readBounded, readInPieces, type TakePiece } from "./scoped-read.ts";
@@ -100,12 +92,12 @@ function toFiles(scope: Scope): ScopedFiles {
     nameOf: (path) => namesInside(scope.prefixes, path).join("/") || ".",
     readFile: (path, { bytesMax }) =>
       inFolderOf(scope, path, async (folder, name) => {
-        if (name === undefined) throw isOther(path, "folder");
+        if (name === undefined) throw failure.isOther(path, "folder");
         return folder === null ? null : readBounded(root, folder, name, { path, bytesMax });
       }),
     readPieces: (path, options) =>
       inFolderOf(scope, path, async (folder, name) => {
-        if (name === undefined) throw isOther(path, "folder");
+        if (name === undefined) throw failure.isOther(path, "folder");
         return folder !== null && readInPieces(root, folder, name, { path, ...options });
       }),
     writeFile: (path, content, options = {}) =>
@@ -118,7 +110,7 @@ function toFiles(scope: Scope): ScopedFiles {
       ),
     list: (path) =>
       inFolder(scope, path, { isParent: false, create: false }, async (folder) => {
-        if (folder === null) throw notFound(path, "folder");
+        if (folder === null) throw failure.notFound(path, "folder");
         return listEntries(folder);
       }),
     stat: (path) =>
@@ -132,7 +124,9 @@ function toFiles(scope: Scope): ScopedFiles {
         if (name === undefined) throw new ToolError("permission_denied", "the root itself stays");
         const there = folder === null ? null : await lookAt(scope, folder, name, path);
         if (folder === null || there === null) return;
-        await (there.kind === "folder" ? rmdir : unlink)(folder.at(name)).catch(unlessMissing);
+        await (there.kind === "folder" ? rmdir : unlink)(folder.at(name)).catch(
+          failure.unlessMissing,
+        );
         await folder.sync();
       }),
   };
@@ -147,10 +141,10 @@ interface Place {
 
 function inPlaceOf<T>(scope: Scope, path: string, work: (place: Place) => Promise<T>): Promise<T> {
   return inFolder(scope, path, { isParent: true, create: true }, async (folder, name) => {
-    if (name === undefined) throw isOther(path, "folder");
-    if (folder === null) throw refusedWay(path);
+    if (name === undefined) throw failure.isOther(path, "folder");
+    if (folder === null) throw failure.refusedWay(path);
     const there = await lookAt(scope, folder, name, path);
-    if (there?.kind === "folder") throw isOther(path, "folder");
+    if (there?.kind === "folder") throw failure.isOther(path, "folder");
     const self = await stat(folder.self, { bigint: true });
     await scope.root.guarded.refuseNew(self, name, path);
     return work({ folder, name, replaced: there });
@@ -170,7 +164,7 @@ function inFolder<T>(
   { isParent, create }: { readonly isParent: boolean; readonly create: boolean },
   work: FolderWork<T>,
 ): Promise<T> {
-  return withToolErrors(path, async () => {
+  return failure.withToolErrors(path, async () => {
     const all = namesInside(prefixes, path);
     const names = isParent ? all.slice(0, -1) : all;
     const folder = await openFolder(root, { names, create, path });
@@ -191,11 +185,11 @@ async function lookAt(
   name: string,
   path: string,
 ): Promise<Found | null> {
-  const stats = await lstat(folder.at(name), { bigint: true }).catch(unlessMissing);
+  const stats = await lstat(folder.at(name), { bigint: true }).catch(failure.unlessMissing);
   await folder.check();
   if (stats === null) return null;
-  if (stats.isSymbolicLink()) throw refusedSymlink(path);
-  if (!stats.isFile() && !stats.isDirectory()) throw refusedKind(path);
+  if (stats.isSymbolicLink()) throw failure.refusedSymlink(path);
+  if (!stats.isFile() && !stats.isDirectory()) throw failure.refusedKind(path);
   await root.guarded.refuseFile(stats, path);
   const [size, uid, gid] = [Number(stats.size), Number(stats.uid), Number(stats.gid)];
   const mode = Number(stats.mode) & 0o777;

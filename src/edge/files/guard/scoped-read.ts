@@ -1,13 +1,7 @@
 // Reads the bytes of a file up to a limit, from the checked file and no other.
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, type FileHandle } from "node:fs/promises";
-import {
-  isOther,
-  refusedChange,
-  refusedKind,
-  refusedSymlink,
-  unlessMissing,
-} from "./scoped-failure.ts";
+import * as failure from "./scoped-failure.ts";
 import { isSame, type ScopedFolder, type ScopeRoot } from "./scoped-folder.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -58,7 +52,7 @@ async function withFile<T>(
   work: (handle: FileHandle, size: number) => Promise<T>,
 ): Promise<T | null> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const before = await lstat(folder.at(name), { bigint: true }).catch(unlessMissing);
+    const before = await lstat(folder.at(name), { bigint: true }).catch(failure.unlessMissing);
     if (before === null) {
       await folder.check();
       return null;
@@ -66,7 +60,7 @@ async function withFile<T>(
     requireFile(before, path);
     // Non-blocking: a pipe in the file's place would wait for a writer.
     const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
-    const handle = await open(folder.at(name), flags).catch(unlessMissing);
+    const handle = await open(folder.at(name), flags).catch(failure.unlessMissing);
     if (handle === null) continue;
     try {
       const opened = await handle.stat({ bigint: true });
@@ -80,7 +74,7 @@ async function withFile<T>(
       await handle.close();
     }
   }
-  throw refusedChange(path);
+  throw failure.refusedChange(path);
 }
 
 /** Checks the entry and the path again. To go unnoticed, folders must be swapped four times in a row. */
@@ -90,15 +84,15 @@ async function isStillThere(
   before: BigIntStats,
   opened: BigIntStats,
 ): Promise<boolean> {
-  const after = await lstat(folder.at(name), { bigint: true }).catch(unlessMissing);
+  const after = await lstat(folder.at(name), { bigint: true }).catch(failure.unlessMissing);
   await folder.check();
   return after !== null && isSame(before, opened) && isSame(after, opened);
 }
 
 function requireFile(stats: BigIntStats, path: string): void {
-  if (stats.isSymbolicLink()) throw refusedSymlink(path);
-  if (stats.isDirectory()) throw isOther(path, "folder");
-  if (!stats.isFile()) throw refusedKind(path);
+  if (stats.isSymbolicLink()) throw failure.refusedSymlink(path);
+  if (stats.isDirectory()) throw failure.isOther(path, "folder");
+  if (!stats.isFile()) throw failure.refusedKind(path);
 }
 
 /** A growing file is read to its current end, up to the limit. */

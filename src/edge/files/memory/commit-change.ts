@@ -14,15 +14,7 @@ import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import type { HeldLock } from "./folder-lock.ts";
 import { withFolder } from "./held-folder.ts";
 import { sweepLeftovers, type LockOptions } from "./lock-files.ts";
-import {
-  appendEntry,
-  dropEntry,
-  dropOldEntries,
-  journalFolder,
-  nextNumber,
-  readJournal,
-  type Journal,
-} from "./journal-files.ts";
+import * as journals from "./journal-files.ts";
 import { withLockedMemory, type LockedMemory } from "./locked-memory.ts";
 import { findMemoryPlace, readMemoryText, type MemoryFolder } from "./memory-place.ts";
 
@@ -102,8 +94,8 @@ async function tryChange<T>(
 const lockKept =
   "The lock on memory could not be given back; the next write may have to wait for some seconds.";
 
-export function peekJournal(root: ScopeRoot, name: MemoryFolder): Promise<Journal> {
-  return withFolder(root, [name, journalFolder], false, readJournal);
+export function peekJournal(root: ScopeRoot, name: MemoryFolder): Promise<journals.Journal> {
+  return withFolder(root, [name, journals.journalFolder], false, journals.readJournal);
 }
 
 async function changeUnderLock<T>(
@@ -119,12 +111,12 @@ async function changeUnderLock<T>(
   await sweepLeftovers(journal, now());
   const there = await readMemoryText(folder, path, file);
   const before = there ?? "";
-  const versions = await readJournal(journal);
+  const versions = await journals.readJournal(journal);
   const decision = decide(before, versions.entries);
   if (decision.kind === "stop") return { kind: "stopped", value: decision.value };
   const { after, operation, undoes } = decision;
   const entry: JournalEntry = {
-    number: nextNumber(versions),
+    number: journals.nextNumber(versions),
     atMs: toWholeMs(now()),
     file,
     operation,
@@ -144,7 +136,7 @@ async function changeUnderLock<T>(
     () => [],
     () => [notOnDisk(path)],
   );
-  await dropOldEntries(journal, [...versions.entries, entry], limits);
+  await journals.dropOldEntries(journal, [...versions.entries, entry], limits);
   return { kind: "changed", before, after, folder: name, isNew: there === null, notes };
 }
 
@@ -162,7 +154,7 @@ async function commitStaged(
   const { file } = entry;
   let isCommitted = false;
   try {
-    if (!(await appendEntry(journal, lock, entry))) return false;
+    if (!(await journals.appendEntry(journal, lock, entry))) return false;
     isCommitted = await withToolErrors(path, async () => {
       await folder.check();
       // Editors take no locks. If one saved meanwhile, the change is decided again.
@@ -171,7 +163,7 @@ async function commitStaged(
     });
     return isCommitted;
   } finally {
-    if (!isCommitted) await dropEntry(journal, entry);
+    if (!isCommitted) await journals.dropEntry(journal, entry);
   }
 }
 

@@ -12,21 +12,11 @@ import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, isMissing, unlessMissing } from "../guard/scoped-failure.ts";
 import type { ScopedFolder } from "../guard/scoped-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
-import {
-  clearLeft,
-  introduce,
-  isRemoved,
-  lookAtLock,
-  takeAway,
-  takeFree,
-  type HeldBy,
-  type LockOptions,
-  type SeenLock,
-} from "./lock-files.ts";
+import * as files from "./lock-files.ts";
 import { identifySelf, isGone } from "../../stores/process-identity.ts";
 
 /** Longer than any write takes, and not longer than a person waits. */
-export const defaultLockOptions: LockOptions = { lifetimeMs: 5000, waitMsMax: 20_000 };
+export const defaultLockOptions: files.LockOptions = { lifetimeMs: 5000, waitMsMax: 20_000 };
 
 export interface HeldLock {
   /** Writes a file to disk under the lock, not visible yet. False: the lock was lost. */
@@ -39,24 +29,27 @@ export interface HeldLock {
 }
 
 /** Waits for others, and takes the lock from holders that ended or are overdue. Null: the folder was removed. */
-export async function holdLock(folder: HeldFolder, options: LockOptions): Promise<HeldLock | null> {
+export async function holdLock(
+  folder: HeldFolder,
+  options: files.LockOptions,
+): Promise<HeldLock | null> {
   const token = randomBytes(8).toString("hex");
   const deadlineMs = performance.now() + options.waitMsMax;
   const isStale = createWatch(folder, token, options);
   try {
     for (;;) {
       options.signal?.throwIfAborted();
-      const seen = await lookAtLock(folder);
-      if (seen.kind === "left") await clearLeft(folder, seen.isEmpty);
+      const seen = await files.lookAtLock(folder);
+      if (seen.kind === "left") await files.clearLeft(folder, seen.isEmpty);
       const isFree = seen.kind !== "held";
-      if (isFree && (await takeFree(folder, token, options))) {
+      if (isFree && (await files.takeFree(folder, token, options))) {
         return toHeld(folder, token);
       }
       if (!isFree && (await isStale(seen))) {
-        await takeAway(folder, seen.token);
+        await files.takeAway(folder, seen.token);
         continue;
       }
-      if (isFree && (await isRemoved(folder))) return null;
+      if (isFree && (await files.isRemoved(folder))) return null;
       if (performance.now() > deadlineMs) throw busy(seen, options.waitMsMax);
       // Random, so that waiters do not run in step.
       await wait(2 + Math.random() * 10);
@@ -75,15 +68,15 @@ export async function holdLock(folder: HeldFolder, options: LockOptions): Promis
 function createWatch(
   folder: ScopedFolder,
   token: string,
-  options: LockOptions,
-): (held: HeldBy) => Promise<boolean> {
+  options: files.LockOptions,
+): (held: files.HeldBy) => Promise<boolean> {
   const { lifetimeMs, self = identifySelf() } = options;
   let watched = { token: "", sinceMs: 0 };
   return async (held) => {
     const { holder } = held;
     if (holder !== null && isGone(holder, self)) return true;
     if (watched.token !== held.token) {
-      const ageMs = await ageOf(folder, held.token, () => introduce(folder, token, options));
+      const ageMs = await ageOf(folder, held.token, () => files.introduce(folder, token, options));
       watched = { token: held.token, sinceMs: performance.now() - ageMs };
     }
     const ownMs = holder === null ? lifetimeMs : Math.min(holder.lifetimeMs, lifetimeMsMax);
@@ -134,11 +127,11 @@ function toHeld(folder: ScopedFolder, token: string): HeldLock {
       }
     },
     isStaged: (name) => existsSync(at(name)),
-    release: () => takeAway(folder, token),
+    release: () => files.takeAway(folder, token),
   };
 }
 
-function busy(seen: SeenLock, waitedMs: number): ToolError {
+function busy(seen: files.SeenLock, waitedMs: number): ToolError {
   const holder = seen.kind === "held" ? seen.holder : null;
   const who = holder === null ? "another process" : `process ${holder.pid}`;
   return new ToolError(

@@ -1,12 +1,6 @@
 // The journal on disk: one file per replaced version. The oldest are removed.
 import { readdir, unlink, writeFile } from "node:fs/promises";
-import {
-  decodeJournalEntry,
-  encodeJournalEntry,
-  entriesToDrop,
-  type JournalEntry,
-  type JournalLimits,
-} from "../../../core/memory/memory-journal.ts";
+import * as journal from "../../../core/memory/memory-journal.ts";
 import { memoryBytesMax } from "../../../core/memory/memory-file.ts";
 import { hasCode } from "../guard/scoped-failure.ts";
 import type { ScopedFolder } from "../guard/scoped-folder.ts";
@@ -17,13 +11,13 @@ export const journalFolder = "memory-journal";
 
 export interface Journal {
   /** The oldest first. */
-  readonly entries: readonly JournalEntry[];
+  readonly entries: readonly journal.JournalEntry[];
   /** Files that cannot be read, and entries that are not files. They are left alone. */
   readonly damaged: readonly string[];
 }
 
 export async function readJournal(folder: HeldFolder | null): Promise<Journal> {
-  const entries: JournalEntry[] = [];
+  const entries: journal.JournalEntry[] = [];
   const damaged: string[] = [];
   if (folder === null) return { entries, damaged };
   for (const name of (await readdir(folder.self)).toSorted()) {
@@ -31,7 +25,7 @@ export async function readJournal(folder: HeldFolder | null): Promise<Journal> {
     const text = await readEntry(folder, name);
     // Another process removed it meanwhile.
     if (text === null) continue;
-    const entry = decodeJournalEntry(text);
+    const entry = journal.decodeJournalEntry(text);
     if (entry === null || entryName(entry) !== name) damaged.push(name);
     else entries.push(entry);
   }
@@ -70,10 +64,10 @@ export function nextNumber({ entries, damaged }: Journal): number {
 export async function appendEntry(
   folder: ScopedFolder,
   lock: HeldLock,
-  entry: JournalEntry,
+  entry: journal.JournalEntry,
 ): Promise<boolean> {
   const name = entryName(entry);
-  if (!(await lock.stage(name, encodeJournalEntry(entry), 0o600))) return false;
+  if (!(await lock.stage(name, journal.encodeJournalEntry(entry), 0o600))) return false;
   if (!lock.commit(name, folder.at(name))) return false;
   await folder.sync();
   return true;
@@ -81,13 +75,13 @@ export async function appendEntry(
 
 export async function dropOldEntries(
   folder: ScopedFolder,
-  entries: readonly JournalEntry[],
-  limits: JournalLimits,
+  entries: readonly journal.JournalEntry[],
+  limits: journal.JournalLimits,
 ): Promise<void> {
-  for (const entry of entriesToDrop(entries, limits)) await dropEntry(folder, entry);
+  for (const entry of journal.entriesToDrop(entries, limits)) await dropEntry(folder, entry);
 }
 
-export async function dropEntry(folder: ScopedFolder, entry: JournalEntry): Promise<void> {
+export async function dropEntry(folder: ScopedFolder, entry: journal.JournalEntry): Promise<void> {
   await unlink(folder.at(entryName(entry))).catch(() => {});
 }
 
@@ -104,6 +98,6 @@ export function isEntryName(name: string): boolean {
   return /^\d{8,}\.json$/.test(name);
 }
 
-export function entryName({ number }: Pick<JournalEntry, "number">): string {
+export function entryName({ number }: Pick<journal.JournalEntry, "number">): string {
   return `${String(number).padStart(8, "0")}.json`;
 }

@@ -1,31 +1,31 @@
 // Memory on disk: two files that are always complete, shared by processes and people without losing a word.
 import { hashContent, type ContentHash } from "../../../core/hash.ts";
-import type { MemoryOperation } from "../../../core/memory/change-memory.ts";
+import {
+  type MemoryOperation,
+  changeMemory,
+  type ChangeContext,
+} from "../../../core/memory/change-memory.ts";
 import { countBytes } from "../../../core/layers/cut-middle.ts";
 import { parseMemoryFile, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { defaultJournalLimits, type JournalLimits } from "../../../core/memory/memory-journal.ts";
 import type { ScopeRoot } from "../guard/scoped-folder.ts";
-import { peekJournal, type CommitContext } from "./commit-change.ts";
+import { peekJournal, type CommitContext, commitChange, type Decide } from "./commit-change.ts";
 import { defaultLockOptions } from "./folder-lock.ts";
 import { withFolder } from "./held-folder.ts";
 import type { LockOptions } from "./lock-files.ts";
-import {
-  findMemoryPlace,
-  openMemoryRoot,
-  readMemoryText,
-  type MemoryPlace,
-} from "./memory-place.ts";
+import * as place from "./memory-place.ts";
 import type { Journal } from "./journal-files.ts";
 import { undoChange, type UndoOutcome } from "./undo-change.ts";
-import { writeOnce, type MemoryOutcome } from "./write-memory.ts";
-
-export type { MemoryOutcome } from "./write-memory.ts";
+import { lstat } from "node:fs/promises";
+import type { MemoryRefusal } from "../../../core/memory/memory-refusal.ts";
+import { toMemoryWrite, type MemoryWrite } from "../../../core/memory/memory-write.ts";
+import { unlessMissing } from "../guard/scoped-failure.ts";
 
 /** Belongs to one session and tracks what that session has seen. Keeps nothing else between calls. */
 export interface MemoryStore {
   /** Without symlinks. */
   readonly workspacePath: string;
-  place(): Promise<MemoryPlace>;
+  place(): Promise<place.MemoryPlace>;
   /** Reads without marking the text as seen. */
   peek(file: string): Promise<MemoryContent>;
   /** Reads and marks as seen. A consolidation may only replace a text that was read here. */
@@ -75,7 +75,7 @@ export async function openMemoryStore(
   workspacePath: string,
   options: MemoryStoreOptions = {},
 ): Promise<MemoryStore> {
-  const root = await openMemoryRoot(workspacePath);
+  const root = await place.openMemoryRoot(workspacePath);
   const context: CommitContext = {
     root,
     lock: { ...defaultLockOptions, ...options.lock },
@@ -112,7 +112,7 @@ export async function openMemoryStore(
 
   return {
     workspacePath: root.path,
-    place: () => findMemoryPlace(root),
+    place: () => place.findMemoryPlace(root),
     peek,
     read: async (name) => {
       const content = await peek(name);
@@ -125,7 +125,7 @@ export async function openMemoryStore(
     replace: (file, old, by, how) => write(file, { kind: "replace", old, new: by }, how),
     consolidate: (file, content, how) => write(file, { kind: "consolidate", content }, how),
     undo: (name, { to } = {}) => undo(parseMemoryFile(name), to),
-    log: async () => peekJournal(root, (await findMemoryPlace(root)).folder),
+    log: async () => peekJournal(root, (await place.findMemoryPlace(root)).folder),
   };
 }
 
@@ -138,11 +138,11 @@ async function readContent(root: ScopeRoot, file: MemoryFile): Promise<MemoryCon
 
 /** If the file moved to the other folder between the two checks, reads it there. */
 async function readNow(root: ScopeRoot, file: MemoryFile): Promise<string | null> {
-  const { folder: name } = await findMemoryPlace(root);
+  const { folder: name } = await place.findMemoryPlace(root);
   const text = await withFolder(root, [name], false, (folder) =>
-    readMemoryText(folder, `${name}/${file}`, file),
+    place.readMemoryText(folder, `${name}/${file}`, file),
   );
-  if (text !== null || (await findMemoryPlace(root)).folder === name) return text;
+  if (text !== null || (await place.findMemoryPlace(root)).folder === name) return text;
   return readNow(root, file);
 }
 
@@ -183,4 +183,70 @@ function createSeen(): SeenTexts {
       if (ever.has(`${file} ${hash}`)) mark(file, hash);
     },
   };
+}
+
+export type MemoryOutcome =
+  | {
+      readonly kind: "written" | "unchanged";
+      readonly write: MemoryWrite;
+      /** Relative to the workspace. */
+      readonly path: string;
+      /** Problems although it was written, or what the write hides, as whole sentences. */
+      readonly notes: readonly string[];
+    }
+  | { readonly kind: "refused"; readonly file: MemoryFile; readonly refusal: MemoryRefusal };
+
+async function writeOnce(
+  context: CommitContext,
+  operation: MemoryOperation,
+  known: ChangeContext,
+  markSeen: (hash: ContentHash) => void,
+): Promise<MemoryOutcome> {
+  const { file, seenHash } = known;
+  const decide: Decide<{ readonly before: string; readonly refusal: MemoryRefusal | null }> = (
+    before,
+  ) => {
+    const change = changeMemory(before, operation, known);
+    switch (change.kind) {
+      case "changed":
+        return { kind: "change", after: change.text, operation: operation.kind, undoes: null };
+      case "same":
+        return { kind: "stop", value: { before, refusal: null } };
+      case "refused":
+        return { kind: "stop", value: { before, refusal: change.refusal } };
+    }
+  };
+  const settled = await commitChange(context, file, decide);
+  const toPath = (folder: place.MemoryFolder): string => `${folder}/${file}`;
+  if (settled.kind === "stopped") {
+    const { before, refusal } = settled.value;
+    if (refusal !== null) return { kind: "refused", file, refusal };
+    const write = toMemoryWrite(file, operation, { before, after: before, isMerged: false });
+    const { folder } = await place.findMemoryPlace(context.root);
+    return { kind: "unchanged", write, path: toPath(folder), notes: [] };
+  }
+  const { before, after } = settled;
+  const isKnown = before === "" || seenHash === hashContent(before);
+  const isMerged = seenHash !== undefined && seenHash !== hashContent(before);
+  const write = toMemoryWrite(file, operation, { before, after, isMerged });
+  // A session that knew the text before also knows the text after its own write.
+  if (isKnown) markSeen(write.afterHash);
+  const hidden = settled.isNew ? await notesOnHidden(context.root, file) : [];
+  return {
+    kind: "written",
+    write,
+    path: toPath(settled.folder),
+    notes: [...settled.notes, ...hidden],
+  };
+}
+
+/** Sessions see a root file of the same name only as long as there is no other. */
+async function notesOnHidden(root: ScopeRoot, file: MemoryFile): Promise<readonly string[]> {
+  const there = await withFolder(root, [], false, async (workspace) =>
+    workspace === null ? null : lstat(workspace.at(file)).catch(unlessMissing),
+  ).catch(() => null);
+  if (there === null) return [];
+  return [
+    `The ${file} at the root of the workspace stays as it is, but is not shown to later sessions any more: add what still matters of it here.`,
+  ];
 }

@@ -6,13 +6,7 @@ import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, unlessMissing } from "../guard/scoped-failure.ts";
 import { entryName, readJournal } from "./journal-files.ts";
 import type { LockedMemory } from "./locked-memory.ts";
-import {
-  placeMarker,
-  readMarker,
-  removeMarker,
-  type MovedFile,
-  type MoveMarker,
-} from "./move-marker.ts";
+import * as markers from "./move-marker.ts";
 
 /**
  * Cleans up a move that a crash interrupted: reverts an incomplete one, finishes a complete one. Returns the
@@ -22,11 +16,11 @@ export async function finishMove(
   from: LockedMemory,
   to: LockedMemory,
 ): Promise<readonly MemoryFile[]> {
-  const marker = await readMarker(to.journal);
+  const marker = await markers.readMarker(to.journal);
   if (marker === null) return [];
   const isMoving = marker.stage === "moving";
   await (isMoving ? removeCopies(to, from, marker) : removeCopies(from, to, marker));
-  await removeMarker(to.journal);
+  await markers.removeMarker(to.journal);
   return isMoving ? [] : marker.files.map(({ file }) => file);
 }
 
@@ -34,7 +28,7 @@ export async function moveAll(
   from: LockedMemory,
   to: LockedMemory,
 ): Promise<readonly MemoryFile[]> {
-  const files: MovedFile[] = [];
+  const files: markers.MovedFile[] = [];
   let isMemoryThere = false;
   for (const file of memoryFiles) {
     const other = await hashIn(to, file);
@@ -48,16 +42,17 @@ export async function moveAll(
   const isFree = kept.entries.length === 0 && kept.damaged.length === 0;
   const entries = isFree ? (await readJournal(from.journal)).entries.map(entryName) : [];
   // If the new folder already is memory, it stays so. Otherwise the old one counts until everything is copied.
-  const marker: MoveMarker = { stage: isMemoryThere ? "moved" : "moving", files, entries };
-  if (!(await placeMarker(to.journal, to.lock, marker))) throw lostLock();
+  const marker: markers.MoveMarker = { stage: isMemoryThere ? "moved" : "moving", files, entries };
+  if (!(await markers.placeMarker(to.journal, to.lock, marker))) throw lostLock();
   for (const name of entries) await copyFile(from, to, name, "journal");
   for (const { file } of files) await copyFile(from, to, file, "folder");
   await Promise.all([to.journal.sync(), to.folder.sync()]);
   // Uses the old folder's lock: if others took that and wrote there, nothing has moved.
-  const moved: MoveMarker = { ...marker, stage: "moved" };
-  if (!isMemoryThere && !(await placeMarker(to.journal, from.lock, moved))) throw lostLock();
+  const moved: markers.MoveMarker = { ...marker, stage: "moved" };
+  if (!isMemoryThere && !(await markers.placeMarker(to.journal, from.lock, moved)))
+    throw lostLock();
   await removeCopies(from, to, moved);
-  await removeMarker(to.journal);
+  await markers.removeMarker(to.journal);
   return files.map(({ file }) => file);
 }
 
@@ -96,7 +91,7 @@ async function copyBytes(
 async function removeCopies(
   leftover: LockedMemory,
   kept: LockedMemory,
-  { stage, files, entries }: MoveMarker,
+  { stage, files, entries }: markers.MoveMarker,
 ): Promise<void> {
   for (const { file, hash } of files) {
     const isCopy = (await hashIn(leftover, file)) === hash;

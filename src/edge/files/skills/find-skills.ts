@@ -4,12 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { refused, type SkillReading } from "../../../core/skills/read-skill.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../guard/scoped-files.ts";
-import {
-  isReadBySession,
-  linkedFolder,
-  readSkillFolder,
-  skillsPerRootMax,
-} from "./read-skill-root.ts";
+import * as root from "./read-skill-root.ts";
 
 export interface FoundSkill {
   /** The skill's folder, relative to the start; "." for the start itself. */
@@ -35,7 +30,7 @@ export async function findSkills(scope: ScopedFiles): Promise<FoundSkills> {
   async function look(path: string, depth: number): Promise<void> {
     folderCount += 1;
     const name = path === "." ? basename(scope.root) : basename(path);
-    const reading = await readSkillFolder(scope, path, name);
+    const reading = await root.readSkillFolder(scope, path, name);
     if (reading !== null) {
       found.push({ path, reading });
       return;
@@ -47,7 +42,7 @@ export async function findSkills(scope: ScopedFiles): Promise<FoundSkills> {
       if (passedOver.has(entry.name)) continue;
       if (entry.kind === "symlink") {
         if (await mayBeFolder(scope, inside)) {
-          found.push({ path: inside, reading: refused(linkedFolder) });
+          found.push({ path: inside, reading: refused(root.linkedFolder) });
         }
         continue;
       }
@@ -56,10 +51,10 @@ export async function findSkills(scope: ScopedFiles): Promise<FoundSkills> {
       if (reason === null) await look(inside, depth + 1);
       else skipped.push({ path: inside, reason });
     }
-    const folders = entries.filter(isReadBySession).length;
+    const folders = entries.filter(root.isReadBySession).length;
     const isRoot = found.slice(before).some((each) => dirname(each.path) === path);
-    if (isRoot && folders > skillsPerRootMax) {
-      const reason = `${folders} folders; a session reads the first ${skillsPerRootMax} by name`;
+    if (isRoot && folders > root.skillsPerRootMax) {
+      const reason = `${folders} folders; a session reads the first ${root.skillsPerRootMax} by name`;
       skipped.push({ path, reason });
     }
   }

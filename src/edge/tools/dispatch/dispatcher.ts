@@ -20,15 +20,7 @@ import { createPlaces, type Places } from "./places.ts";
 import { findTool, readToolInput, requireWorkspace } from "./read-use.ts";
 import { runLimited } from "./run-limited.ts";
 import type { ScopedTool } from "../scoped-tool.ts";
-import {
-  describeEffects,
-  redactFailure,
-  redactOutput,
-  toFailedPayload,
-  toFailure,
-  toFailureMessage,
-  toMessage,
-} from "./tool-result.ts";
+import * as results from "./tool-result.ts";
 import { createToolTrace, type ToolTrace } from "./tool-trace.ts";
 
 export interface Dispatcher {
@@ -146,7 +138,7 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
   let spawnedSessionId: string | undefined;
   const settle = (
     output: ToolOutput | null,
-    failure: ReturnType<typeof toFailure> | null,
+    failure: ReturnType<typeof results.toFailure> | null,
   ): void => {
     const latencyMs = performance.now() - startMs;
     const settled = { toolUseId: use.id, toolName: use.name, latencyMs, output, failure };
@@ -160,21 +152,24 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
     const { output, text } = await perform(setup, toRun);
     settle(output, null);
     ({ spawnedSessionId } = output);
-    return toMessage(use.id, text, output.isFailed === true);
+    return results.toMessage(use.id, text, output.isFailed === true);
   } catch (error) {
-    const failure = redactFailure(toFailure(error), setup.options.redact);
+    const failure = results.redactFailure(results.toFailure(error), setup.options.redact);
     const latencyMs = performance.now() - startMs;
-    trace.emit(use.id, { type: "tool.failed", payload: toFailedPayload(use, failure, latencyMs) });
+    trace.emit(use.id, {
+      type: "tool.failed",
+      payload: results.toFailedPayload(use, failure, latencyMs),
+    });
     settle(null, failure);
     const { outputBytesMax } = setup.limits;
-    const failureOutput = { text: toFailureMessage(failure) };
+    const failureOutput = { text: results.toFailureMessage(failure) };
     const { text } = await limitOutput(
       keptUseOf(toRun),
       failureOutput,
       outputBytesMax,
       setup.options,
     );
-    return toMessage(use.id, text, true);
+    return results.toMessage(use.id, text, true);
   } finally {
     toRun.hasAsked();
     context.onUse?.({ toolUseId: use.id, isOver: true, spawnedSessionId });
@@ -215,7 +210,7 @@ async function perform(
       },
       signal,
     );
-    const output = redactOutput(given, options.redact);
+    const output = results.redactOutput(given, options.redact);
     const { text, bytes } = await limitOutput(
       call,
       output,
@@ -230,7 +225,7 @@ async function perform(
         success: output.isFailed !== true,
         output_size_bytes: bytes,
         latency_ms: performance.now() - calledMs,
-        ...describeEffects(use.name, output, options.onProblem),
+        ...results.describeEffects(use.name, output, options.onProblem),
       },
     });
     return { output, text };

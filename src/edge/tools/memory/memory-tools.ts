@@ -4,12 +4,7 @@ import { cutText } from "../../../core/layers/workspace-cut.ts";
 import { memoryCaps, memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { describeRefusal, type MemoryRefusal } from "../../../core/memory/memory-refusal.ts";
 import type { MemoryScope } from "../../../core/memory/memory-view.ts";
-import {
-  describeWrite,
-  metadataOf,
-  toMemoryEvents,
-  type MemoryWrite,
-} from "../../../core/memory/memory-write.ts";
+import * as writes from "../../../core/memory/memory-write.ts";
 import {
   ToolError,
   type Tool,
@@ -20,7 +15,7 @@ import {
 import type { MemoryOutcome, MemoryStore } from "../../files/memory/memory-store.ts";
 import type { EmitInCall } from "../dispatch/tool-trace.ts";
 import { textOf, toObjectDefinition } from "../scoped-tool.ts";
-import { createKnowledge, createQuestions } from "./memory-replies.ts";
+import { hashContent, type ContentHash } from "../../../core/hash.ts";
 
 export interface MemoryToolsOptions {
   readonly emit?: EmitInCall;
@@ -137,11 +132,11 @@ function requireVisible(file: MemoryFile, scope: MemoryScope): MemoryFile {
 
 /** A refused event does not undo a write. The output mentions it. */
 function emitEvents(
-  write: MemoryWrite,
+  write: writes.MemoryWrite,
   call: ToolCallContext,
   emit: MemoryToolsOptions["emit"],
 ): "all" | "some" {
-  const payloads = toMemoryEvents(write);
+  const payloads = writes.toMemoryEvents(write);
   if (emit === undefined || payloads === null) return "all";
   const { updated, eviction } = payloads;
   try {
@@ -160,10 +155,10 @@ function toOutput(
   emitted: "all" | "some",
 ): ToolOutput {
   return {
-    text: [describeWrite(write), ...notes].join(" "),
+    text: [writes.describeWrite(write), ...notes].join(" "),
     filesModified: kind === "written" ? [path] : [],
     metadata: {
-      ...metadataOf(write),
+      ...writes.metadataOf(write),
       ...(notes.length === 0 ? {} : { notes }),
       ...(emitted === "all" ? {} : { events_not_taken: true }),
     },
@@ -208,4 +203,50 @@ function showText(file: MemoryFile, refusal: ChangedMeanwhile, bytesMax: number)
   const because = "it is far over its hard cap, so a person has to shorten it";
   const limit = { bytesMax: memoryCaps[file].hardBytes, name: file, because };
   return `It holds now:\n\n${cutText(refusal.currentText, limit).text}`;
+}
+
+interface Questions {
+  ask(file: MemoryFile, content: string, call: ToolCallContext): void;
+  /**
+   * Repeating the same consolidation confirms it, once. It does not count within the reply that was asked,
+   * which came before the question.
+   */
+  isAnswer(file: MemoryFile, content: string, call: ToolCallContext): boolean;
+}
+
+function createQuestions(): Questions {
+  const asked = new Map<MemoryFile, { readonly hash: ContentHash; readonly reply: number }>();
+  return {
+    ask: (file, content, { replyNumber = 0 }) =>
+      void asked.set(file, { hash: hashContent(content), reply: replyNumber }),
+    isAnswer: (file, content, { replyNumber = Infinity }) => {
+      const question = asked.get(file);
+      if (question === undefined || replyNumber <= question.reply) return false;
+      asked.delete(file);
+      return question.hash === hashContent(content);
+    },
+  };
+}
+
+interface Knowledge {
+  /** Call it first for every use. */
+  take(call: ToolCallContext): void;
+  /** What the session had seen when its reply was made, without the writes of other uses in that reply. */
+  of(file: MemoryFile, call: ToolCallContext): ContentHash | null;
+}
+
+function createKnowledge(store: MemoryStore | null): Knowledge {
+  let taken = { reply: 0, seen: new Map<MemoryFile, ContentHash | null>() };
+  const look = (file: MemoryFile): ContentHash | null => store?.seenHash(file) ?? null;
+  return {
+    take: ({ replyNumber }) => {
+      if (replyNumber === undefined || replyNumber === taken.reply) return;
+      taken = {
+        reply: replyNumber,
+        seen: new Map(memoryFiles.map((file) => [file, look(file)])),
+      };
+    },
+    of: (file, { replyNumber }) =>
+      replyNumber === taken.reply ? (taken.seen.get(file) ?? null) : look(file),
+  };
 }

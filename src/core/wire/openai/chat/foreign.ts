@@ -1,9 +1,11 @@
 // Recognises and reads requests of Chat Completions from any client.
 import * as json from "../../../message/json-tree.ts";
-import type { JsonNode, JsonObject } from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
 import { markWords } from "../cache.ts";
-import { readChatShape } from "./read-foreign.ts";
+import type { PromptRole } from "../../../assembly/prompt-block.ts";
+import { endMessage, type BlockDraft, type ReadShape } from "../../foreign/foreign-request.ts";
+import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
+import { readParts, readTools, type PartsPlace } from "../foreign-parts.ts";
 
 export const foreign: ForeignReader = {
   needs: "messages",
@@ -23,7 +25,7 @@ export const foreign: ForeignReader = {
   },
 };
 
-function hasSigns(body: JsonObject): boolean {
+function hasSigns(body: json.JsonObject): boolean {
   return (
     ownMembers.some((member) => json.hasMember(body, member)) ||
     json.listOf(body, "tools").some((tool) => json.hasMember(tool, "function")) ||
@@ -49,8 +51,83 @@ const ownMembers: readonly string[] = [
 ];
 
 /** No other protocol takes a system message at the beginning of its messages. */
-function isOwnMessage(message: JsonNode, index: number): boolean {
+function isOwnMessage(message: json.JsonNode, index: number): boolean {
   const role = json.textOf(message, "role");
   if (role === "developer" || role === "tool" || role === "function") return true;
   return (role === "system" && index === 0) || json.hasMember(message, "tool_calls");
+}
+
+function readChatShape(root: json.JsonObject): ReadShape {
+  const messages = json.listOf(root, "messages");
+  const firstOther = messages.findIndex((message) => roleOf(message) !== "system");
+  const leading = firstOther === -1 ? messages.length : firstOther;
+  const lifetime = ownLifetimeOf(root) ?? "30m";
+  return {
+    drafts: [
+      ...readTools(json.listOf(root, "tools"), "tools"),
+      ...readTools(json.listOf(root, "functions"), "functions"),
+      ...messages.flatMap((message, index) =>
+        readMessage(message, index, { isLeading: index < leading, lifetime }),
+      ),
+    ],
+    ...readOpenAiOptions(root, "chat"),
+  };
+}
+
+function roleOf(message: json.JsonNode): PromptRole {
+  const role = json.textOf(message, "role");
+  if (role === "system" || role === "developer") return "system";
+  return role === "assistant" ? "assistant" : "user";
+}
+
+function readMessage(
+  message: json.JsonNode,
+  index: number,
+  { isLeading, lifetime }: { readonly isLeading: boolean } & Pick<PartsPlace, "lifetime">,
+): readonly BlockDraft[] {
+  const named = json.textOf(message, "role") ?? "user";
+  const isResult = named === "tool" || named === "function";
+  const role = roleOf(message);
+  const calls = json.listOf(message, "tool_calls");
+  const content = json.memberOf(message, "content") ?? json.memberOf(message, "refusal");
+  const isEmpty = content?.kind === "string" && content.text === "" && calls.length > 0;
+  const shown = isEmpty ? undefined : (content ?? (isResult ? nothing : undefined));
+  const parts = readParts(shown, {
+    path: `messages.${index}.content`,
+    section: isResult ? `tool result in message ${index}` : `${named} message ${index}`,
+    tier: isLeading ? "T1" : "T3",
+    role,
+    head: json.textOf(message, isResult ? "tool_call_id" : "name") ?? "",
+    lifetime,
+    ...(isResult ? { kind: "tool_result" } : {}),
+  });
+  return endMessage([
+    ...parts.map((part) => ({ ...part, endsMessage: false })),
+    ...calls.map((call, place) => readCall(call, `messages.${index}.tool_calls.${place}`)),
+  ]);
+}
+
+const nothing: json.JsonNode = { kind: "string", text: "" };
+
+function readCall(call: json.JsonNode, path: string): BlockDraft {
+  const made =
+    json.memberOf(call, json.textOf(call, "type") ?? "function") ?? json.memberOf(call, "function");
+  const name = json.textOf(made, "name") ?? "";
+  const input = json.textOf(made, "arguments") ?? json.textOf(made, "input") ?? "";
+  const text =
+    made === undefined
+      ? json.compactJson(call)
+      : `${json.textOf(call, "id") ?? ""}\n${name}\n${input}`;
+  return {
+    path,
+    section: `use of ${name} in ${path.split(".").slice(0, 2).join(" ")}`,
+    tier: "T3",
+    role: "assistant",
+    kind: "tool_use",
+    text,
+    endsMessage: false,
+    mayCarryMarker: false,
+    markers: [],
+    counted: { type: "tool_use", id: "", name, inputJson: input === "" ? "{}" : input },
+  };
 }

@@ -1,8 +1,15 @@
 // Recognises and reads requests of the Responses API from any client.
+import * as json from "../../../message/json-tree.ts";
 import { hasMember, memberOf, textOf, type JsonObject } from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
 import { markWords } from "../cache.ts";
-import { readResponsesShape } from "./read-foreign.ts";
+import type { BlockKind, PromptRole } from "../../../assembly/prompt-block.ts";
+import type { Block, JsonText } from "../../../message/message.ts";
+import { StrataError } from "../../../strata-error.ts";
+import type { Lifetime } from "../../../message/usage.ts";
+import type { BlockDraft, ReadShape } from "../../foreign/foreign-request.ts";
+import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
+import { countedResult, readParts, readTools } from "../foreign-parts.ts";
 
 export const foreign: ForeignReader = {
   needs: "input",
@@ -35,3 +42,167 @@ function fits(body: JsonObject): boolean {
 }
 
 const keptMembers: readonly string[] = ["instructions", "previous_response_id", "conversation"];
+
+function readResponsesShape(root: json.JsonObject): ReadShape {
+  const lifetime = ownLifetimeOf(root) ?? "30m";
+  const instructions = readParts(json.memberOf(root, "instructions"), {
+    path: "instructions",
+    section: "instructions",
+    tier: "T1",
+    role: "system",
+    head: "",
+    lifetime,
+  }).map((draft) => ({ ...draft, mayCarryMarker: false }));
+  const items = inputOf(root);
+  const firstOther = items.findIndex((item) => !isInitial(item));
+  const leading = firstOther === -1 ? items.length : firstOther;
+  return {
+    drafts: [
+      ...readTools(json.listOf(root, "tools"), "tools"),
+      ...instructions,
+      ...items.flatMap((item, index) => readItem(item, index, index < leading, lifetime)),
+    ],
+    ...readOpenAiOptions(root, "responses"),
+  };
+}
+
+/** A text is one message of the user. */
+function inputOf(root: json.JsonObject): readonly json.JsonNode[] {
+  const input = json.memberOf(root, "input");
+  if (input === undefined) return [];
+  if (input.kind === "list") return input.items;
+  if (input.kind === "string") return [input];
+  throw new StrataError(
+    "input-invalid",
+    `"input" is ${input.kind === "object" ? "an object" : input.source}`,
+    'give "input" as a string or a list of items',
+  );
+}
+
+function isInitial(item: json.JsonNode): boolean {
+  const role = json.textOf(item, "role");
+  return (
+    json.textOf(item, "type") === "additional_tools" || role === "developer" || role === "system"
+  );
+}
+
+function readItem(
+  item: json.JsonNode,
+  index: number,
+  isLeading: boolean,
+  lifetime: Lifetime,
+): readonly BlockDraft[] {
+  const path = `input.${index}`;
+  const type =
+    json.textOf(item, "type") ?? (json.memberOf(item, "role") === undefined ? "" : "message");
+  if (item.kind === "string" || type === "message") {
+    return readMessage(item, index, isLeading, lifetime);
+  }
+  if (type === "additional_tools" && json.listOf(item, "tools").length > 0) {
+    const tools = readTools(json.listOf(item, "tools"), `${path}.tools`);
+    // Tools that come later are read where they stand, among the messages.
+    return isLeading ? tools : tools.map((tool) => ({ ...tool, tier: "T3", role: "system" }));
+  }
+  if (type === "function_call_output" || type === "custom_tool_call_output") {
+    return readParts(json.memberOf(item, "output"), {
+      path: `${path}.output`,
+      section: `tool result in item ${index}`,
+      tier: "T3",
+      role: "user",
+      kind: "tool_result",
+      head: json.textOf(item, "call_id") ?? "",
+      lifetime,
+    });
+  }
+  return [readOther(item, type, path)];
+}
+
+function readMessage(
+  item: json.JsonNode,
+  index: number,
+  isLeading: boolean,
+  lifetime: Lifetime,
+): readonly BlockDraft[] {
+  const named = json.textOf(item, "role") ?? "user";
+  const role: PromptRole =
+    named === "system" || named === "developer"
+      ? "system"
+      : named === "assistant"
+        ? "assistant"
+        : "user";
+  return readParts(item.kind === "string" ? item : json.memberOf(item, "content"), {
+    path: item.kind === "string" ? "input" : `input.${index}.content`,
+    section: `${named} message ${index}`,
+    tier: isLeading ? "T1" : "T3",
+    role,
+    head: json.textOf(item, "phase") ?? "",
+    lifetime,
+  });
+}
+
+function readOther(item: json.JsonNode, type: string, path: string): BlockDraft {
+  const kind = kindOfItem(type);
+  const counted = countedItem(item, kind, type);
+  const name = json.textOf(item, "name") ?? type;
+  return {
+    path,
+    section:
+      kind === "tool_use"
+        ? `use of ${name} in ${path}`
+        : `${type === "" ? "item" : type} in ${path}`,
+    tier: "T3",
+    role: kind === "tool_result" ? "user" : "assistant",
+    kind,
+    text: otherText(item, type),
+    endsMessage: true,
+    mayCarryMarker: false,
+    markers: [],
+    ...(counted === undefined ? {} : { counted }),
+  };
+}
+
+/** The type's ending says whether it is a tool call or a result. */
+function kindOfItem(type: string): BlockKind {
+  if (type.endsWith("_call")) return "tool_use";
+  if (type.endsWith("_output")) return "tool_result";
+  if (type === "reasoning") return "thinking";
+  return type === "compaction" ? "compaction" : "other";
+}
+
+/** Undefined if the text is enough. */
+function countedItem(item: json.JsonNode, kind: BlockKind, type: string): Block | undefined {
+  const sealed = json.textOf(item, "encrypted_content") ?? "";
+  if (kind === "thinking") return { type: "thinking", text: summaryOf(item), signature: sealed };
+  if (kind === "compaction") return { type: "opaque", json: sealed };
+  if (kind === "tool_use") {
+    const input = json.textOf(item, "arguments") ?? json.textOf(item, "input");
+    const inputJson = input ?? jsonOf(json.memberOf(item, "action"), "{}");
+    return { type: "tool_use", id: "", name: json.textOf(item, "name") ?? type, inputJson };
+  }
+  if (kind !== "tool_result") return undefined;
+  const output = json.textOf(item, "output") ?? jsonOf(json.memberOf(item, "output"), "");
+  return countedResult([{ type: "text", text: output }]);
+}
+
+function jsonOf(node: json.JsonNode | undefined, absent: JsonText): JsonText {
+  return node === undefined ? absent : json.compactJson(node);
+}
+
+const notShown: ReadonlySet<string> = new Set(["id", "status", "prompt_cache_breakpoint"]);
+const referenceNotShown: ReadonlySet<string> = new Set(["status"]);
+
+function otherText(item: json.JsonNode, type: string): string {
+  if (type === "reasoning") return json.textOf(item, "encrypted_content") ?? summaryOf(item);
+  // A reference is nothing but an id.
+  return json.compactJson(
+    item,
+    type === "item_reference" || type === "" ? referenceNotShown : notShown,
+  );
+}
+
+function summaryOf(item: json.JsonNode): string {
+  return json
+    .listOf(item, "summary")
+    .map((part) => json.textOf(part, "text") ?? "")
+    .join("\n");
+}

@@ -1,13 +1,6 @@
 // The JSON of the Responses API: requests as we write them, and the members of items that we read.
 import type { JsonText } from "../../../message/message.ts";
-import {
-  fieldsOf,
-  hasOnly,
-  listIn,
-  parseFields,
-  textIn,
-  type Fields,
-} from "../../../message/fields.ts";
+import * as fields from "../../../message/fields.ts";
 
 export const responsesPath = "/responses";
 
@@ -71,26 +64,26 @@ export type Item =
 
 /** Null if it is not an item of this API, such as a block of another provider. */
 export function readItem(json: JsonText): Item | null {
-  const item = parseFields(json);
+  const item = fields.parseFields(json);
   return item === undefined ? null : readItemFields(item);
 }
 
-export function readItemFields(item: Fields): Item | null {
-  const type = textIn(item, "type") ?? "";
+export function readItemFields(item: fields.Fields): Item | null {
+  const type = fields.textIn(item, "type") ?? "";
   switch (type) {
     case "message":
-      return textIn(item, "role") === "assistant" ? readMessage(item) : otherMessage(item);
+      return fields.textIn(item, "role") === "assistant" ? readMessage(item) : otherMessage(item);
     case "function_call":
       return readCall(item);
     case "reasoning":
       return {
         kind: "reasoning",
-        summary: textsOf(listIn(item, "summary"), "text"),
-        sealed: textIn(item, "encrypted_content") ?? "",
+        summary: textsOf(fields.listIn(item, "summary"), "text"),
+        sealed: fields.textIn(item, "encrypted_content") ?? "",
       };
     case "compaction": {
       // Another provider has blocks of this name with readable text.
-      const sealed = textIn(item, "encrypted_content");
+      const sealed = fields.textIn(item, "encrypted_content");
       return sealed === undefined || Object.hasOwn(item, "content") ? null : { kind: type, sealed };
     }
     default:
@@ -114,49 +107,51 @@ function isItemType(type: string): boolean {
   return itemTypes.has(type) || /_(?:call|output)$/.test(type);
 }
 
-function readMessage(item: Fields): Item {
-  const parts = listIn(item, "content").map(fieldsOf);
+function readMessage(item: fields.Fields): Item {
+  const parts = fields.listIn(item, "content").map(fields.fieldsOf);
   const [first] = parts;
-  const isRefusal = parts.some((part) => textIn(part, "type") === "refusal");
+  const isRefusal = parts.some((part) => fields.textIn(part, "type") === "refusal");
   return {
     kind: "message",
-    text: parts.map((part) => textIn(part, "text") ?? textIn(part, "refusal") ?? "").join(""),
+    text: parts
+      .map((part) => fields.textIn(part, "text") ?? fields.textIn(part, "refusal") ?? "")
+      .join(""),
     isRefusal,
     isPlain:
       first !== undefined &&
       parts.length === 1 &&
       isPlainText(first) &&
-      hasOnly(item, ["id", "type", "status", "role", "content"]),
+      fields.hasOnly(item, ["id", "type", "status", "role", "content"]),
   };
 }
 
-function isPlainText(part: Fields): boolean {
+function isPlainText(part: fields.Fields): boolean {
   return (
-    textIn(part, "type") === "output_text" &&
-    listIn(part, "annotations").length === 0 &&
-    hasOnly(part, ["type", "text", "annotations", "logprobs"])
+    fields.textIn(part, "type") === "output_text" &&
+    fields.listIn(part, "annotations").length === 0 &&
+    fields.hasOnly(part, ["type", "text", "annotations", "logprobs"])
   );
 }
 
-function otherMessage(item: Fields): Item | null {
-  const role = textIn(item, "role");
+function otherMessage(item: fields.Fields): Item | null {
+  const role = fields.textIn(item, "role");
   if (role === undefined) return null;
   if (role !== "user") return { kind: "other", type: "message" };
-  return { kind: "user message", text: textsOf(listIn(item, "content"), "text") };
+  return { kind: "user message", text: textsOf(fields.listIn(item, "content"), "text") };
 }
 
-function readCall(item: Fields): Item {
-  const [callId, name] = [textIn(item, "call_id"), textIn(item, "name")];
+function readCall(item: fields.Fields): Item {
+  const [callId, name] = [fields.textIn(item, "call_id"), fields.textIn(item, "name")];
   if (callId === undefined || name === undefined) return { kind: "other", type: "function_call" };
   return {
     kind: "call",
     callId,
     name,
-    argumentsText: textIn(item, "arguments") ?? "",
-    isPlain: hasOnly(item, ["id", "type", "status", "call_id", "name", "arguments"]),
+    argumentsText: fields.textIn(item, "arguments") ?? "",
+    isPlain: fields.hasOnly(item, ["id", "type", "status", "call_id", "name", "arguments"]),
   };
 }
 
 function textsOf(parts: readonly unknown[], name: string): string {
-  return parts.map((part) => textIn(fieldsOf(part), name) ?? "").join("\n");
+  return parts.map((part) => fields.textIn(fields.fieldsOf(part), name) ?? "").join("\n");
 }
