@@ -70,12 +70,16 @@ async function accuracy(
   const { results, skipped, sessions } = await measureAccuracy(folder, counter, progress);
   const claude = results.filter(({ family }) => family === "claude");
   const openai = results.filter(({ family }) => family === "openai");
+  const other = claude.filter(({ isTuned }) => !isTuned);
   return {
     figures: {
       sessions,
       "claude differences": claude.length,
       "openai differences": openai.length,
       "differences of other models": results.length - claude.length - openai.length,
+      "claude differences with a hidden reminder": claude.length - shown(claude).length,
+      "other half: claude differences": other.length,
+      "other half: claude differences with a hidden reminder": other.length - shown(other).length,
       ...Object.fromEntries(
         Object.entries(skipped).map(([reason, count]) => [`skipped: ${reason}`, count]),
       ),
@@ -83,6 +87,8 @@ async function accuracy(
       ...spread("openai appended, replies estimated too", openai, "contentOnly"),
       ...spread("claude anchored total", claude, "anchoredTotal"),
       ...spread("openai anchored total", openai, "anchoredTotal"),
+      ...spread("other half, hidden reminders included, cold", other, "cold"),
+      ...spread("other half, hidden reminders included, calibrated", other, "calibrated"),
     },
     checks: [
       atMost("claude appended median, cold", at(claude, "cold", 0.5), 0.06),
@@ -91,11 +97,39 @@ async function accuracy(
       atMost("claude appended p90, calibrated", at(claude, "calibrated", 0.9), 0.22),
       atMost("openai appended median", at(openai, "calibrated", 0.5), 0.01),
       atMost("openai appended p90", at(openai, "calibrated", 0.9), 0.06),
+      ...halves(claude),
     ],
   };
 }
 
-type Measure = Exclude<keyof Accuracy, "family">;
+/** Only what the recording shows. What an agent sends beside it cannot be estimated from it. */
+function shown(results: readonly Accuracy[]): readonly Accuracy[] {
+  return results.filter(({ isHidden }) => !isHidden);
+}
+
+/** By repository: the weights are fitted to the tuned half. Traces of one repository have no other half. */
+function halves(claude: readonly Accuracy[]): readonly Check[] {
+  const tuned = shown(claude).filter(({ isTuned }) => isTuned);
+  const other = shown(claude).filter(({ isTuned }) => !isTuned);
+  const checks = [atMost("calibrated minus cold, tuned half", harm(tuned), 0.002)];
+  if (other.length === 0) return checks;
+  return [
+    atMost("appended tokens, other half: median", at(other, "calibrated", 0.5), 0.04),
+    atMost("appended tokens, other half: p90", at(other, "calibrated", 0.9), 0.2),
+    ...checks,
+    atMost("calibrated minus cold, other half", harm(other), 0.002),
+  ];
+}
+
+/** By how much calibration makes the median or the p90 worse; negative if it helps both. */
+function harm(results: readonly Accuracy[]): number {
+  const worse = [0.5, 0.9].map(
+    (share) => at(results, "calibrated", share) - at(results, "cold", share),
+  );
+  return Math.max(...worse);
+}
+
+type Measure = "cold" | "contentOnly" | "calibrated" | "anchoredTotal";
 
 function at(results: readonly Accuracy[], measure: Measure, share: number): number {
   return quantile(

@@ -174,6 +174,7 @@ export function randomOptions(random: Random): Options {
     entryInsideRun: rarely("only at the run's end", "at the run's position"),
     toolDefinitions: rarely("one position", "positions"),
     toolRuns: rarely("every block", "by route"),
+    entryLives: rarely("as its shortest part", "as its marker says"),
   };
 }
 

@@ -113,14 +113,17 @@ function decideByMarkers(question: Question): Decision {
   for (const lifetime of hit?.lifetimes ?? []) {
     touches.push({ block: hit?.block ?? -1, lifetime, how: "refreshed" });
   }
-  for (const { block, lifetime } of written) touches.push({ block, lifetime, how: "written" });
+  for (const { block, lifetime } of written) {
+    touches.push({ block, lifetime: keptFor(question, lifetime, hit), how: "written" });
+  }
   const billed = markers.map((marker): NaiveMarker => {
     const { block, lifetime, origin } = marker;
     const common = { block, lifetime, origin, tokens: tokensTo(request, block) };
     if (!isUsable(request, marker)) return { ...common, outcome: "below the minimum" };
     if (!marker.counts) return { ...common, outcome: "over the limit" };
     if (written.includes(marker)) return { ...common, outcome: "written" };
-    const before = touchesBeforeHit(question, marker);
+    const kept = keptFor(question, marker.lifetime, hit);
+    const before = touchesBeforeHit(question, block, kept);
     touches.push(...before.touches);
     return { ...common, outcome: block === hit?.block ? "hit" : before.outcome };
   });
@@ -134,7 +137,8 @@ function decideByMarkers(question: Question): Decision {
 /** A marker at or before the hit restarts the lifetimes of live entries. It writes only by the generous reading. */
 function touchesBeforeHit(
   question: Question,
-  { block, lifetime: own }: BillableMarker,
+  block: number,
+  own: Lifetime,
 ): { readonly touches: Touch[]; readonly outcome: NaiveMarker["outcome"] } {
   const touches: Touch[] = [];
   let outcome: NaiveMarker["outcome"] = "nothing there to refresh";
@@ -147,6 +151,17 @@ function touchesBeforeHit(
     outcome = "written";
   }
   return { touches, outcome };
+}
+
+/** By the stingy reading an entry lives no longer than the longest entry at the hit, which holds its first part. */
+function keptFor({ request, options }: Question, asked: Lifetime, hit: Hit | null): Lifetime {
+  if (options.entryLives !== "as its shortest part" || hit === null) return asked;
+  const isLonger = (lifetime: Lifetime): boolean =>
+    secondsOf(request, lifetime) >= secondsOf(request, asked);
+  if (hit.lifetimes.some(isLonger)) return asked;
+  return hit.lifetimes.reduce((longest, each) =>
+    secondsOf(request, each) > secondsOf(request, longest) ? each : longest,
+  );
 }
 
 /** Each span is billed once, at the longest lifetime of the markers that include it. */

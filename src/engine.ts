@@ -11,6 +11,7 @@ import {
   checkSpending,
   countPrompt,
   noteBill,
+  recordReply,
   tellMiss,
   compactInTurn,
   encodeCall,
@@ -63,7 +64,7 @@ export type OuterStep = StepOf<"send" | "run tools" | "close">;
 export async function advance(running: RunningTurn, deps: StepDeps): Promise<OuterStep> {
   return releaseOnError(running, async () => {
     for (;;) {
-      takeInputs(running, deps);
+      if (running.endMs === null) takeInputs(running, deps);
       const step = nextStep(running.turn);
       if (step.do === "send" || step.do === "run tools" || step.do === "close") return step;
       await take(step, running, deps);
@@ -113,7 +114,7 @@ async function carryOut(
       return { did: "send", sent, ...call, endMs: deps.now() };
     }
     case "record reply":
-      await running.lease?.append(step.entry, step.more);
+      await recordReply(step, running, deps);
       deps.spending?.settle();
       noteBill(running.turn, step.entry, deps);
       tellMiss(running.turn, deps);

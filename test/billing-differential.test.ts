@@ -19,6 +19,7 @@ const others: readonly Partial<BillingOptions>[] = [
   { graceMs: 10_000 },
   { markerBeforeHit: "writes" },
   { crossLifetime: "not found" },
+  { entryLives: "as its shortest part" },
   { entryInsideRun: "only at the run's end" },
   { toolDefinitions: "one position" },
   { toolRuns: "every block" },

@@ -14,7 +14,7 @@ import { createProvider, type Provider } from "../src/edge/providers/provider.ts
 import { createEngine, openLedger } from "../src/index.ts";
 import { createDrafting } from "../src/replay/readers/block-draft.ts";
 import { detectFormat } from "../src/replay/readers/detect-format.ts";
-import { createRun } from "../src/replay/readers/line-reader.ts";
+import { createRun } from "../src/replay/readers/run.ts";
 import { parley } from "./fourth-protocol/parley.ts";
 import { parleyEffects, serveParley, type ParleyServer } from "./fourth-protocol/serve.ts";
 

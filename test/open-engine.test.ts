@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { defineTool, openEngine, openLedger, StrataError, type TurnPart } from "../src/index.ts";
 import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
 import { createScripted } from "../src/simulator/index.ts";
@@ -122,26 +122,38 @@ test("without a key it says how to go on, and names the simulator", async () => 
 async function leaveOpen(store: string): Promise<void> {
   const ledger = await openLedger(store, { leaseMs: 50 });
   const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<string>();
+  const nothing = Promise.resolve();
+  let isDead = false;
   const hanging = defineTool({
     name: "read_file",
     description: "Reads a file",
     input: { path: "string", lines: "integer?" },
     run: () => {
       begun.resolve();
-      return new Promise<string>(() => {});
+      return ended.promise;
     },
   });
   const engine = await openEngine({
     ...usual,
     tools: [hanging],
-    store: ledger,
+    // A dead process stores nothing.
+    store: {
+      ...ledger,
+      appendEvents: (events) => (isDead ? nothing : ledger.appendEvents(events)),
+    },
     simulate: asksThenSays(),
+  });
+  onTestFinished(() => {
+    ended.resolve("too late");
+    return engine.close();
   });
   const session = await engine.session("left");
   const turn = session.run("What changed?");
   await begun.promise;
   // The lease is lost with its connection.
   await ledger.close();
+  isDead = true;
   turn.result.catch(() => {});
 }
 

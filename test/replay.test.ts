@@ -118,6 +118,32 @@ describe("a session of three calls with a pause before the last", () => {
   });
 });
 
+test("the billing may take another reading of what providers leave open", async () => {
+  // An agent whose calls come in threes, with ten minutes between the threes.
+  const minutes = Array.from({ length: 24 }, (_, call) => Math.floor(call / 3) * 12 + (call % 3));
+  const requests = minutes.map((minute, call) =>
+    request(minute, call === 0 ? 0 : call + 1, [
+      ...(call === 0 ? [system] : []),
+      block(`${call}`, 2000),
+    ]),
+  );
+  const costs: Record<string, number> = {};
+  for (const entryLives of ["as its marker says", "as its shortest part"] as const) {
+    const report = await replay(recording(...requests), {
+      policies: [findPolicy("adaptive"), findPolicy("tail-1h")],
+      model: null,
+      groupBy: "none",
+      billing: { entryLives },
+    });
+    for (const { policy, costUsd } of report.policies) costs[`${policy} ${entryLives}`] = costUsd;
+  }
+  // The step of adaptive is a long part after a short one; a tail for an hour has only long parts.
+  expect(costs["tail-1h as its shortest part"]).toBe(costs["tail-1h as its marker says"]);
+  expect(costs["adaptive as its shortest part"]).toBeGreaterThan(
+    costs["adaptive as its marker says"] ?? 0,
+  );
+});
+
 function bill(readTokens: number, written: number): { readonly usage: Usage } {
   const cacheWriteTokens = { "5m": written };
   return { usage: { ...noUsage, cacheReadTokens: readTokens, cacheWriteTokens } };

@@ -116,9 +116,12 @@ function crashing(at: () => World["crashAt"]): Ledger {
       const open = await ledger.openTurn(turn);
       return {
         ...open,
-        append: (entry, more) => {
+        append: async (entry, { end, ...more } = {}) => {
           stop("append");
-          return open.append(entry, more);
+          // Earlier versions closed a turn after its reply, and could die in between.
+          const closes = end !== undefined && at() !== "close";
+          await open.append(entry, { ...more, ...(closes && { end }) });
+          if (end !== undefined) stop("close");
         },
         answer: (messages) => {
           stop("answer");

@@ -6,34 +6,48 @@ import type { Block, Message } from "../../src/core/message/message.ts";
 import type { Usage } from "../../src/core/message/usage.ts";
 
 export interface TraceRequest {
+  /** The program that made the session. */
+  readonly agent: string;
   readonly model: string;
   /** How many messages of the previous request are kept; the appended ones follow. */
   readonly keep: number;
   readonly appended: readonly Message[];
-  /** Whether system or tools differ from the previous request. */
-  readonly overheadChanged: boolean;
+  /** System text and tool definitions, where they differ from the previous request. Null where they do not, or are unknown. */
+  readonly overhead: { readonly system: string; readonly tools: readonly string[] } | null;
   /** Null if the trace has none. */
   readonly usage: Usage | null;
 }
 
 export async function* readSession(file: string): AsyncGenerator<TraceRequest> {
   const lines = createInterface({ input: createReadStream(file, "utf8") });
+  let agent = "";
   for await (const line of lines) {
     if (line === "") continue;
     const record = asFields(parseTraceLine(line, file));
-    if (record["kind"] === "request") yield toRequest(record);
+    if (record["kind"] === "session") agent = asText(record["agent"]);
+    if (record["kind"] === "request") yield toRequest(record, agent);
   }
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-function toRequest(record: Fields): TraceRequest {
+function toRequest(record: Fields, agent: string): TraceRequest {
   return {
+    agent,
     model: asText(record["model"]),
     keep: asNumber(record["keep"]),
     appended: asList(record["append"]).map(toMessage),
-    overheadChanged: record["system"] !== undefined || record["tools"] !== undefined,
+    overhead: toOverhead(record),
     usage: toUsage(record["usage"]),
+  };
+}
+
+function toOverhead({ system, tools }: Fields): TraceRequest["overhead"] {
+  if (system === undefined && tools === undefined) return null;
+  const blocks = typeof system === "string" ? [{ text: system }] : asList(system).map(asFields);
+  return {
+    system: blocks.map(({ text }) => asText(text)).join("\n"),
+    tools: asList(tools).map((tool) => JSON.stringify(tool)),
   };
 }
 

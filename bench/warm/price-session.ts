@@ -40,6 +40,7 @@ interface Thread {
     readonly call: RecordedCall;
   } | null;
   due: { readonly decision: RefreshDecision; readonly kept: KeptPrefix } | null;
+  readonly markers: MarkerPart["kind"];
 }
 
 const hourMs = 3_600_000;
@@ -93,7 +94,7 @@ export function priceSession(
   for (const call of calls) {
     const { request, model, startMs, endMs } = call;
     refreshUntil(startMs);
-    const thread = threads.get(request.thread) ?? openThread(request.thread);
+    const thread = threads.get(request.thread) ?? openThread(request.thread, markers.kind);
     threads.set(request.thread, thread);
     const replay = advance(thread, call);
     const { blocks } = replay;
@@ -114,8 +115,9 @@ export function priceSession(
   return { callsPicoUsd, refreshes };
 }
 
-function openThread(name: string): Thread {
+function openThread(name: string, markers: MarkerPart["kind"]): Thread {
   return {
+    markers,
     replay: null,
     frame: "",
     recorded: [],
@@ -127,14 +129,23 @@ function openThread(name: string): Thread {
   };
 }
 
-function findDue({ replay, last, state, pace, books }: Thread, nowMs: number): Thread["due"] {
+function findDue(thread: Thread, nowMs: number): Thread["due"] {
+  const { replay, last, state, pace, books, markers } = thread;
   if (replay === null || last === null || !last.call.waits) return null;
   const { model, plan, call } = last;
   if (model.cache.prewarm === null) return null;
   const kept = findKeptPrefix(state, replay.blocks, nowMs);
   if (kept === null) return null;
   const lifetimes = plan.markers.map(({ lifetime }) => lifetime);
-  const decision = decideRefresh({ model, pace, kept, lifetimes, callMs: call.startMs, books });
+  const decision = decideRefresh({
+    model,
+    pace,
+    kept,
+    lifetimes,
+    callMs: call.startMs,
+    books,
+    markers,
+  });
   return decision?.pays === true ? { decision, kept } : null;
 }
 

@@ -86,6 +86,7 @@ export const commands: readonly Command[] = [
       "group-by": { value: "WHAT", meaning: "one of session, model, agent, day, none (default)" },
       html: { value: "FILE", meaning: "write one self-contained page with plots" },
       excerpts: { meaning: "also show a few words of the uncached text in the page" },
+      jobs: { value: "N", meaning: "how many files to read at once; default: 2, or 1 for little" },
       json,
     },
     examples: {

@@ -2,7 +2,8 @@
 import type { Io } from "./command.ts";
 
 export interface Progress {
-  update(done: number, total: number): void;
+  /** `what` replaces the text behind the bar. */
+  update(done: number, total: number, what?: string): void;
   /** For work of unknown length. */
   tell(text: string): void;
   end(): void;
@@ -26,11 +27,11 @@ export function createProgress(io: Pick<Io, "error">, what: string): Progress {
     return true;
   };
   return {
-    update: (done, total) => {
+    update: (done, total, now = what) => {
       if (!isDue()) return;
       const share = total === 0 ? 1 : done / total;
       const filled = Math.round(share * 30);
-      show(`${"█".repeat(filled)}${"░".repeat(30 - filled)} ${Math.floor(share * 100)} % ${what}`);
+      show(`${"█".repeat(filled)}${"░".repeat(30 - filled)} ${Math.floor(share * 100)} % ${now}`);
     },
     tell: (text) => {
       if (isDue()) show(text);

@@ -1,20 +1,21 @@
 // What replay and explain read: files, or sessions of the ledger that --session and --store name.
-import type { Catalogue } from "../core/models/catalogue.ts";
+import type { Catalogue, CatalogueChanges } from "../core/models/catalogue.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { loadO200k } from "../core/tokens/o200k/counter.ts";
-import { readConfiguredCatalogue } from "../host/config/catalogue.ts";
-import { readLedger } from "../replay/ledger/read-ledger.ts";
+import { readConfiguredChanges, withChanges } from "../host/config/catalogue.ts";
 import { readRecordings } from "../replay/readers/read-recordings.ts";
 import type { Recorded } from "../replay/recording.ts";
 import type { CommandInput, Io } from "./command.ts";
 import { toPrintable } from "./ledger/render-ledger.ts";
-import { needSession, useLedger } from "./use-ledger.ts";
 
 export interface GivenRecordings {
   /** The files, or the session and its ledger, for people. */
   readonly from: string;
-  /** Built-in and configured models. */
+  /** The paths that the user named; null for a ledger. */
+  readonly paths: readonly string[] | null;
+  /** Built-in and configured models, and what is configured of them. */
   readonly catalogue: Catalogue;
+  readonly changes: CatalogueChanges | null;
   readonly read: (
     onProgress: (bytesRead: number, bytesTotal: number) => void,
   ) => AsyncIterable<Recorded>;
@@ -32,22 +33,32 @@ export async function withRecordings(
   if (operands.length > 0 && isOfLedger) throw bothGiven();
   if (operands.length === 0 && !isOfLedger) throw nothingGiven();
   const warn = (problem: string): void => io.error(`strata: warning: ${toPrintable(problem)}\n`);
-  const catalogue = await readConfiguredCatalogue(io.env, warn);
+  const changes = await readConfiguredChanges(io.env, warn);
+  const catalogue = withChanges(changes);
   const counter = await loadO200k();
   if (!isOfLedger) {
     return work({
       from: operands.join(", "),
+      paths: operands,
       catalogue,
+      changes,
       read: (onProgress) => readRecordings(operands, { counter, excerpts, catalogue, onProgress }),
     });
   }
+  // Files need no ledger, and it takes longer to load than most files to read.
+  const [{ readLedger }, { needSession, useLedger }] = await Promise.all([
+    import("../replay/ledger/read-ledger.ts"),
+    import("./use-ledger.ts"),
+  ]);
   return useLedger(input, io, async (store, place) => {
     const { name } = place;
     const only = wished === undefined ? null : [await needSession(store.ledger, wished, place)];
     const reading = { name, catalogue, counter, excerpts };
     return work({
       from: wished === undefined ? name : `session ${wished} in ${name}`,
+      paths: null,
       catalogue,
+      changes,
       read: () => readLedger(store, reading, only ?? undefined),
     });
   });

@@ -1,10 +1,11 @@
 // The running sums of a replay.
 import type { Catalogue } from "../core/models/catalogue.ts";
 import type { Policy } from "../core/cache/policy.ts";
+import type { BillingOptions } from "../simulator/index.ts";
 import type { CallDetail } from "./call-detail.ts";
-import { createReadsMeter, type ReadsMeter } from "./recorded-reads.ts";
+import { createReadsMeter, type ReadsMeter, type SessionReads } from "./recorded-reads.ts";
 import type { Recorded } from "./recording.ts";
-import { createTally, type Tally } from "./tally.ts";
+import { createTally, mergeTally, type Tally } from "./tally.ts";
 
 export type GroupBy = "session" | "model" | "agent" | "day" | "none";
 
@@ -15,6 +16,8 @@ export interface ReplayOptions {
   readonly groupBy: GroupBy;
   /** The built-in models by default. */
   readonly catalogue?: Catalogue;
+  /** How the simulator reads the points that providers leave open, for every policy. The limit does not depend on it. */
+  readonly billing?: Partial<BillingOptions>;
   /** Called for every request, in order of time within its workspace. */
   readonly onCall?: (call: CallDetail) => void;
   /** Called after every workspace. */
@@ -23,43 +26,77 @@ export interface ReplayOptions {
 
 export type SkippedPlace = Pick<Extract<Recorded, { type: "skipped" }>, "file" | "line" | "reason">;
 
-export interface Books {
-  readonly options: ReplayOptions;
+/** What is summed over recordings. A plain value, so that it can be sent between threads. */
+export interface Sums {
   readonly total: Group;
   readonly groups: Map<string, Group>;
   readonly skipped: Map<string, number>;
   readonly skippedWhere: SkippedPlace[];
   readonly standIns: Map<string, number>;
-  readonly reads: ReadsMeter;
   /** Requests to providers without markers, kept apart because policies make no difference there. */
   readonly automatic: Group;
+  /** Sessions whose recordings were read to the end. */
+  readonly reads: SessionReads[];
 }
 
-export function openBooks(options: ReplayOptions): Books {
+export function createSums(policyCount: number): Sums {
   return {
-    options,
-    total: createGroup("all", options.policies.length),
+    total: createGroup("all", policyCount),
     groups: new Map(),
     skipped: new Map(),
     skippedWhere: [],
     standIns: new Map(),
-    reads: createReadsMeter(),
     automatic: createGroup("automatic", 1),
+    reads: [],
   };
+}
+
+export interface Books {
+  readonly options: ReplayOptions;
+  readonly sums: Sums;
+  readonly reads: ReadsMeter;
+}
+
+export function openBooks(options: ReplayOptions): Books {
+  return { options, sums: createSums(options.policies.length), reads: createReadsMeter() };
+}
+
+export function closeBooks({ sums, reads }: Books): Sums {
+  sums.reads.push(...reads.totals());
+  return sums;
 }
 
 /** Further places are counted but not named. */
 const placesMax = 1000;
 
 export function skip(
-  books: Books,
+  { skipped, skippedWhere }: Sums,
   reason: string,
   where?: Pick<SkippedPlace, "file" | "line">,
 ): void {
-  books.skipped.set(reason, (books.skipped.get(reason) ?? 0) + 1);
-  if (where !== undefined && books.skippedWhere.length < placesMax) {
-    books.skippedWhere.push({ file: where.file, line: where.line, reason });
+  countUp(skipped, reason);
+  if (where !== undefined && skippedWhere.length < placesMax) {
+    skippedWhere.push({ file: where.file, line: where.line, reason });
   }
+}
+
+export function countUp(counts: Map<string, number>, reason: string, by = 1): void {
+  counts.set(reason, (counts.get(reason) ?? 0) + by);
+}
+
+/** Adds the sums of later recordings. */
+export function addSums(sums: Sums, more: Sums): void {
+  addGroup(sums.total, more.total);
+  addGroup(sums.automatic, more.automatic);
+  for (const [name, group] of more.groups) {
+    const own = sums.groups.get(name) ?? createGroup(name, group.tallies.length);
+    sums.groups.set(name, own);
+    addGroup(own, group);
+  }
+  for (const [reason, count] of more.skipped) countUp(sums.skipped, reason, count);
+  for (const [reason, count] of more.standIns) countUp(sums.standIns, reason, count);
+  sums.skippedWhere.push(...more.skippedWhere.slice(0, placesMax - sums.skippedWhere.length));
+  sums.reads.push(...more.reads);
 }
 
 /** Sums over one group of requests, or over all. */
@@ -80,6 +117,20 @@ export interface Group {
   recordedPlainPicoUsd: bigint;
   /** Tokens read by first requests of sessions: other sessions had warmed the cache. */
   warmStartTokens: number;
+}
+
+function addGroup(group: Group, more: Group): void {
+  for (const session of more.sessions) group.sessions.add(session);
+  group.requests += more.requests;
+  group.limitPicoUsd += more.limitPicoUsd;
+  group.warmPicoUsd += more.warmPicoUsd;
+  group.plainPicoUsd += more.plainPicoUsd;
+  for (const [index, tally] of group.tallies.entries()) mergeTally(tally, more.tallies[index]);
+  mergeTally(group.recorded, more.recorded);
+  group.recordedRequests += more.recordedRequests;
+  group.recordedLimitPicoUsd += more.recordedLimitPicoUsd;
+  group.recordedPlainPicoUsd += more.recordedPlainPicoUsd;
+  group.warmStartTokens += more.warmStartTokens;
 }
 
 export function createGroup(name: string, policyCount: number): Group {

@@ -1,7 +1,8 @@
 // Bills recorded requests with the markers of the client that sent them, to compare reads with the recorded ones.
 import type { Lifetime } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
-import { createBilling, type GrowingPrompt } from "../simulator/index.ts";
+import { createBilling } from "../simulator/billing/billing.ts";
+import type { GrowingPrompt } from "../simulator/billing/growing-prompt.ts";
 import type { RecordedBlock, RecordedRequest } from "./recording.ts";
 import { usualMarkers, writtenLifetime } from "./recorded-request.ts";
 

@@ -1,6 +1,7 @@
 // The limit: the lowest possible cost for the same bytes at the same times. See docs/limit.md.
 import { ratesAt } from "../core/models/prices.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
+import { createSentPrefixes } from "./sent-prefixes.ts";
 
 export interface Limits {
   readonly limitPicoUsd: bigint;
@@ -12,6 +13,8 @@ export interface LimitRequest {
   /** Keys of every prefix and tokens of every block. */
   readonly keys: readonly string[];
   readonly tokens: (block: number) => number;
+  /** The tokens up to and including each block, if the caller has them. */
+  readonly cumulative?: readonly number[];
   readonly remainderTokens: number;
   readonly startMs: number;
   readonly model: ModelFacts;
@@ -24,36 +27,51 @@ export interface LimitMeter {
 
 /** One meter per workspace, because requests of a workspace share entries. */
 export function createLimitMeter(): LimitMeter {
-  const sent = new Map<string, Sighting>();
+  const sent = createSentPrefixes<Sighting>(isSame);
   return {
     add: (request) => {
-      const { keys, tokens, startMs, model, remainderTokens } = request;
+      const { keys, startMs, model, remainderTokens } = request;
       const terms = termsOf(model);
+      const cumulative = request.cumulative ?? sumUp(request);
       const cold: Sums = { plain: remainderTokens, read: 0, written: 0 };
       const warm: Sums = { ...cold };
-      let total = remainderTokens;
-      for (const [block, key] of keys.entries()) {
-        const count = tokens(block);
-        total += count;
-        const seen = sent.get(key) ?? { lastMs: startMs, isKept: undefined, isKeptWarm: undefined };
-        const reads = Math.max(1, Math.ceil((startMs - seen.lastMs) / terms.longestMs));
-        // Without repetitions, a prefix does not outlive the longest lifetime.
-        seen.isKept = add(seen.isKept, count, reads === 1 ? 1 : Infinity, terms, cold);
-        seen.isKeptWarm = add(seen.isKeptWarm, count, reads, terms, warm);
-        seen.lastMs = startMs;
-        sent.set(key, seen);
-      }
-      const priceOf = pricing(model, startMs, total);
+      sent.visit(keys, (seen, { from, to }) => {
+        const count = (cumulative[to - 1] ?? 0) - (cumulative[from - 1] ?? 0);
+        const reads = Math.max(
+          1,
+          Math.ceil((startMs - (seen?.lastMs ?? startMs)) / terms.longestMs),
+        );
+        return {
+          lastMs: startMs,
+          // Without repetitions, a prefix does not outlive the longest lifetime.
+          isKept: add(seen?.isKept, count, reads === 1 ? 1 : Infinity, terms, cold),
+          isKeptWarm: add(seen?.isKeptWarm, count, reads, terms, warm),
+        };
+      });
+      const priceOf = pricing(model, startMs, remainderTokens + (cumulative[keys.length - 1] ?? 0));
       return { limitPicoUsd: priceOf(cold), warmPicoUsd: priceOf(warm) };
     },
   };
 }
 
-/** When a prefix was last sent, and whether it is cached since then; undefined if it is sent for the first time. */
+function sumUp({ keys, tokens }: LimitRequest): readonly number[] {
+  let sum = 0;
+  return keys.map((_, block) => (sum += tokens(block)));
+}
+
+/** When a prefix was last sent, and whether it is cached since then. */
 interface Sighting {
-  lastMs: number;
-  isKept: boolean | undefined;
-  isKeptWarm: boolean | undefined;
+  readonly lastMs: number;
+  readonly isKept: boolean;
+  readonly isKeptWarm: boolean;
+}
+
+function isSame(left: Sighting, right: Sighting): boolean {
+  return (
+    left.lastMs === right.lastMs &&
+    left.isKept === right.isKept &&
+    left.isKeptWarm === right.isKeptWarm
+  );
 }
 
 interface Terms {
@@ -80,7 +98,7 @@ interface Sums {
 }
 
 /**
- * Adds a block, and returns whether it was read. A write was worth its premium if the reads now plus the premium then
+ * Adds blocks, and returns whether they were read. A write was worth its premium if the reads now plus the premium then
  * cost less than plain input.
  */
 function add(

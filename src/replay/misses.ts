@@ -1,6 +1,6 @@
 // Why a replayed call read less than it shares with the previous call.
 import type { MissCause } from "../core/diagnosis/explanation.ts";
-import type { Bill } from "../simulator/index.ts";
+import type { Bill } from "../simulator/billing/bill.ts";
 import type { RecordedBlock } from "./recording.ts";
 
 export interface Miss {

@@ -1,7 +1,8 @@
 // A growing thread of a recording: the same blocks for the planner and for billing, each made once.
 import type { PromptBlock } from "../core/assembly/prompt-block.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
-import { createGrowingPrompt, type BillableBlock, type GrowingPrompt } from "../simulator/index.ts";
+import type { BillableBlock } from "../simulator/billing/billable-request.ts";
+import { createGrowingPrompt, type GrowingPrompt } from "../simulator/billing/growing-prompt.ts";
 import type { RecordedBlock, RecordedRequest } from "./recording.ts";
 
 export interface ReplayThread {

@@ -1,14 +1,19 @@
 // Replays one workspace: every request in order of time, under every policy, on the simulator's billing.
+import { assert } from "../core/assert.ts";
 import type { BlockList, PromptBlock } from "../core/assembly/prompt-block.ts";
 import { openCacheState, type CacheState, type KnownEntry } from "../core/cache/cache-state.ts";
-import { learnFromReply } from "../core/cache/learn-from-reply.ts";
-import { learnPace, openPace, type Pace } from "../core/cache/pace.ts";
-import { planCache } from "../core/cache/plan-cache.ts";
-import type { Policy } from "../core/cache/policy.ts";
+import { findLastTail, learnFromReply } from "../core/cache/learn-from-reply.ts";
+import { openPace, paceAt, type Pace } from "../core/cache/pace.ts";
+import { placeRuleMarkers, planCache, type PlacedMarkers } from "../core/cache/plan-cache.ts";
+import type { MarkerPart, Policy } from "../core/cache/policy.ts";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
+import { readHead, type PromptHead } from "../core/cache/rule-candidates.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
-import { createBilling, type Bill, type BillableMarker, type Billing } from "../simulator/index.ts";
+import type { Bill, Billing } from "../simulator/billing/bill.ts";
+import type { BillableMarker } from "../simulator/billing/billable-request.ts";
+import { createBilling } from "../simulator/billing/billing.ts";
+import type { BillingOptions } from "../simulator/billing/options.ts";
 import { createClientBilling } from "./client-billing.ts";
 import { createLimitMeter, type Limits } from "./limit.ts";
 import { explainReplayMiss, type Continuation, type Miss } from "./misses.ts";
@@ -48,9 +53,10 @@ export function* replayWorkspace<Request extends TimedRequest>(
   requests: Iterable<Request>,
   policies: readonly Pick<Policy, "markers">[],
   clientModeOf?: (request: Request) => "implicit" | "explicit",
+  billing: Partial<BillingOptions> = {},
 ): Generator<ReplayedRequest<Request>> {
   const threads = new Map<string, ThreadState>();
-  const runs = policies.map(openRun);
+  const runs = policies.map((policy) => openRun(policy, billing));
   const billClient = createClientBilling();
   const meter = createLimitMeter();
   for (const timed of requests) {
@@ -58,8 +64,10 @@ export function* replayWorkspace<Request extends TimedRequest>(
     threads.set(timed.request.thread, thread);
     const step = advance(thread, timed, workspace);
     const { prompt } = step.thread;
+    thread.pace = paceAt(thread.pace, thread.lastMs, timed.startMs);
     const limits = meter.add({
       keys: prompt.keys,
+      cumulative: prompt.cumulative,
       tokens: (block) => prompt.blocks[block]?.tokens ?? 0,
       remainderTokens: timed.request.remainderTokens,
       startMs: timed.startMs,
@@ -71,13 +79,12 @@ export function* replayWorkspace<Request extends TimedRequest>(
       tierTokens: () => sumTiers(step.thread.blocks),
       sharedTokens: step.sharedTokens,
       limits,
-      outcomes: runs.map((run) => runPolicy(run, step, timed, thread.pace)),
+      outcomes: runs.map((run) => runPolicy(run, { step, timed, pace: thread.pace })),
       clientReadTokens:
         clientModeOf === undefined
           ? null
           : billClient({ ...timed, ...step, prompt, mode: clientModeOf(timed) }),
     };
-    if (thread.lastMs !== null) thread.pace = learnPace(thread.pace, timed.startMs - thread.lastMs);
     thread.lastMs = timed.startMs;
   }
 }
@@ -117,6 +124,7 @@ function openThreadState({ request, isMain }: TimedRequest): ThreadState {
 interface Step extends Continuation {
   readonly name: string;
   readonly thread: ReplayThread;
+  readonly head: PromptHead;
   readonly endMs: number;
 }
 
@@ -143,6 +151,7 @@ function advance(
   return {
     name: thread.name,
     thread: thread.replay,
+    head: readHead(thread.replay.blocks),
     recorded: thread.recorded,
     frame: isFirst || isSame ? "same" : changed,
     sharedTokens: isFirst ? 0 : sharedTokens,
@@ -158,62 +167,102 @@ function sumTokens({ replay }: ThreadState, shared: number): number {
 }
 
 interface PolicyRun {
-  readonly policy: Pick<Policy, "markers">;
+  readonly place: (call: PolicyCall) => PlacedMarkers;
+  /** Called with the bill of the call that was placed last. */
+  readonly learn: (call: PolicyCall, bill: Bill) => void;
   readonly billing: Billing;
-  readonly states: Map<string, CacheState>;
+}
+
+interface PolicyCall {
+  readonly step: Step;
+  readonly timed: TimedRequest;
+  readonly pace: Pace;
+}
+
+function openRun(
+  { markers }: Pick<Policy, "markers">,
+  options: Partial<BillingOptions>,
+): PolicyRun {
+  const billing = createBilling(options);
+  return markers.kind === "rules"
+    ? openFixedRun(markers, billing)
+    : openPlannedRun(markers, billing);
+}
+
+/** Fixed rules learn nothing from replies. */
+function openFixedRun(
+  markers: Extract<MarkerPart, { kind: "rules" }>,
+  billing: Billing,
+): PolicyRun {
+  const tails = new Map<string, CacheState["lastTail"]>();
+  return {
+    billing,
+    place: ({ step: { name, thread, head }, timed: { model }, pace }) => {
+      const { blocks } = thread;
+      const lastTail = tails.get(name) ?? null;
+      const placed = placeRuleMarkers({ blocks, rules: model, markers, pace }, lastTail, head);
+      tails.set(name, findLastTail(placed, blocks));
+      return placed;
+    },
+    learn: () => undefined,
+  };
+}
+
+function openPlannedRun(markers: MarkerPart, billing: Billing): PolicyRun {
+  const states = new Map<string, CacheState>();
   /** Entries of all threads of the workspace. */
-  entries: readonly KnownEntry[];
+  let entries: readonly KnownEntry[] = [];
+  let planned: { readonly state: CacheState; readonly plan: CachePlan } | null = null;
+  return {
+    billing,
+    place: ({ step: { name, thread }, timed: { model, startMs }, pace }) => {
+      const state = { ...(states.get(name) ?? openCacheState()), entries };
+      const { blocks } = thread;
+      const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
+      planned = { state, plan };
+      return plan;
+    },
+    learn: ({ step: { name, thread }, timed: { model, startMs } }, bill) => {
+      assert(planned !== null, "a call is planned before it is billed");
+      const learned = learnFromReply({
+        ...planned,
+        blocks: thread.blocks,
+        rules: model.cache,
+        usage: toUsage(bill, 0),
+        reportsCache: true,
+        startMs,
+      });
+      states.set(name, learned.state);
+      entries = learned.state.entries;
+    },
+  };
 }
 
-function openRun(policy: PolicyRun["policy"]): PolicyRun {
-  return { policy, billing: createBilling(), states: new Map(), entries: [] };
-}
-
-function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace): PolicyOutcome {
+function runPolicy(run: PolicyRun, call: PolicyCall): PolicyOutcome {
+  const { step, timed } = call;
   const { model, startMs, request } = timed;
-  const { thread, name } = step;
-  const blocks: BlockList = thread.blocks;
-  const own = run.states.get(name) ?? openCacheState();
-  const state = { ...own, entries: run.entries };
-  const plan = planCache({
-    blocks,
-    rules: model,
-    markers: run.policy.markers,
-    state,
-    pace,
-    now: startMs,
-  });
+  const { blocks, prompt } = step.thread;
+  const placed = run.place(call);
   const open = run.billing.open({
     id: "",
     workspace: "",
     model,
-    blocks: thread.prompt.blocks,
-    prompt: thread.prompt,
-    markers: toMarkers(plan, blocks),
-    mode: plan.mode ?? "implicit",
+    blocks: prompt.blocks,
+    prompt,
+    markers: toMarkers(placed, blocks),
+    mode: placed.mode ?? "implicit",
     settings: {},
     startMs,
   });
   open.begin();
   open.end(step.endMs);
-  const usage = toUsage(open.bill, 0);
-  const learned = learnFromReply({
-    state,
-    plan,
-    blocks,
-    rules: model.cache,
-    usage,
-    reportsCache: true,
-    startMs,
-  });
-  run.states.set(name, learned.state);
-  run.entries = learned.state.entries;
+  run.learn(call, open.bill);
   const shortestLifetimeMs = (model.cache.lifetimes[0]?.seconds ?? 0) * 1000;
   const miss = explainReplayMiss(open.bill, step, shortestLifetimeMs);
   return { usage: toUsage(open.bill, request.remainderTokens), miss };
 }
 
-function toMarkers({ markers, requestMarker }: CachePlan, blocks: BlockList): BillableMarker[] {
+function toMarkers({ markers, requestMarker }: PlacedMarkers, blocks: BlockList): BillableMarker[] {
   const explicit = markers.map(({ block, lifetime }): BillableMarker => ({
     block,
     lifetime,

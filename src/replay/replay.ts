@@ -7,6 +7,8 @@ import { tokenizerOf } from "./readers/block-draft.ts";
 import { cacheModeOf } from "./recorded-request.ts";
 import type { CallDetail } from "./call-detail.ts";
 import {
+  closeBooks,
+  countUp,
   createGroup,
   openBooks,
   skip,
@@ -14,6 +16,7 @@ import {
   type Group,
   type GroupBy,
   type ReplayOptions,
+  type Sums,
 } from "./books.ts";
 import { createModelLookup } from "./replay-model.ts";
 import { toReport, type ReplayReport } from "./report.ts";
@@ -26,10 +29,18 @@ export async function replay(
   recordings: AsyncIterable<Recorded>,
   options: ReplayOptions,
 ): Promise<ReplayReport> {
+  return toReport(await sumUp(recordings, options), options.policies);
+}
+
+/** The sums of recordings that are read to the end. */
+export async function sumUp(
+  recordings: AsyncIterable<Recorded>,
+  options: ReplayOptions,
+): Promise<Sums> {
   const books = openBooks(options);
   let workspace: Gathered | null = null;
   for await (const recorded of recordings) {
-    if (recorded.type === "skipped") skip(books, recorded.reason, recorded);
+    if (recorded.type === "skipped") skip(books.sums, recorded.reason, recorded);
     else if (recorded.type === "session") {
       const { session } = recorded;
       if (workspace !== null && workspace.name !== session.workspace) settle(workspace, books);
@@ -40,7 +51,7 @@ export async function replay(
     } else workspace?.requests.push(recorded);
   }
   if (workspace !== null) settle(workspace, books);
-  return toReport(books);
+  return closeBooks(books);
 }
 
 interface Gathered {
@@ -58,7 +69,7 @@ interface Placed extends TimedRequest {
 }
 
 function settle({ name, sessions, requests }: Gathered, books: Books): void {
-  const { options } = books;
+  const { options, sums } = books;
   const placed = placeInTime(requests, sessions, books);
   const marked = placed.filter(({ model }) => model.cache.markers !== null);
   const unmarked = placed.filter(({ model }) => model.cache.markers === null);
@@ -67,7 +78,8 @@ function settle({ name, sessions, requests }: Gathered, books: Books): void {
   // Only recordings with usage can be compared.
   const isBilled = marked.some(({ request }) => request.usage !== null);
   const clientModeOf = isBilled ? ({ session }: Placed) => cacheModeOf(session) : undefined;
-  for (const replayed of replayWorkspace(name, drain(marked), options.policies, clientModeOf)) {
+  const { policies, billing } = options;
+  for (const replayed of replayWorkspace(name, drain(marked), policies, clientModeOf, billing)) {
     compareReads(replayed, "markers", replayed.clientReadTokens, books);
     const { timed, outcomes, sharedTokens: shared } = replayed;
     options.onCall?.(toDetail(replayed));
@@ -82,7 +94,7 @@ function settle({ name, sessions, requests }: Gathered, books: Books): void {
     }
   }
   for (const [key, watch] of watches) {
-    const tally = books.total.tallies[Number(key.split(" ")[0])];
+    const tally = sums.total.tallies[Number(key.split(" ")[0])];
     if (tally === undefined) continue;
     const { wastedTokens, firstTokens } = watch.totals();
     tally.wastedTokens += wastedTokens;
@@ -90,12 +102,12 @@ function settle({ name, sessions, requests }: Gathered, books: Books): void {
   }
   // Without markers every policy gives the same bill.
   for (const replayed of replayWorkspace(name, drain(unmarked), options.policies.slice(0, 1))) {
-    addRequest(books.automatic, replayed);
+    addRequest(sums.automatic, replayed);
     compareReads(replayed, "automatic", replayed.outcomes[0]?.usage.cacheReadTokens, books);
   }
   options.onProgress?.({
-    sessions: books.total.sessions.size + books.automatic.sessions.size,
-    requests: books.total.requests + books.automatic.requests,
+    sessions: sums.total.sessions.size + sums.automatic.sessions.size,
+    requests: sums.total.requests + sums.automatic.requests,
   });
 }
 
@@ -129,13 +141,12 @@ function placeInTime(
     const { request, hiddenTokens } = anchor(asCounted, tokenizerOf(asCounted.model));
     books.reads.addRequest(session, asCounted.thread, hiddenTokens);
     if (request.startMs === null) {
-      skip(books, "request without a time");
+      skip(books.sums, "request without a time");
       continue;
     }
     const { facts, standsInFor } = lookUp(session, request);
     if (standsInFor !== null) {
-      const reason = `${facts.id} stands in for ${standsInFor}`;
-      books.standIns.set(reason, (books.standIns.get(reason) ?? 0) + 1);
+      countUp(books.sums.standIns, `${facts.id} stands in for ${standsInFor}`);
     }
     // Recorded clocks sometimes go back; the order within a thread is reliable.
     const startMs = Math.max(lastMs.get(thread) ?? -Infinity, epochOf(request.startMs));
@@ -155,13 +166,13 @@ function epochOf(ms: number): number {
   return ms < 1_000_000_000_000 ? ms + 1_800_000_000_000 : ms;
 }
 
-function groupsOf(placed: Placed, books: Books): Group[] {
-  const { groupBy, policies } = books.options;
-  if (groupBy === "none") return [books.total];
+function groupsOf(placed: Placed, { options, sums }: Books): Group[] {
+  const { groupBy, policies } = options;
+  if (groupBy === "none") return [sums.total];
   const name = groupName(groupBy, placed);
-  const group = books.groups.get(name) ?? createGroup(name, policies.length);
-  books.groups.set(name, group);
-  return [books.total, group];
+  const group = sums.groups.get(name) ?? createGroup(name, policies.length);
+  sums.groups.set(name, group);
+  return [sums.total, group];
 }
 
 function groupName(groupBy: Exclude<GroupBy, "none">, { session, model, startMs }: Placed): string {

@@ -7,7 +7,8 @@ import {
   type Usage,
 } from "../core/message/usage.ts";
 import type { MissCause } from "../core/diagnosis/explanation.ts";
-import type { Books, Group, SkippedPlace } from "./books.ts";
+import type { Policy } from "../core/cache/policy.ts";
+import type { Group, SkippedPlace, Sums } from "./books.ts";
 import type { SessionReads } from "./recorded-reads.ts";
 import { createTally, type Tally } from "./tally.ts";
 
@@ -70,15 +71,16 @@ export interface RecordedReport extends Figures {
 
 export type AutomaticReport = Figures & Pick<GroupReport, "sessions" | "requests" | "recorded">;
 
-export function toReport(books: Books): ReplayReport {
-  const { total, groups, skipped, skippedWhere, standIns, reads, automatic } = books;
+/** The policies are those of the sums, in the same order. */
+export function toReport(sums: Sums, policies: readonly Pick<Policy, "name">[]): ReplayReport {
+  const { total, groups, skipped, skippedWhere, standIns, reads, automatic } = sums;
   return {
-    ...toGroupReport(total, books),
+    ...toGroupReport(total, policies),
     groups: [...groups.values()]
       .toSorted((left, right) => (left.name < right.name ? -1 : 1))
-      .map((group) => ({ name: group.name, ...toGroupReport(group, books) })),
+      .map((group) => ({ name: group.name, ...toGroupReport(group, policies) })),
     ...(automatic.requests === 0 ? {} : { automaticOnly: toAutomatic(automatic) }),
-    recordedReads: reads.totals(),
+    recordedReads: reads,
     standIns: toCounts(standIns),
     skipped: toCounts(skipped),
     skippedWhere,
@@ -89,14 +91,14 @@ function toCounts(counts: ReadonlyMap<string, number>): { reason: string; count:
   return [...counts].map(([reason, count]) => ({ reason, count }));
 }
 
-function toGroupReport(group: Group, { options }: Books): GroupReport {
+function toGroupReport(group: Group, policies: readonly Pick<Policy, "name">[]): GroupReport {
   const { limitPicoUsd, warmPicoUsd, plainPicoUsd, tallies } = group;
   return {
     sessions: group.sessions.size,
     requests: group.requests,
     limit: toBound(limitPicoUsd, plainPicoUsd),
     limitWarm: toBound(warmPicoUsd, plainPicoUsd),
-    policies: options.policies.map(({ name }, index) =>
+    policies: policies.map(({ name }, index) =>
       toPolicyReport(name, tallies[index] ?? createTally(), group),
     ),
     ...(group.recordedRequests === 0 ? {} : { recorded: toRecorded(group) }),

@@ -1,6 +1,6 @@
 // Sums over replayed requests: tokens per bucket, dollars, misses by cause.
 import { addUsage, noUsage, type Usage } from "../core/message/usage.ts";
-import { findCost } from "../core/models/cost.ts";
+import { findTotal } from "../core/models/cost.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import type { MissCause } from "../core/diagnosis/explanation.ts";
 import type { Miss } from "./misses.ts";
@@ -39,18 +39,32 @@ export function addToTally(
   tally.usage = addUsage(tally.usage, usage);
   tally.costPicoUsd += costOf(usage, model, startMs);
   if (miss === null) return;
-  const found = tally.misses.get(miss.cause) ?? { count: 0, tokens: 0, costPicoUsd: 0n };
   const read: Usage = { ...noUsage, cacheReadTokens: miss.tokens };
   const plain: Usage = { ...noUsage, uncachedTokens: miss.tokens };
-  tally.misses.set(miss.cause, {
-    count: found.count + 1,
-    tokens: found.tokens + miss.tokens,
-    costPicoUsd: found.costPicoUsd + costOf(plain, model, startMs) - costOf(read, model, startMs),
-  });
+  const costPicoUsd = costOf(plain, model, startMs) - costOf(read, model, startMs);
+  addMiss(tally, miss.cause, { count: 1, tokens: miss.tokens, costPicoUsd });
+}
+
+/** Adds the sums of other requests; undefined for none. */
+export function mergeTally(tally: Tally, more: Tally | undefined): void {
+  if (more === undefined) return;
+  tally.usage = addUsage(tally.usage, more.usage);
+  tally.costPicoUsd += more.costPicoUsd;
+  tally.wastedTokens += more.wastedTokens;
+  tally.firstWrittenTokens += more.firstWrittenTokens;
+  for (const [cause, miss] of more.misses) addMiss(tally, cause, miss);
+}
+
+function addMiss({ misses }: Tally, cause: MissCause, miss: MissTally): void {
+  const found = misses.get(cause) ?? { count: 0, tokens: 0, costPicoUsd: 0n };
+  found.count += miss.count;
+  found.tokens += miss.tokens;
+  found.costPicoUsd += miss.costPicoUsd;
+  misses.set(cause, found);
 }
 
 /** The cost of the prompt only: output costs the same under every policy. */
 export function costOf(usage: Usage, model: ModelFacts, startMs: number): bigint {
   const prompt: Usage = { ...usage, outputTokens: 0, reasoningTokens: 0 };
-  return findCost(prompt, model, { at: startMs }).cost?.totalPicoUsd ?? 0n;
+  return findTotal(prompt, model, { at: startMs }) ?? 0n;
 }

@@ -23,7 +23,8 @@ export interface SimulatorOptions {
   readonly model?: Model;
   /** The same seed and requests give the same bytes. Without a seed, ids and workspaces are random. */
   readonly seed?: number;
-  readonly clock?: "real" | "virtual" | { readonly virtualStartMs: number };
+  /** A clock of one's own is moved by its owner. */
+  readonly clock?: "real" | "virtual" | { readonly virtualStartMs: number } | Clock;
   /** Options for points that providers leave open; see docs/simulator.md. */
   readonly billing?: Partial<BillingOptions>;
   /** Whether the control routes `/_sim/…` are on. */
@@ -113,5 +114,6 @@ export function createSimulatorOf(
 
 function createClock(choice: NonNullable<SimulatorOptions["clock"]>): Clock {
   if (choice === "real") return createRealClock();
+  if (typeof choice === "object" && "now" in choice) return choice;
   return createVirtualClock(choice === "virtual" ? undefined : choice.virtualStartMs);
 }

@@ -180,6 +180,24 @@ test("a session whose next call comes late is refreshed in time, and the call re
   expect(bodies[refresh]).toBe(bodies[refresh - 1]?.replace(/"max_tokens":\d+/, '"max_tokens":0'));
 });
 
+test("under adaptive one refresh bridges a pause, and the call after it reads everything", async () => {
+  const scene = await setUp({ policy: "adaptive", keepWarm: { usdPerHour: 1 } });
+  const { session, talk, pass, ledger } = scene;
+  // A session that has cost enough to bear a refresh, and has never paused. The long message is kept for five minutes.
+  await talk(100, 15_000);
+  await session.run(manual).result;
+  expect(await ledger.readLoneCalls("s")).toEqual([]);
+  await pass(7 * minuteMs);
+  expect((await ledger.readLoneCalls("s")).length).toBe(1);
+  await session.run("And now?").result;
+  const { calls } = await lastTurn(session, ledger);
+  expect(calls[0]?.usage?.cacheReadTokens).toBeGreaterThan(13_000);
+  // The next pause is bridged once, however long it is.
+  await pass(90 * minuteMs);
+  expect((await ledger.readLoneCalls("s")).length).toBeLessThanOrEqual(2);
+  expect(session.keepWarm.atMs).toBe(null);
+});
+
 test("its cost is part of the session's, and less than without it", async () => {
   const without = await costOf({});
   const kept = await costOf({ keepWarm: { usdPerHour: 1 } });

@@ -289,8 +289,6 @@ describe("after a failure anywhere, the error has a code and a hint, and the nex
         "turn.append",
         "turn.append, landed",
         "turn.answer",
-        "turn.close",
-        "turn.close, landed",
         "provider",
         "tools",
         "clock",

@@ -51,6 +51,11 @@ const newerKeys: ReadonlySet<string> = new Set([
   "tiers",
   "switches",
   "routing_policy_version",
+  "inherited",
+  "account",
+  "accounts",
+  "isStep",
+  "steps last",
 ]);
 
 /** UUIDs and ULIDs. Ids of the simulator are the same in every run. */

@@ -13,6 +13,7 @@ import { compactionsContract } from "./contract/compactions.ts";
 import { forksContract } from "./contract/forks.ts";
 import { historyContract } from "./contract/history.ts";
 import { leasesContract } from "./contract/leases.ts";
+import { lessonsContract } from "./contract/lessons.ts";
 import { loneCallsContract } from "./contract/lone-calls.ts";
 import { messagesContract } from "./contract/messages.ts";
 import { migrationsContract } from "./contract/migrations.ts";
@@ -37,6 +38,7 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
   contents: contentsContract,
   foundations: foundationsContract,
   leases: leasesContract,
+  "what sessions learned": lessonsContract,
   queue: queueContract,
   forks: forksContract,
   compactions: compactionsContract,

@@ -1,5 +1,5 @@
 // For these tests: an engine that sends nothing itself, a simulator that is called by hand, a ledger in memory.
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { toToolDefinition } from "../../src/core/message/tool-definition.ts";
@@ -30,11 +30,6 @@ export const script: readonly ScriptStep[] = [
   { expect: { toolResult: "red" }, text: "It is red because of line 3." },
   { text: "You are welcome." },
 ];
-
-const opened: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).toReversed()) await close();
-});
 
 export interface World {
   readonly engine: Engine;
@@ -76,11 +71,11 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       ...options.deps,
     },
   );
-  opened.push(
-    () => ledger.close(),
-    () => events.close(),
-    () => engine.close(),
-  );
+  onTestFinished(async () => {
+    await engine.close();
+    await events.close();
+    await ledger.close();
+  });
   const post = (call: OwnCall): Promise<Response> =>
     simulator.fetch(`http://localhost${call.path}`, {
       method: "POST",

@@ -97,6 +97,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
   const setUpFollower = async () => {
     const [one, other] = await setUpTwo();
     await leave(one.engine.ledger, "t2", "Hold on.");
+    readTogether(one.engine.ledger, other.engine.ledger);
     const [[ofOne], [ofOther]] = await Promise.all([
       one.session.runWaiting(),
       other.session.runWaiting(),
@@ -183,6 +184,24 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     expect(tally.accepted).toBeGreaterThan(0);
   });
 });
+
+/** None goes on with the queue before all have read it once: the first turn takes its message out of it. */
+function readTogether(...ledgers: readonly Ledger[]): void {
+  const all = Promise.withResolvers<void>();
+  let missing = ledgers.length;
+  for (const ledger of ledgers) {
+    const { readQueue } = ledger;
+    const readAndWait: Ledger["readQueue"] = async (sessionId) => {
+      Object.assign(ledger, { readQueue });
+      const items = await readQueue(sessionId);
+      missing -= 1;
+      if (missing === 0) all.resolve();
+      await all.promise;
+      return items;
+    };
+    Object.assign(ledger, { readQueue: readAndWait });
+  }
+}
 
 /** As a process does that queues a message and dies. */
 async function leave(ledger: Ledger, id: string, text: string): Promise<void> {

@@ -1,17 +1,11 @@
 // For these tests: a simulator on a port, and what is asked of it.
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import {
   createSimulator,
-  type OpenServer,
   type ScriptStep,
   type Simulator,
   type SimulatorOptions,
 } from "../../src/simulator/index.ts";
-
-const open: OpenServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
 
 export interface Served {
   readonly simulator: Simulator;
@@ -22,7 +16,7 @@ export interface Served {
 export async function serve(options: SimulatorOptions = {}): Promise<Served> {
   const simulator = createSimulator({ seed: 1, ...options });
   const server = await simulator.listen();
-  open.push(server);
+  onTestFinished(() => server.close());
   return { simulator, url: server.url };
 }
 

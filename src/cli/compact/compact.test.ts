@@ -73,8 +73,8 @@ describe("strata compact shows the plan", () => {
       "session     build, claude-sonnet-4-6",
       "compacts    5 turns: 10 messages, 29\\.\\dk tokens",
       "into        a summary by claude-sonnet-4-6 and an index of exact names, about 3\\.5k tokens",
-      "keeps       3 turns from build-6 on: 6 messages, 17\\.\\dk tokens; tools and system text, 1\\.7k",
-      "prompt      41\\.\\dk → about 22\\.\\dk tokens per call",
+      "keeps       3 turns from build-6 on: 6 messages, 17\\.\\dk tokens; tools and system text, 1\\.8k",
+      "prompt      41\\.\\dk → about 23\\.\\dk tokens per call",
       `price       ${usd} → ${usd} per call from the cache, ${usd} → ${usd} without it`,
       `costs now   ${usd}: ${usd} for the summary, ${usd} because the next call is not in the cache`,
       `break-even  after \\d+ calls \\(about \\d+ turns\\), each ${usd} cheaper; 8 calls more would save \\d+ % of the cost`,
@@ -158,7 +158,7 @@ describe("strata compact compacts", () => {
     expect(out).toContain(`compaction  ${compaction?.turnId}\n`);
     expect(out).toContain("kind        summary by claude-sonnet-4-6 of anthropic\n");
     expect(out).toContain("turns       5 of 8 compacted, through build-5; kept from build-6 on\n");
-    expect(out).toMatch(/index {7}\d+ exact names in 1\.\dk tokens; \d+ names left out\n/);
+    expect(out).toMatch(/index {7}\d+ exact names in 2\.\dk tokens; \d+ names left out\n/);
     expect(out).toContain(`strata sessions show build --compaction ${compaction?.turnId}`);
     expect(out).toContain("strata sessions fork build NEW --turn build-8");
     expect((await withoutKey("ledger", "check")).status).toBe(0);
@@ -230,7 +230,7 @@ describe("strata compact compacts", () => {
     await withKey("compact", "build", "--yes");
     const { out, status } = await withKey("compact", "build", "--yes");
     expect({ out, status }).toEqual({
-      out: "Nothing to compact in build: it has 3 turns with 20.3k tokens, and no part before the latest 20.0k can be cut off.\n",
+      out: "Nothing to compact in build: it has 3 turns with 20.7k tokens, and no part before the latest 20.0k can be cut off.\n",
       status: 0,
     });
   });
@@ -323,7 +323,7 @@ describe("strata compact leaves everything as it was", () => {
     await makeSession(file, provider, { ...claude, turns: 2 });
     const { out, status } = await withoutKey("compact", "build");
     expect({ out, status }).toEqual({
-      out: "Nothing to compact in build: it has 2 turns with 11.8k tokens, and the latest 20.0k are always kept.\n",
+      out: "Nothing to compact in build: it has 2 turns with 12.0k tokens, and the latest 20.0k are always kept.\n",
       status: 0,
     });
   });

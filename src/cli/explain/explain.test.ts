@@ -186,7 +186,7 @@ function say(role: string, text: string): unknown {
 
 /** The first question comes back with other words, and only what stands before it is read. */
 function editedTranscript(): string {
-  const reply = say("assistant", "platypus ".repeat(3000));
+  const reply = say("assistant", "platypus ".repeat(5000));
   const [header, first, second] = transcript()
     .split("\n")
     .map((line): unknown => JSON.parse(line));

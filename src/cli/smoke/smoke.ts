@@ -24,8 +24,10 @@ import {
   type SmokeTurn,
 } from "./smoke-checks.ts";
 import { renderTable } from "../table.ts";
+import { smokeLifetimes } from "./lifetimes.ts";
 
 export const run: CommandBody = async (input, io) => {
+  if (input.switches.has("lifetimes")) return smokeLifetimes({ input, io, model: modelOf(input) });
   const ledger = await openLedger(":memory:");
   const workspace = await mkdtemp(join(tmpdir(), "strata-smoke-"));
   const open = (more: readonly ConfigOption[], onNotice: (text: string) => void): Promise<Host> =>

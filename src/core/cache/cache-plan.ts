@@ -1,6 +1,7 @@
 // A cache plan: where the markers go and why, and what the provider should read, write and charge.
 import type { ContentHash } from "../hash.ts";
 import type { Lifetime } from "../message/usage.ts";
+import type { LeadingAccount } from "./accounts.ts";
 import type { KnownEntry } from "./cache-state.ts";
 import type { Hit } from "./find-hit.ts";
 
@@ -15,6 +16,8 @@ export interface CachePlan {
   readonly expected: Expectation;
   readonly dropped: readonly DroppedMarker[];
   readonly keepWarm: KeepWarm;
+  /** Which account led before this call, and by how much. Null for none yet; absent for fixed rules, which do not look. */
+  readonly account?: LeadingAccount | null;
 }
 
 export interface PlannedMarker {

@@ -3,6 +3,7 @@ import type { PromptBlock } from "../assembly/prompt-block.ts";
 import type { ContentHash } from "../hash.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
+import type { Accounts } from "./accounts.ts";
 import { noEvidence, type Evidence } from "./evidence.ts";
 
 /** A plain value, stored with the session, so that a restart or another node can continue from it. */
@@ -18,6 +19,8 @@ export interface CacheState {
   /** What the prompt contains that decides which entries stay readable after a change. */
   readonly contents: PromptContents;
   readonly evidence: Evidence;
+  /** Absent in sessions stored by older versions. */
+  readonly accounts?: Accounts;
 }
 
 /** What in a prompt decides which entries stay readable after a change. */
@@ -50,6 +53,8 @@ export interface KnownEntry {
   readonly writtenMs: number;
   /** Start of the last call that wrote it, read it, or put a marker on it. */
   readonly touchedMs: number;
+  /** It was written for longer than the prefix before it: it lasts only if steps do. */
+  readonly isStep?: true;
 }
 
 export interface Measured {

@@ -2,7 +2,7 @@
 import type { LifetimeRules } from "../models/cache-rules.ts";
 import { isRefuted, reliabilityOf } from "./evidence.ts";
 import type { CostQuestion } from "./marker-places.ts";
-import { chanceWithin, siblingChanceWithin } from "./pace.ts";
+import { chanceWithin, expectedCalls, siblingChanceWithin } from "./pace.ts";
 
 /** Prices as shares of the input price, and how likely each kind of next call is. */
 export interface Terms {
@@ -13,10 +13,15 @@ export interface Terms {
   readonly longWrite: number;
   /** The probability that the next call comes while a short-lived entry is kept. */
   readonly soon: number;
-  /** How many later calls, while only a long-lived entry is kept, come before one comes sooner or too late. */
+  /**
+   * How many later calls, while only a long-lived entry is kept, come before one comes sooner or too late. Without steps a
+   * long lifetime has to be chosen before the session's pauses: then it is how many of them are to be expected.
+   */
   readonly later: number;
   readonly siblingSoon: number;
   readonly siblingLater: number;
+  /** Whether a step keeps the shorter-lived prefix before it. */
+  readonly stepsLast: boolean;
 }
 
 export function termsOf({ rules, state, pace }: CostQuestion): Terms | null {
@@ -32,6 +37,7 @@ export function termsOf({ rules, state, pace }: CostQuestion): Terms | null {
   const longMs = (long?.seconds ?? 0) * 1000;
   const soon = chanceWithin(pace, shortMs);
   const isLater = Math.min(laterMax, Math.max(0, chanceWithin(pace, longMs) - soon) * lasts);
+  const stepsLast = !isRefuted(evidence, "steps last");
   const siblingSoon = siblingChanceWithin(pace, shortMs);
   return {
     short,
@@ -40,9 +46,10 @@ export function termsOf({ rules, state, pace }: CostQuestion): Terms | null {
     shortWrite: short.writeMultiplier ?? 1,
     longWrite: long?.writeMultiplier ?? 1,
     soon: soon * kept,
-    later: isLater / (1 - isLater),
+    later: stepsLast ? isLater / (1 - isLater) : isLater * expectedCalls(pace),
     siblingSoon: siblingSoon * kept,
     siblingLater: Math.max(0, siblingChanceWithin(pace, longMs) - siblingSoon) * lasts,
+    stepsLast,
   };
 }
 

@@ -36,6 +36,7 @@ describe("how sure one may be of a promise", () => {
       "long lifetimes last": { held: 0, broken: 0 },
       "markers refresh": { held: 1, broken: 1 },
       "lookback finds": { held: 0, broken: 0 },
+      "steps last": { held: 0, broken: 0 },
     });
     expect(noEvidence["markers refresh"]).toEqual({ held: 0, broken: 0 });
   });
@@ -54,6 +55,9 @@ describe("a promise is refuted", () => {
     ["markers refresh", 2, 2, false],
     ["lookback finds", 6, 2, true],
     ["lookback finds", 7, 2, false],
+    ["steps last", 0, 1, true],
+    ["steps last", 1, 1, false],
+    ["steps last", 1, 2, true],
   ])("%s after it held %i and broke %i times: %s", (promise, held, broken, expected) => {
     expect(isRefuted(seen(promise, held, broken), promise)).toBe(expected);
   });

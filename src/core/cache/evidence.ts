@@ -10,6 +10,8 @@ export const cachePromises = [
   "markers refresh",
   /** An entry is found some positions before a marker. */
   "lookback finds",
+  /** A small long-lived step keeps the shorter-lived prefix before it, too. It follows from documented prices; few have seen it. */
+  "steps last",
 ] as const;
 
 export type CachePromise = (typeof cachePromises)[number];
@@ -28,7 +30,64 @@ export const noEvidence: Evidence = {
   "long lifetimes last": nothing,
   "markers refresh": nothing,
   "lookback finds": nothing,
+  "steps last": nothing,
 };
+
+/** Evidence as it was stored. A promise that was not known then has none; what is no evidence is none. */
+export function readEvidence(stored: unknown): Evidence {
+  const tallies: Readonly<Record<string, unknown>> =
+    typeof stored === "object" && stored !== null ? { ...stored } : {};
+  const read = cachePromises.map((promise) => {
+    const tally = tallies[promise];
+    return [promise, isTally(tally) ? tally : nothing] as const;
+  });
+  return { ...noEvidence, ...Object.fromEntries(read) };
+}
+
+function isTally(value: unknown): value is Tally {
+  if (typeof value !== "object" || value === null) return false;
+  const { held, broken } = value as Partial<Tally>;
+  return [held, broken].every((count) => Number.isFinite(count) && (count ?? -1) >= 0);
+}
+
+/**
+ * What a new session starts from: for each promise that was broken, the tally of the session that saw most, because each of
+ * them began with what the earlier ones had seen. It counts for a dozen observations at most, so that a changed provider is
+ * noticed. A promise that only held is what the documents say already.
+ */
+export function inheritEvidence(earlier: readonly Evidence[]): Evidence {
+  return earlier.reduce<Evidence>((all, one) => {
+    const most = cachePromises.map((promise) => {
+      const [left, right] = [all[promise], atMost(inheritedMax, one[promise])];
+      const isMore = right.broken > 0 && countOf(right) > countOf(left);
+      return [promise, isMore ? right : left] as const;
+    });
+    return { ...all, ...Object.fromEntries(most) };
+  }, noEvidence);
+}
+
+const inheritedMax = 12;
+
+/** A trial was made to settle a promise: what it saw counts for several accidental observations. */
+export function asTrial(evidence: Evidence): Evidence {
+  const tallies = cachePromises.map((promise) => {
+    const { held, broken } = evidence[promise];
+    return [promise, { held: held * trialWeight, broken: broken * trialWeight }] as const;
+  });
+  return { ...evidence, ...Object.fromEntries(tallies) };
+}
+
+const trialWeight = 5;
+
+function atMost(observations: number, tally: Tally): Tally {
+  const factor = Math.min(1, observations / Math.max(1, countOf(tally)));
+  const scale = (count: number): number => Math.round(count * factor * 1000) / 1000;
+  return { held: scale(tally.held), broken: scale(tally.broken) };
+}
+
+function countOf({ held, broken }: Tally): number {
+  return held + broken;
+}
 
 export function addEvidence(evidence: Evidence, promise: CachePromise, held: boolean): Evidence {
   const { [promise]: before } = evidence;
@@ -42,11 +101,13 @@ export function addEvidence(evidence: Evidence, promise: CachePromise, held: boo
 /** How reliable a promise is, from 0 to 1. The documentation counts as a few good observations. */
 export function reliabilityOf(evidence: Evidence, promise: CachePromise): number {
   const { held, broken } = evidence[promise];
-  return (held + priorHeld) / (held + broken + priorHeld + priorBroken);
+  const prior = promise === "steps last" ? inferred : documented;
+  return (held + prior.held) / (held + broken + prior.held + prior.broken);
 }
 
-const priorHeld = 2;
-const priorBroken = 0.1;
+const documented: Tally = { held: 2, broken: 0.1 };
+/** As likely, but one observation against it weighs more. */
+const inferred: Tally = { held: 1, broken: 0.05 };
 
 /** Below this share a promise is refuted: the planner ignores it until it holds again. */
 const refutedBelow: Readonly<Record<CachePromise, number>> = {
@@ -55,8 +116,12 @@ const refutedBelow: Readonly<Record<CachePromise, number>> = {
   "long lifetimes last": 0.6,
   "markers refresh": 0.6,
   "lookback finds": 0.8,
+  "steps last": 0.6,
 };
 
+/** One loss may be the provider's accident. A step costs so little that it is still tested after one. */
 export function isRefuted(evidence: Evidence, promise: CachePromise): boolean {
-  return evidence[promise].broken >= 2 && reliabilityOf(evidence, promise) < refutedBelow[promise];
+  const brokenMin = promise === "steps last" ? 1 : 2;
+  const { broken } = evidence[promise];
+  return broken >= brokenMin && reliabilityOf(evidence, promise) < refutedBelow[promise];
 }

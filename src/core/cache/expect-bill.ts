@@ -41,7 +41,10 @@ export function expectBill(question: BillQuestion): ExpectedBill {
     hit: readTokens === 0 ? null : hit,
     spanEnds,
     refreshed: [...new Set([...(hit?.entries ?? []), ...keptBefore(usable, hit, question)])],
-    written: [...written.map((marker) => newEntry(marker, question)), ...ownSightings(question)],
+    written: [
+      ...written.map((marker) => newEntry(marker, hit, question)),
+      ...ownSightings(question),
+    ],
     readTokens,
     writeTokens,
     uncachedTokens: total - readTokens - writtenTokens,
@@ -145,18 +148,21 @@ function keptBefore(
 
 function newEntry(
   { block, lifetime }: WireMarker,
+  hit: Hit | null,
   { blocks, rules, nowMs }: BillQuestion,
 ): KnownEntry {
   const key = blocks.at(block)?.key ?? "";
-  return {
-    key,
-    block,
-    lifetime,
-    keptMs: keptMsOf(lifetime, rules),
-    tokens: null,
-    writtenMs: nowMs,
-    touchedMs: nowMs,
-  };
+  const keptMs = keptMsOf(lifetime, rules);
+  const times = { writtenMs: nowMs, touchedMs: nowMs };
+  const entry: KnownEntry = { key, block, lifetime, keptMs, tokens: null, ...times };
+  const isLong = keptMs > (rules.lifetimes[0]?.seconds ?? 0) * 1000;
+  const isStep = isLong && hit !== null && !hit.entries.some((found) => isFirm(found, keptMs));
+  return isStep ? { ...entry, isStep } : entry;
+}
+
+/** Whether every part of an entry was written for at least that long. */
+export function isFirm({ keptMs, isStep }: KnownEntry, leastMs: number): boolean {
+  return keptMs >= leastMs && isStep !== true;
 }
 
 /** For a provider that keeps everything it receives: the parts of this prompt that will be sent again. */

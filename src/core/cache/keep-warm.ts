@@ -7,6 +7,7 @@ import type { KeepWarm } from "./cache-plan.ts";
 import { countTolerance } from "./cache-state.ts";
 import type { KeptPrefix } from "./kept-prefix.ts";
 import { chanceBetween, chanceWithin, type Pace } from "./pace.ts";
+import type { MarkerPart } from "./policy.ts";
 import type { WarmBooks } from "./warm-books.ts";
 
 /** How long before the end of a lifetime a repetition must start. */
@@ -55,6 +56,8 @@ export interface RefreshQuestion {
   /** The start of the last call of a turn. */
   readonly callMs: number;
   readonly books: WarmBooks;
+  /** How the policy places its markers. */
+  readonly markers: MarkerPart["kind"];
 }
 
 export interface RefreshDecision {
@@ -69,8 +72,22 @@ export interface RefreshDecision {
   readonly reason: string;
 }
 
-/** The expected saving must be at least this many times the cost, because pauses are hard to predict. */
-const savingFactorMin = 2;
+interface RefreshRule {
+  /** The expected saving must be at least this many times the cost. */
+  readonly savingFactorMin: number;
+  /** How often one pause is bridged. */
+  readonly refreshesMax: number;
+}
+
+/**
+ * Least-cost markers protect most of a session for an hour where its pauses are long. What they leave is the first pause
+ * after many new tokens, and one refresh bridges it if the call comes soon: the expected saving decides. Other markers protect nothing, so more
+ * is at stake with each refresh; because pauses are hard to predict, a refresh must then promise twice its cost.
+ */
+const refreshRules: Readonly<Record<MarkerPart["kind"], RefreshRule>> = {
+  "least-cost": { savingFactorMin: 1, refreshesMax: 1 },
+  rules: { savingFactorMin: 2, refreshesMax: Infinity },
+};
 
 /** A session never loses more than this share of its cost by being kept warm. */
 const lossShareMax = 0.02;
@@ -81,6 +98,7 @@ const lossShareMax = 0.02;
  */
 export function decideRefresh(question: RefreshQuestion): RefreshDecision | null {
   const { model, pace, kept, lifetimes, callMs, books } = question;
+  const rule = refreshRules[question.markers];
   const atMs = kept.expiresMs - marginMs;
   const price = (bill: Partial<Usage>): bigint | null =>
     findCost({ ...noUsage, ...bill }, model, { at: atMs }).cost?.totalPicoUsd ?? null;
@@ -101,19 +119,22 @@ export function decideRefresh(question: RefreshQuestion): RefreshDecision | null
   if (most === null) return null;
   const waitedMs = kept.expiresMs - callMs;
   const chance = chanceBetween(pace, waitedMs, waitedMs + kept.keptMs - marginMs);
-  const isWorth = chance * Number(late - inTime) >= savingFactorMin * Number(cost);
+  const isWorth = chance * Number(late - inTime) >= rule.savingFactorMin * Number(cost);
+  const isBridged = rule.refreshesMax === 1 && books.since !== null && books.since.kept !== null;
   const lossMax = lossShareMax * Number(books.paidPicoUsd);
   const isBearable = Number(books.spentPicoUsd - books.savedPicoUsd + cost) <= lossMax;
   const told = `${Math.round(chance * 100)} % of calls come in the next ${lifetime} of such a pause`;
   return {
-    pays: isWorth && isBearable,
+    pays: isWorth && isBearable && !isBridged,
     atMs,
     costPicoUsd: cost,
     costPicoUsdMax: most,
-    reason: !isWorth
-      ? `${told}: a refresh would not save twice what it costs`
-      : isBearable
-        ? `${told}: a refresh saves more than it costs`
-        : `${told}, but a refresh costs too much for what the session has cost so far`,
+    reason: isBridged
+      ? "one refresh has bridged this pause already"
+      : !isWorth
+        ? `${told}: a refresh would not save ${rule.savingFactorMin === 1 ? "" : "twice "}what it costs`
+        : isBearable
+          ? `${told}: a refresh saves more than it costs`
+          : `${told}, but a refresh costs too much for what the session has cost so far`,
   };
 }

@@ -246,15 +246,26 @@ describe("what is kept of entries", () => {
   test("a few that expired, and no more than that", () => {
     const expired = Array.from({ length: 100 }, (_, block) => entryAt(block + 10, "5m", 400_000));
     const lesson = learn({ state: stateWith(...expired), usage: usageOf(50, 0, { "5m": 6000 }) });
-    expect(lesson.state.entries).toHaveLength(33);
+    expect(lesson.state.entries).toHaveLength(17);
     expect(lesson.state.entries.at(-1)).toEqual({ ...entryAt(3, "5m", 0), tokens: 6000 });
   });
 
-  test("at most 512 in all, so that a session stays small", () => {
+  test("the last 32 that live, so that a session stays small", () => {
     const live = Array.from({ length: 600 }, (_, block) => entryAt(block + 10, "1h", 600 - block));
     const lesson = learn({ state: stateWith(...live), usage: usageOf(50, 0, { "5m": 6000 }) });
-    expect(lesson.state.entries).toHaveLength(512);
-    expect(lesson.state.entries.at(-1)).toEqual({ ...entryAt(3, "5m", 0), tokens: 6000 });
+    expect(lesson.state.entries).toEqual([
+      ...live.slice(-31),
+      { ...entryAt(3, "5m", 0), tokens: 6000 },
+    ]);
+  });
+
+  test("tools and system text as well, however long ago they were marked", () => {
+    const later = Array.from({ length: 40 }, (_, block) => entryAt(block + 10, "1h", 40 - block));
+    const otherTools = { ...entryAt(0, "1h", 600), key: "k0 with other tools" };
+    const state = stateWith(otherTools, ...later);
+    const lesson = learn({ state, usage: usageOf(50, 0, { "5m": 6000 }) });
+    expect(lesson.state.entries[0]).toEqual(otherTools);
+    expect(lesson.state.entries).toHaveLength(33);
   });
 });
 
@@ -286,4 +297,73 @@ test("a first image hides the written messages, and counts against no promise", 
   expect(lesson.verdict).toMatchObject({ kind: "as expected", expectedTokens: 3000 });
   expect(lesson.state.entries.map(({ block }) => block)).toEqual([0, 4]);
   expect(lesson.state.contents.hasImages).toBe(true);
+});
+
+describe("a step: an entry for an hour after a prefix for five minutes", () => {
+  const paused = 7 * 60_000;
+  /** The step ends at 3000 tokens and was written seven minutes ago. */
+  const step: KnownEntry = { ...entryAt(1, "1h", paused), tokens: 3000, isStep: true };
+
+  test("is known as one when it is written, and an entry after it for five minutes is none", () => {
+    const shorts = ["static 2000", "user 10", "assistant 2000", "user 1000"];
+    const state = stateWith({ ...entryAt(0, "5m"), tokens: 2000 });
+    const lesson = learn({
+      shorts,
+      state,
+      policy: "adaptive",
+      usage: usageOf(0, 2000, { "1h": 10, "5m": 3000 }),
+    });
+    const written = lesson.state.entries.filter(({ touchedMs, block }) => {
+      return touchedMs === nowMs && block > 0;
+    });
+    expect(written.map(({ block, lifetime, isStep }) => [block, lifetime, isStep])).toEqual([
+      [1, "1h", true],
+      [2, "5m", undefined],
+      [3, "5m", undefined],
+    ]);
+  });
+
+  test("that is read after a pause speaks for steps, and one that is not refutes them at once", () => {
+    const held = learn({ state: stateWith(step), usage: usageOf(50, 3000, { "5m": 3000 }) });
+    expect(held.verdict).toMatchObject({ kind: "as expected", promise: "steps last" });
+    const lost = learn({ state: stateWith(step), usage: usageOf(50, 0, { "5m": 6000 }) });
+    expect(lost.verdict).toMatchObject({ kind: "read less", promise: "steps last" });
+    expect(lost.refuted).toEqual(["steps last"]);
+  });
+
+  test("says nothing about entries that were written for an hour from the start", () => {
+    const { isStep: _isStep, ...firm } = step;
+    const lost = learn({ state: stateWith(firm), usage: usageOf(50, 0, { "5m": 6000 }) });
+    expect(lost.verdict.promise).toBe("long lifetimes last");
+    expect(lost.refuted).toEqual([]);
+  });
+
+  test("is not expected any more once refuted, and believed again when one is read", () => {
+    const { evidence } = learn({
+      state: stateWith(step),
+      usage: usageOf(50, 0, { "5m": 6000 }),
+    }).state;
+    const doubting = { ...stateWith(step), evidence };
+    const again = learn({ state: doubting, usage: usageOf(50, 3000, { "5m": 3000 }) });
+    expect(again.verdict).toEqual({
+      kind: "read more",
+      expectedTokens: 0,
+      reportedTokens: 3000,
+      promise: "steps last",
+    });
+    expect(again.state.evidence["steps last"]).toEqual({ held: 1, broken: 1 });
+  });
+});
+
+describe("the accounts of a session", () => {
+  test("are kept for plans that look at them, and for no others", () => {
+    const usage = usageOf(50, 0, { "5m": 6000 });
+    expect(learn({ usage }).state.accounts).toBeUndefined();
+    expect(learn({ usage, policy: "adaptive" }).state.accounts?.paid).toEqual({
+      ours: 7550,
+      "short tail": 7550,
+      "long tail": 12_050,
+      plain: 6050,
+    });
+  });
 });

@@ -4,6 +4,7 @@ import {
   countTolerance,
   createRuler,
   isLive,
+  keptMsOf,
   type CacheState,
   type KnownEntry,
   type Measured,
@@ -13,8 +14,16 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { CachePlan, ExpectedBill } from "./cache-plan.ts";
+import { noAccounts, settleAccounts, tailLifetimes } from "./accounts.ts";
 import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
-import { entriesByBlock, expectBill, keepsEveryPrefix, tailOf } from "./expect-bill.ts";
+import {
+  entriesByBlock,
+  expectBill,
+  foundationEnd,
+  isFirm,
+  keepsEveryPrefix,
+  tailOf,
+} from "./expect-bill.ts";
 import type { Hit } from "./find-hit.ts";
 import { findReadable } from "./prompt-contents.ts";
 
@@ -69,8 +78,6 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
     verdict.promise === null || rules.automatic?.bestEffort === true
       ? state.evidence
       : addEvidence(state.evidence, verdict.promise, verdict.kind !== "read less");
-  const tail = plan.markers.findLast(({ slot }) => slot === "tail")?.block ?? tailOf(blocks);
-  const key = tail < 0 ? undefined : blocks.at(tail)?.key;
   return {
     state: {
       entries: nextEntries(
@@ -78,13 +85,15 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
         bill,
         startMs,
         reportsCache ? exactTokensOf(bill, usage) : new Map(),
+        foundationEnd(blocks),
       ),
-      lastTail: key === undefined ? null : { key, block: tail },
+      lastTail: findLastTail(plan, blocks),
       measured: measured ?? state.measured,
       lastStartMs: startMs,
       calls: state.calls + 1,
       contents,
       evidence,
+      ...accountsAfter(call, measured),
     },
     verdict: { ...verdict, reportedTokens: usage.cacheReadTokens },
     refuted:
@@ -94,6 +103,29 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
         ? [verdict.promise]
         : [],
   };
+}
+
+/** Where the repeated part of a call ends. */
+export function findLastTail(
+  { markers }: Pick<CachePlan, "markers">,
+  blocks: BlockList,
+): CacheState["lastTail"] {
+  const block = markers.findLast(({ slot }) => slot === "tail")?.block ?? tailOf(blocks);
+  const key = block < 0 ? undefined : blocks.at(block)?.key;
+  return key === undefined ? null : { key, block };
+}
+
+/** Only plans that look at the accounts need them. Without reported cache usage there is nothing to compare. */
+function accountsAfter(
+  { state, plan, blocks, rules, usage, reportsCache, startMs }: AnsweredCall,
+  measured: Measured | null,
+): Pick<CacheState, "accounts"> {
+  const { accounts = noAccounts } = state;
+  const isAsked = plan.account !== undefined && reportsCache && tailLifetimes(rules) !== null;
+  if (!isAsked) return state.accounts === undefined ? {} : { accounts };
+  const ruler = createRuler(blocks, measured ?? state.measured);
+  const question = { blocks, rules, ruler, tail: tailOf(blocks), nowMs: startMs };
+  return { accounts: settleAccounts(accounts, question, usage) };
 }
 
 interface Judged extends Verdict {
@@ -119,8 +151,10 @@ function judge(call: AnsweredCall, entries: readonly KnownEntry[], ruler: Ruler)
   // Reading more is harmless. Much more means that another client wrote it.
   const isEstimate = hit !== null && !isExact(hit) && !keepsEveryPrefix(rules);
   const slack = isEstimate ? expectedTokens * countErrorMax : 0;
-  if (reportedTokens > expectedTokens + Math.max(slack, 2 * tolerance))
-    return { kind: "read more", ...counts, promise };
+  if (reportedTokens > expectedTokens + Math.max(slack, 2 * tolerance)) {
+    const held = readStep(call) ? "steps last" : promise;
+    return { kind: "read more", ...counts, promise: held };
+  }
   return { kind: "as expected", ...counts, promise };
 }
 
@@ -133,6 +167,18 @@ function stepOf({ automatic }: CacheRules): number {
 
 function isExact({ entries }: Hit): boolean {
   return entries.some(({ tokens }) => tokens !== null);
+}
+
+/** Whether a step was read that we no longer counted on. */
+function readStep({ state, blocks, rules, usage, startMs }: AnsweredCall): boolean {
+  const read = usage.cacheReadTokens;
+  return state.entries.some(({ block, key, lifetime, isStep, tokens, touchedMs }) => {
+    if (isStep !== true || lifetime === null || blocks.at(block)?.key !== key) return false;
+    const isLate = startMs - touchedMs > (rules.lifetimes[0]?.seconds ?? 0) * 1000;
+    const isInTime = startMs - touchedMs <= keptMsOf(lifetime, rules);
+    const size = tokens ?? createRuler(blocks, state.measured)(block);
+    return isLate && isInTime && Math.abs(size - read) <= countTolerance(read);
+  });
 }
 
 /** Our count may have put a prefix above the minimum that the provider found too short to keep. */
@@ -173,7 +219,9 @@ const farBack = 10;
 function promiseOf(hit: Hit, rules: CacheRules, nowMs: number): CachePromise {
   const shortMs = (rules.lifetimes[0]?.seconds ?? 0) * 1000;
   const age = Math.min(...hit.entries.map(({ touchedMs }) => nowMs - touchedMs));
-  if (age > shortMs) return "long lifetimes last";
+  if (age > shortMs) {
+    return hit.entries.some((entry) => isFirm(entry, age)) ? "long lifetimes last" : "steps last";
+  }
   const livesByRefresh = hit.entries.every(({ writtenMs, keptMs }) => nowMs - writtenMs > keptMs);
   if (livesByRefresh) return "markers refresh";
   return hit.positionsBack >= farBack ? "lookback finds" : "writes are kept";
@@ -246,15 +294,16 @@ function measure({ usage, blocks, plan }: AnsweredCall, bill: ExpectedBill): Mea
   return key !== undefined && tokens > 0 ? { key, block, tokens } : null;
 }
 
-/** The limit of known entries. The longest unused are dropped first. */
-const entriesMax = 512;
-const expiredMax = 32;
+/** They are stored with every call, so they are few. The longest unused are dropped first. */
+const liveMax = 32;
+const expiredMax = 16;
 
 function nextEntries(
   known: readonly KnownEntry[],
   bill: ExpectedBill,
   startMs: number,
   exactTokens: ReadonlyMap<number, number>,
+  head: number,
 ): readonly KnownEntry[] {
   const refreshed = new Set(bill.refreshed);
   const counted = (entry: KnownEntry): KnownEntry => {
@@ -270,9 +319,11 @@ function nextEntries(
     else (isLive(entry, startMs) ? live : expired).push(entry);
   }
   // Each list is already ordered, longest unused first.
-  return [...expired.slice(-expiredMax), ...live, ...touched, ...bill.written.map(counted)].slice(
-    -entriesMax,
-  );
+  const used = [...live, ...touched, ...bill.written.map(counted)];
+  // After a compaction the prompt begins with tools and system text again, however long they were not marked.
+  const isKept = ({ block }: KnownEntry, index: number): boolean =>
+    index >= used.length - liveMax || block <= head;
+  return [...expired.slice(-expiredMax), ...used.filter(isKept)];
 }
 
 /** Blocks with an exact count in the reply: the end of the read part and of the last write. */

@@ -71,32 +71,41 @@ describe("a first call", () => {
 
 describe("a small step for an hour", () => {
   test("is set behind the hit when a pause is likely enough to be worth its price", () => {
-    // 0.75 · 300 = 225 tokens against 1.15 · 0.98 · 0.05 · 0.907 · 5000 = 255.
-    expect(chosen({ shorts: grown, state: warm })).toEqual([
+    // 0.75 · 760 = 570 tokens against the next two pauses, 2 · 1.15 · 0.0465 · 5460 = 584.
+    const shorts = grown.with(4, "said 760");
+    expect(chosen({ shorts, state: warm })).toEqual([
       "tail 6 5m",
       "step 4 1h",
-      "head 2 1h",
       "guard 5 5m",
+      "head 2 5m",
     ]);
   });
 
   test("is not set when it is too large for that", () => {
-    // 0.75 · 400 = 300 tokens against 1.15 · 0.98 · 0.05 · 0.907 · 5100 = 261.
-    const shorts = grown.with(4, "said 400");
+    // 0.75 · 800 = 600 tokens against 2 · 1.15 · 0.0465 · 5500 = 588.
+    const shorts = grown.with(4, "said 800");
     expect(chosen({ shorts, state: warm })).not.toContain("step 4 1h");
   });
 
   test("is not set when pauses are rare", () => {
     expect(chosen({ shorts: grown, state: warm, pace: loop })).toEqual([
       "tail 6 5m",
-      "head 2 1h",
       "guard 5 5m",
+      "head 2 5m",
     ]);
   });
 
   test("is not set any more where the provider was seen not to keep it", () => {
     const state = refuting(warm, "long lifetimes last");
-    expect(chosen({ shorts: grown, state })).toEqual(["tail 6 5m", "head 2 5m", "guard 5 5m"]);
+    expect(chosen({ shorts: grown, state })).toEqual(["tail 6 5m", "guard 5 5m", "head 2 5m"]);
+  });
+
+  test("is only a test where one was lost: made if it costs next to nothing", () => {
+    const lost = addEvidence(warm.evidence, "steps last", false);
+    const state = { ...warm, evidence: lost };
+    // 0.75 · 300 = 225 tokens against a hundredth of what the call reads, 0.1 · 4700 / 100 = 4.7.
+    expect(chosen({ shorts: grown, state })).toEqual(["tail 6 5m", "guard 5 5m", "head 2 5m"]);
+    expect(chosen({ shorts: grown.with(4, "said 6"), state })).toContain("step 4 1h");
   });
 });
 
@@ -105,9 +114,49 @@ test("everything lives an hour where nearly every gap is longer than five minute
   expect(chosen({ shorts: grown, state: warm, pace })).toEqual([
     "tail 6 1h",
     "step 4 1h",
-    "head 2 1h",
     "guard 5 5m",
+    "head 2 5m",
   ]);
+});
+
+describe("the head", () => {
+  test("is kept alive by a marker for as long as its entry lives", () => {
+    const state = stateWith(entryAt(2, "5m"), entryAt(3, "5m"));
+    expect(chosen({ shorts: grown, state, pace: loop })).toEqual([
+      "tail 6 5m",
+      "head 2 5m",
+      "guard 5 5m",
+    ]);
+  });
+
+  test("once its entry expired is marked last, for nothing and at no risk", () => {
+    const state = stateWith(entryAt(2, "5m", 400_000), entryAt(3, "5m"));
+    expect(chosen({ shorts: grown, state, pace: loop })).toEqual([
+      "tail 6 5m",
+      "guard 5 5m",
+      "head 2 5m",
+    ]);
+  });
+
+  test("leaves a free slot to the end of long tools, in case the system text changes", () => {
+    const shorts = grown.with(0, "tool 1500");
+    expect(chosen({ shorts, state: warm, pace: loop })).toEqual([
+      "tail 6 5m",
+      "guard 5 5m",
+      "head 0 5m",
+      "head 2 5m",
+    ]);
+  });
+});
+
+describe("the guard", () => {
+  test("stands a hundred tokens before the tail, and further after much new text", () => {
+    const shorts = ["static 3000", "user 9000", "part 500", "part 60", "part 60", "user 60"];
+    // 1 % of 12,680 new tokens is 127: 60 and 60 are too near.
+    expect(chosen({ shorts, pace: loop })).toContain("guard 2 5m");
+    const state = stateWith(entryAt(1, "5m"));
+    expect(chosen({ shorts, state, pace: loop })).toContain("guard 3 5m");
+  });
 });
 
 describe("the place where the last call ended", () => {
@@ -151,15 +200,20 @@ describe("the place where the last call ended", () => {
   });
 });
 
-test("a long-lived prefix is kept alive by a marker of its own", () => {
-  const state = stateWith(entryAt(2, "1h", 1_000_000), entryAt(3, "5m"));
-  const { candidates } = cheapest({ shorts: grown, state, pace: loop });
-  expect(candidates).toContainEqual({
+test("a long-lived prefix is kept alive by a marker of its own once it was untouched for twenty minutes", () => {
+  const markersAfter = (ageMs: number): CheapestMarkers["candidates"] => {
+    const state = stateWith(entryAt(2, "1h", ageMs), entryAt(3, "5m"));
+    return cheapest({ shorts: grown, state, pace: loop }).candidates;
+  };
+  const kept = {
     block: 2,
     lifetime: "1h",
     slot: "step",
     reason: "keeps the long-lived prefix alive",
-  });
+  };
+  expect(markersAfter(20 * 60_000)).toContainEqual(kept);
+  // Before that it has forty minutes left, and its slot is free.
+  expect(markersAfter(20 * 60_000 - 1)).not.toContainEqual(kept);
 });
 
 describe("where the provider ends prefixes by itself", () => {

@@ -1,6 +1,7 @@
 // Places markers by expected cost: their cost now against what the next call saves, given this agent's pauses.
 import type { Lifetime } from "../message/usage.ts";
 import type { MarkerRules } from "../models/marker-rules.ts";
+import { chooseLifetimes, type Choice } from "./choose-lifetimes.ts";
 import { termsOf, type Terms } from "./cost-terms.ts";
 import { isRefuted } from "./evidence.ts";
 import { lastEndings, sharesPosition } from "./find-hit.ts";
@@ -20,98 +21,93 @@ export function cheapestMarkers(question: CostQuestion): CheapestMarkers {
   if (places === null || terms === null || ruler(places.tail) < (rules.minimumTokens ?? 0)) {
     return { candidates: [], mode: "implicit" };
   }
-  const choice = cheapest(places, terms);
+  const choice = chooseLifetimes(places, terms, question);
   const isNothing = choice.tail === null && choice.head === null && places.hit === null;
   if (isNothing) return { candidates: [], mode: "explicit" };
   if (rules.automatic?.takesMarkerSlot === true) {
     return { candidates: besidesOwn(places, choice, question), mode: "implicit" };
   }
+  return { candidates: inOrderOfRank(places, choice, terms, question), mode: "implicit" };
+}
+
+/** If there are more than the provider accepts, earlier ones win. */
+function inOrderOfRank(
+  places: Places,
+  choice: Choice,
+  terms: Terms,
+  question: CostQuestion,
+): readonly Candidate[] {
   const candidates: Candidate[] = [];
   const add = (slot: Candidate["slot"], block: number, lifetime: Lifetime, reason: string): void =>
     void candidates.push({ block, lifetime, slot, reason });
+  const { tail, hit, head, headEntry } = places;
+  const { short } = terms;
   if (choice.tail !== null) {
-    add("tail", places.tail, choice.tail, "the next call reads up to here");
+    add("tail", tail, choice.tail, choice.reason ?? "the next call reads up to here");
   }
-  const { hit, step, anchor, head } = places;
   if (hit !== null && needsPreviousTail(places, choice, question)) {
     const reason = "the last call's prefix is out of sight of every marker after it";
-    add("previous tail", hit.block, hit.lifetime ?? terms.short.lifetime, reason);
+    add("previous tail", hit.block, hit.lifetime ?? short.lifetime, reason);
   }
-  if (choice.step && step !== null && terms.long !== null) {
-    const reason = `a pause of more than ${terms.short.lifetime} still reads up to here`;
-    add("step", step, terms.long.lifetime, reason);
-  } else if (anchor !== null && terms.long !== null && anchor.block !== hit?.block) {
-    add("step", anchor.block, terms.long.lifetime, "keeps the long-lived prefix alive");
+  addStep(places, choice, terms, question, add);
+  // At or before the hit a marker writes nothing: it keeps alive what is there.
+  const isHeadSent = head !== null && hit !== null && head <= hit.block;
+  if (choice.head !== null && head !== null && (!isHeadSent || headEntry !== null)) {
+    const lifetime = isHeadSent ? (headEntry?.lifetime ?? short.lifetime) : choice.head;
+    add("head", head, lifetime, "shared by every call and session on the same foundation");
   }
-  if (choice.head !== null && head !== null) {
-    add("head", head, choice.head, "shared by every call and session on the same foundation");
-  }
+  if (choice.tail === null) return candidates;
   const guard = guardOf(places, question);
-  if (choice.tail !== null && guard !== -1) {
-    const reason = "read if the last block comes back changed";
-    add("guard", guard, terms.short.lifetime, reason);
+  if (guard !== -1)
+    add("guard", guard, short.lifetime, "read if the last block comes back changed");
+  const hasSlot = (): boolean => candidates.length < (question.rules.markers?.markersMax ?? 0);
+  const tools = hasSlot() ? toolsEnd(question) : -1;
+  if (tools !== -1 && tools !== head) {
+    add("head", tools, short.lifetime, "read if the system text after the tools changes");
   }
-  return { candidates, mode: "implicit" };
-}
-
-interface Choice {
-  readonly tail: Lifetime | null;
-  readonly head: Lifetime | null;
-  readonly step: boolean;
-}
-
-function cheapest(places: Places, terms: Terms): Choice {
-  const { short, long } = terms;
-  const lives: readonly (Lifetime | null)[] =
-    long === null ? [null, short.lifetime] : [null, short.lifetime, long.lifetime];
-  const steps = places.step !== null && long !== null ? [false, true] : [false];
-  let best: Choice = { tail: null, head: null, step: false };
-  let least = expectedCost(best, places, terms);
-  for (const tail of lives) {
-    for (const head of places.head === null ? [null] : lives) {
-      for (const step of steps) {
-        const choice = { tail, head, step };
-        const cost = expectedCost(choice, places, terms);
-        // On a tie the later choice wins: a free marker may help later.
-        if (cost <= least) [best, least] = [choice, cost];
-      }
-    }
+  if (hasSlot() && isHeadSent && headEntry === null) {
+    const reason = "its entry expired: free, and read again if the provider brings it back";
+    add("head", head, short.lifetime, reason);
   }
-  return best;
+  return candidates;
 }
 
-/** In input tokens: the cost of this call, minus what it saves the next call and other sessions. */
-function expectedCost(choice: Choice, places: Places, terms: Terms): number {
-  const { hitTokens, headTokens, stepTokens, tailTokens, anchorTokens } = places;
-  const { long, read, shortWrite, longWrite } = terms;
-  const isLong = (lifetime: Lifetime | null): boolean =>
-    lifetime !== null && lifetime === long?.lifetime;
-  const longEnd = Math.max(
-    hitTokens,
-    isLong(choice.head) ? headTokens : 0,
-    choice.step ? stepTokens : 0,
-    isLong(choice.tail) ? tailTokens : 0,
-  );
-  const end = Math.max(
-    longEnd,
-    choice.head === null ? 0 : headTokens,
-    choice.tail === null ? 0 : tailTokens,
-  );
-  const now =
-    read * hitTokens +
-    longWrite * (longEnd - hitTokens) +
-    shortWrite * (end - longEnd) +
-    (tailTokens - end);
-  // At or before the hit nothing new is written; existing entries only live longer.
-  const longRead = Math.max(anchorTokens, longEnd > hitTokens ? longEnd : 0);
-  const saved = shortWrite - read;
-  const headKept = choice.head === null ? 0 : headTokens;
-  const headLong = isLong(choice.head) && headTokens > hitTokens ? headTokens : 0;
-  return (
-    now -
-    saved * (terms.soon * end + terms.later * longRead) -
-    saved * (terms.siblingSoon * headKept + terms.siblingLater * headLong)
-  );
+/** A step that is not needed leaves its slot to others, and the anchor is kept alive before it expires. */
+function addStep(
+  { step, stepTokens, hit, hitTokens, anchor }: Places,
+  choice: Choice,
+  { short, long, longWrite, shortWrite, read, stepsLast }: Terms,
+  { nowMs }: CostQuestion,
+  add: (slot: Candidate["slot"], block: number, lifetime: Lifetime, reason: string) => void,
+): void {
+  if (long === null) return;
+  if (choice.step && step !== null) {
+    const reason = `a pause of more than ${short.lifetime} still reads up to here`;
+    return add("step", step, long.lifetime, reason);
+  }
+  const extra = (longWrite - shortWrite) * (stepTokens - hitTokens);
+  if (!stepsLast && step !== null && hit !== null && extra <= testShare * read * hitTokens) {
+    const reason = "the provider has lost such a step before; a test that costs next to nothing";
+    return add("step", step, long.lifetime, reason);
+  }
+  if (anchor === null || anchor.block === hit?.block) return;
+  if (nowMs - anchor.touchedMs < anchor.keptMs * restingShare) return;
+  add("step", anchor.block, long.lifetime, "keeps the long-lived prefix alive");
+}
+
+/** A step is tested again if it costs no more than this share of what the call reads. */
+const testShare = 0.01;
+
+/** A long-lived entry needs no marker during the first third of its life: twenty minutes of an hour. */
+const restingShare = 1 / 3;
+
+/** The last tool definition, or -1 if the tools are too short to be kept. */
+function toolsEnd({ blocks, rules, ruler }: CostQuestion): number {
+  if (rules.markers === null) return -1;
+  let block = 0;
+  while (blocks.at(block)?.tier === "T0") block += 1;
+  const last = carrierAt(blocks, block - 1, rules.markers);
+  return last !== -1 && ruler(last) >= (rules.minimumTokens ?? 0) ? last : -1;
 }
 
 /** Whether no marker after the hit can reach it, or the lookback is unreliable. */
@@ -135,17 +131,19 @@ function needsPreviousTail(
   return false;
 }
 
-/** Text that comes back changed is usually short, in one or several blocks. */
-const guardedTokens = 100;
+/** Text that comes back changed is usually short, in one or several blocks; after much new text it is longer. */
+const guardedTokensMin = 100;
+const guardedShare = 0.01;
 
 /** A block far enough before the tail to survive a change of the last few. */
 function guardOf(
-  { tail, tailTokens, hit }: Places,
+  { tail, tailTokens, hit, hitTokens }: Places,
   { blocks, rules, ruler }: CostQuestion,
 ): number {
   if (rules.markers === null) return -1;
+  const guarded = Math.max(guardedTokensMin, guardedShare * (tailTokens - hitTokens));
   let guard = carrierAt(blocks, tail - 1, rules.markers);
-  while (guard > (hit?.block ?? -1) && tailTokens - ruler(guard) < guardedTokens) {
+  while (guard > (hit?.block ?? -1) && tailTokens - ruler(guard) < guarded) {
     guard = carrierAt(blocks, guard - 1, rules.markers);
   }
   return guard > (hit?.block ?? -1) ? guard : -1;

@@ -2,7 +2,7 @@
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import { isLive, type CacheState, type KnownEntry, type Ruler } from "./cache-state.ts";
-import { foundationEnd, tailOf } from "./expect-bill.ts";
+import { foundationEnd, isFirm, tailOf } from "./expect-bill.ts";
 import { lastEndings } from "./find-hit.ts";
 import { canCarry, carrierAt } from "./fit-markers.ts";
 import type { Pace } from "./pace.ts";
@@ -24,9 +24,13 @@ export interface Places {
   /** The end of the foundation, if it is long enough to be cached. */
   readonly head: number | null;
   readonly headTokens: number;
+  /** The live entry at the head with the longest lifetime. */
+  readonly headEntry: KnownEntry | null;
   /** The longest live entry of this prefix. */
   readonly hit: KnownEntry | null;
   readonly hitTokens: number;
+  /** Whether all of the hit was written for the longest lifetime, or there is no hit. */
+  readonly isHitFirm: boolean;
   /** The first place after the hit that can carry a marker. */
   readonly step: number | null;
   readonly stepTokens: number;
@@ -35,7 +39,8 @@ export interface Places {
   readonly anchorTokens: number;
 }
 
-export function findPlaces({ blocks, rules, known, ruler, nowMs }: CostQuestion): Places | null {
+export function findPlaces(question: CostQuestion): Places | null {
+  const { blocks, rules, ruler } = question;
   const { markers } = rules;
   if (markers === null) return null;
   const last = tailOf(blocks);
@@ -45,17 +50,7 @@ export function findPlaces({ blocks, rules, known, ruler, nowMs }: CostQuestion)
   const minimum = rules.minimumTokens ?? 0;
   const head = carrierAt(blocks, foundationEnd(blocks), markers);
   const hasHead = head !== -1 && head < tail && ruler(head) >= minimum;
-  const longest = rules.lifetimes.at(-1)?.lifetime;
-  let hit: KnownEntry | null = null;
-  let anchor: KnownEntry | null = null;
-  for (const entry of known) {
-    const isFurther = entry.block > (hit?.block ?? -1);
-    const isLonger = entry.lifetime === longest && entry.block > (anchor?.block ?? -1);
-    if (entry.block > last || !(isFurther || isLonger) || !isLive(entry, nowMs)) continue;
-    if (blocks.at(entry.block)?.key !== entry.key) continue;
-    if (isFurther) hit = entry;
-    if (isLonger) anchor = entry;
-  }
+  const { hit, anchor, headEntry, isHitFirm } = findEntries(question, last, hasHead ? head : -1);
   const canBeStep = (block: number): boolean => {
     const at = blocks.at(block);
     return at !== undefined && canCarry(at, markers) && ruler(block) >= minimum;
@@ -68,11 +63,41 @@ export function findPlaces({ blocks, rules, known, ruler, nowMs }: CostQuestion)
     tailTokens: ruler(tail),
     head: hasHead ? head : null,
     headTokens: hasHead ? ruler(head) : 0,
+    headEntry,
     hit,
     hitTokens: hit === null ? 0 : ruler(hit.block),
+    isHitFirm,
     step: hasStep ? step : null,
     stepTokens: hasStep ? ruler(step) : 0,
     anchor,
     anchorTokens: anchor === null ? 0 : ruler(anchor.block),
   };
+}
+
+/** One pass over the known entries: most are too short, expired, or of another prefix. */
+function findEntries(
+  { blocks, rules, known, nowMs }: CostQuestion,
+  last: number,
+  head: number,
+): Pick<Places, "hit" | "anchor" | "headEntry" | "isHitFirm"> {
+  const longMs = (rules.lifetimes.at(-1)?.seconds ?? 0) * 1000;
+  let hit: KnownEntry | null = null;
+  let anchor: KnownEntry | null = null;
+  let headEntry: KnownEntry | null = null;
+  let isHitFirm = true;
+  for (const entry of known) {
+    const { block, keptMs } = entry;
+    const isFurther = block >= (hit?.block ?? -1);
+    const isAnchor = keptMs >= longMs && block > (anchor?.block ?? -1);
+    const isHead = block === head && keptMs >= (headEntry?.keptMs ?? 0);
+    if (block > last || !(isFurther || isAnchor || isHead) || !isLive(entry, nowMs)) continue;
+    if (blocks.at(block)?.key !== entry.key) continue;
+    if (isFurther) {
+      isHitFirm = isFirm(entry, longMs) || (isHitFirm && hit?.block === block);
+      if (hit?.block !== block) hit = entry;
+    }
+    if (isAnchor) anchor = entry;
+    if (isHead) headEntry = entry;
+  }
+  return { hit, anchor, headEntry, isHitFirm };
 }

@@ -5,6 +5,7 @@ import {
   expectedCalls,
   learnPace,
   openPace,
+  paceAt,
   siblingChanceWithin,
   type Pace,
   type PaceKind,
@@ -50,7 +51,59 @@ describe("before anything is seen", () => {
   });
 });
 
+describe("what earlier sessions of the agent saw", () => {
+  const slow = afterGaps(afterGaps(openPace("human"), 60, minutes), 20, 20 * minutes);
+
+  test("counts for twice the prior at most, so that a changed agent is learned anew", () => {
+    const next = openPace("human", [slow, slow]);
+    // 61 gaps came at once (the first pause among them), 19 after a pause; together they count as 16 and 6.
+    expect(next.inherited).toEqual({
+      gaps: [15.738, 0.262, 0, 0, 0, 0],
+      gapsAfterPause: [0, 6, 0, 0, 0, 0],
+    });
+    const afterPause = learnPace(next, 20 * minutes);
+    const fresh = learnPace(openPace("human"), 20 * minutes);
+    const soon = (pace: Pace): number => chanceWithin(pace, 5 * minutes);
+    expect(soon(afterPause)).toBeLessThan(0.32);
+    expect(soon(fresh)).toBeGreaterThan(0.9);
+    // Nine quick returns say more than it.
+    const changed = Array.from({ length: 9 }).reduce<Pace>(
+      (pace) => learnPace(learnPace(pace, minutes), 20 * minutes),
+      afterPause,
+    );
+    expect(soon(changed)).toBeGreaterThan(0.63);
+  });
+
+  test("is passed on only once: what a session inherited is not its own", () => {
+    const second = learnPace(openPace("human", [slow]), 2 * minutes);
+    expect(openPace("human", [second])).toEqual({
+      kind: "human",
+      gaps: [0, 0, 0, 0, 0, 0],
+      gapsAfterPause: [0, 0, 0, 0, 0, 0],
+      lastWasPause: false,
+      inherited: { gaps: [1, 0, 0, 0, 0, 0], gapsAfterPause: [0, 0, 0, 0, 0, 0] },
+    });
+  });
+
+  test("says nothing about the end of this one", () => {
+    const next = openPace("human", [slow]);
+    expect(chanceWithin(next, 10_000 * day)).toBeLessThanOrEqual(0.98);
+    expect(chanceWithin(next, day)).toBeGreaterThan(0.975);
+  });
+
+  test("says nothing about another kind of agent", () => {
+    expect(openPace("worker", [slow])).toEqual(openPace("worker"));
+  });
+});
+
 describe("what is seen", () => {
+  test("includes the gap that has just ended when a call starts, and nothing before the first call", () => {
+    const pace = openPace("human");
+    expect(paceAt(pace, null, 20 * minutes)).toBe(pace);
+    expect(paceAt(pace, 5 * minutes, 25 * minutes)).toEqual(learnPace(pace, 20 * minutes));
+    expect(paceAt(pace, 5 * minutes, 25 * minutes).lastWasPause).toBe(true);
+  });
+
   test("shifts the chances: eight gaps weigh as much as the prior", () => {
     const learned = afterGaps(openPace("human"), 8, minutes);
     // Eight calls came, so the end is a fifth as likely as at first: 0.02 · 2 / (2 + 8).

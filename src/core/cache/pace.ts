@@ -11,14 +11,54 @@ export interface Pace {
   /** Gaps that followed a pause: one pause often follows another. */
   readonly gapsAfterPause: readonly number[];
   readonly lastWasPause: boolean;
+  /** What earlier sessions of the agent observed. It counts beside the prior. Absent for none. */
+  readonly inherited?: GapCounts;
 }
+
+export type GapCounts = Pick<Pace, "gaps" | "gapsAfterPause">;
 
 const classCount = lifetimes.length + 1;
 
 const none: readonly number[] = Array.from({ length: classCount }, () => 0);
 
-export function openPace(kind: PaceKind): Pace {
-  return { kind, gaps: none, gapsAfterPause: none, lastWasPause: false };
+/** `earlier`: the paces of the agent's earlier sessions. Of another kind of agent they say nothing. */
+export function openPace(kind: PaceKind, earlier: readonly Pace[] = []): Pace {
+  const fresh: Pace = { kind, gaps: none, gapsAfterPause: none, lastWasPause: false };
+  const seen = earlier.filter((pace) => pace.kind === kind);
+  const inherited: GapCounts = {
+    gaps: atMost(inheritedMax, seen.map(({ gaps }) => gaps).reduce(plus, none)),
+    gapsAfterPause: atMost(
+      inheritedPauseMax,
+      seen.map(({ gapsAfterPause }) => gapsAfterPause).reduce(plus, none),
+    ),
+  };
+  return countOf(inherited) === 0 ? fresh : { ...fresh, inherited };
+}
+
+/** A pace as it was stored; null for what is none. */
+export function readPace(stored: unknown): Pace | null {
+  if (typeof stored !== "object" || stored === null) return null;
+  const { kind, gaps, gapsAfterPause, lastWasPause, inherited } = stored as Partial<Pace>;
+  const isWhole = kind !== undefined && Object.hasOwn(priors, kind);
+  if (!isWhole || !areCounts(gaps) || !areCounts(gapsAfterPause)) return null;
+  const isGiven = areCounts(inherited?.gaps) && areCounts(inherited.gapsAfterPause);
+  const own = { kind, gaps, gapsAfterPause, lastWasPause: lastWasPause === true };
+  return isGiven ? { ...own, inherited } : own;
+}
+
+function areCounts(value: unknown): value is readonly number[] {
+  if (!Array.isArray(value) || value.length !== classCount) return false;
+  return value.every((count: unknown) => typeof count === "number" && count >= 0);
+}
+
+/** Scaled to at most that many observations, so that a changed agent is learned anew. */
+function atMost(observations: number, counts: readonly number[]): readonly number[] {
+  const factor = Math.min(1, observations / Math.max(1, total(counts)));
+  return counts.map((count) => Math.round(count * factor * 1000) / 1000);
+}
+
+function plus(left: readonly number[], right: readonly number[] = none): readonly number[] {
+  return right === none ? left : left.map((count, index) => count + (right[index] ?? 0));
 }
 
 export function learnPace(pace: Pace, gapMs: number): Pace {
@@ -26,6 +66,11 @@ export function learnPace(pace: Pace, gapMs: number): Pace {
   return pace.lastWasPause
     ? { ...pace, gapsAfterPause: countOne(pace.gapsAfterPause, gapMs), lastWasPause }
     : { ...pace, gaps: countOne(pace.gaps, gapMs), lastWasPause };
+}
+
+/** The pace when a call starts: it knows the gap that has just ended. `lastMs` is the start of the call before; null for none. */
+export function paceAt(pace: Pace, lastMs: number | null, nowMs: number): Pace {
+  return lastMs === null ? pace : learnPace(pace, nowMs - lastMs);
 }
 
 /** Longer than most tools take, and the shortest lifetime. */
@@ -51,6 +96,10 @@ const priorWeight = 8;
 
 /** Lower after a pause: such gaps are few but informative. */
 const pausePriorWeight = 3;
+
+/** How many observations of earlier sessions count at most: twice the prior. */
+const inheritedMax = 2 * priorWeight;
+const inheritedPauseMax = 2 * pausePriorWeight;
 
 /** The weight of the prior `end`. */
 const endWeight = 2;
@@ -86,13 +135,21 @@ const priors: Readonly<Record<PaceKind, Prior>> = {
 /** The probability that the next call comes within `ms`. */
 export function chanceWithin(pace: Pace, ms: number): number {
   const { shares, end } = priors[pace.kind];
-  const seen = total(pace.gaps) + total(pace.gapsAfterPause);
-  // Every call that came makes the end less likely.
-  const ends = (end * endWeight) / (endWeight + seen);
+  const ends = endChance(pace, end);
+  const { gaps, gapsAfterPause, inherited } = pace;
   const share = pace.lastWasPause
-    ? shareWithin(pace.gapsAfterPause, shares, ms, pausePriorWeight)
-    : shareWithin(pace.gaps, shares, ms, priorWeight);
+    ? shareWithin(plus(gapsAfterPause, inherited?.gapsAfterPause), shares, ms, pausePriorWeight)
+    : shareWithin(plus(gaps, inherited?.gaps), shares, ms, priorWeight);
   return (1 - ends) * share;
+}
+
+/** Every call that came in this session makes its end less likely. */
+function endChance(pace: Pace, end: number): number {
+  return (end * endWeight) / (endWeight + countOf(pace));
+}
+
+function countOf({ gaps, gapsAfterPause }: GapCounts): number {
+  return total(gaps) + total(gapsAfterPause);
 }
 
 /** The probability that another session on the same foundation calls within `ms`. */
@@ -106,9 +163,10 @@ export function siblingChanceWithin(pace: Pace, ms: number): number {
  */
 export function chanceBetween(pace: Pace, fromMs: number, toMs: number): number {
   const { shares, end } = priors[pace.kind];
-  const counts = pace.gaps.map((count, index) => count + (pace.gapsAfterPause[index] ?? 0));
+  const { gaps, gapsAfterPause, inherited } = pace;
+  const counts = [gapsAfterPause, inherited?.gaps, inherited?.gapsAfterPause].reduce(plus, gaps);
   const seen = total(counts);
-  const ends = (end * endWeight) / (endWeight + seen);
+  const ends = endChance(pace, end);
   let comes = 0;
   let waits = ends / (1 - ends);
   let from = shortestGapMs;

@@ -2,9 +2,10 @@
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
-import { findCost } from "../models/cost.ts";
+import { findTotal } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { CachePlan, DroppedMarker, DropReason, ExpectedBill } from "./cache-plan.ts";
+import { leadingAccount, noAccounts } from "./accounts.ts";
 import {
   createRuler,
   isLive,
@@ -14,14 +15,14 @@ import {
 } from "./cache-state.ts";
 import { entriesByBlock, expectBill } from "./expect-bill.ts";
 import type { WireMarker } from "./find-hit.ts";
-import { carrierAt, fitMarkers, offeredLifetime } from "./fit-markers.ts";
+import { carrierAt, fitMarkers, offeredLifetime, type Candidate } from "./fit-markers.ts";
 import { decideKeepWarm } from "./keep-warm.ts";
 import { cheapestMarkers } from "./least-cost.ts";
 import type { Pace } from "./pace.ts";
 import { limitByPace, onlyCall, sendsOnce } from "./limit-by-pace.ts";
 import { asksForMarkers, type MarkerPart } from "./policy.ts";
 import { findReadable } from "./prompt-contents.ts";
-import { askedCandidates, ruleCandidates } from "./rule-candidates.ts";
+import { readHead, ruleCandidates, type PromptHead } from "./rule-candidates.ts";
 
 export interface PlanQuestion {
   readonly blocks: BlockList;
@@ -39,21 +40,76 @@ export interface PlanQuestion {
 }
 
 export function planCache(question: PlanQuestion): CachePlan {
-  const { blocks, rules, markers, state, pace, now, present = [] } = question;
+  const { blocks, rules, markers, state, pace, now } = question;
   const { cache } = rules;
   const ruler = createRuler(blocks, state.measured);
+  const head = readHead(blocks);
   const { entries: known } = findReadable(state, blocks, cache);
   const entries = entriesByBlock(known);
   const chosen =
     markers.kind === "least-cost"
       ? cheapestMarkers({ blocks, rules: cache, state, known, pace, ruler, nowMs: now })
-      : {
-          candidates: ruleCandidates(markers.rules, blocks, state),
-          mode: ownMode(markers),
-        };
-  const asked = asksForMarkers(markers) ? askedCandidates(blocks) : [];
+      : { candidates: ruleCandidates(markers.rules, blocks, state, head), mode: ownMode(markers) };
+  const placed = placeMarkers(question, { ...chosen, asked: head.asked }, ruler);
+  const bill = expectBill({
+    blocks,
+    markers: placed.markers,
+    requestMarker: placed.requestMarker,
+    mode: chosen.mode,
+    rules: cache,
+    entries,
+    ruler,
+    nowMs: now,
+    ...(question.promptTokens === undefined ? {} : { promptTokens: question.promptTokens }),
+  });
+  return {
+    ...placed,
+    cacheKey: cacheKeyOf(question),
+    expected: toExpectation(bill, question),
+    keepWarm: decideKeepWarm({
+      rules: cache,
+      pace,
+      shortTokens: ruler(keptBlock(bill)),
+      longTokens: longKeptTokens(bill, known, question, ruler),
+    }),
+    ...(markers.kind === "least-cost" && {
+      account: leadingAccount(state.accounts ?? noAccounts, cache),
+    }),
+  };
+}
+
+/** What goes on the wire, without what it should cost. */
+export type PlacedMarkers = Pick<CachePlan, "markers" | "requestMarker" | "mode" | "dropped">;
+
+type FixedPart = Extract<MarkerPart, { kind: "rules" }>;
+
+/** The markers of fixed rules. They depend on the prompt and the pace, and on no known entry. */
+export function placeRuleMarkers(
+  question: Pick<PlanQuestion, "blocks" | "rules" | "pace"> & { readonly markers: FixedPart },
+  lastTail: CacheState["lastTail"],
+  head: PromptHead = readHead(question.blocks),
+): PlacedMarkers {
+  const { blocks, markers } = question;
+  const candidates = ruleCandidates(markers.rules, blocks, { lastTail }, head);
+  const chosen = { candidates, asked: head.asked, mode: ownMode(markers) };
+  return placeMarkers(question, chosen, createRuler(blocks, null));
+}
+
+interface Chosen {
+  readonly candidates: readonly Candidate[];
+  readonly asked: readonly Candidate[];
+  readonly mode: "implicit" | "explicit";
+}
+
+function placeMarkers(
+  question: Pick<PlanQuestion, "blocks" | "rules" | "markers" | "pace" | "present">,
+  { candidates, mode, ...chosen }: Chosen,
+  ruler: Ruler,
+): PlacedMarkers {
+  const { blocks, markers, pace, present = [] } = question;
+  const { cache } = question.rules;
+  const asked = asksForMarkers(markers) ? chosen.asked : [];
   // The least expected cost knows the pace already.
-  const { candidates } = chosen;
   const limited = limitByPace(
     markers.kind === "rules" ? [...asked, ...candidates] : asked,
     pace,
@@ -63,8 +119,8 @@ export function planCache(question: PlanQuestion): CachePlan {
     markers.kind === "rules"
       ? limited
       : { ...limited, candidates: [...limited.candidates, ...candidates] };
-  const request = requestMarkerOf(markers, question);
-  const isOwn = cache.automatic?.takesMarkerSlot === true && chosen.mode === "implicit";
+  const request = requestMarkerOf(question);
+  const isOwn = cache.automatic?.takesMarkerSlot === true && mode === "implicit";
   const fitted = fitMarkers(paced.candidates, {
     blocks,
     rules: cache,
@@ -72,41 +128,29 @@ export function planCache(question: PlanQuestion): CachePlan {
     present,
     slotsTaken: (request.marker === null ? 0 : 1) + (isOwn ? 1 : 0),
   });
-  const bill = expectBill({
-    blocks,
-    markers: fitted.markers,
-    requestMarker: request.marker,
-    mode: chosen.mode,
-    rules: cache,
-    entries,
-    ruler,
-    nowMs: now,
-    ...(question.promptTokens === undefined ? {} : { promptTokens: question.promptTokens }),
-  });
   return {
     markers: fitted.markers,
     requestMarker: request.marker,
-    mode: cache.markers !== null && cache.automatic?.takesMarkerSlot === true ? chosen.mode : null,
-    cacheKey: cacheKeyOf(question),
-    expected: toExpectation(bill, question),
+    mode: cache.markers !== null && cache.automatic?.takesMarkerSlot === true ? mode : null,
     dropped: [...request.dropped, ...paced.dropped, ...fitted.dropped],
-    keepWarm: decideKeepWarm({
-      rules: cache,
-      pace,
-      shortTokens: ruler(keptBlock(bill)),
-      longTokens: longKeptTokens(bill, known, question, ruler),
-    }),
   };
 }
 
-function ownMode(markers: MarkerPart): "implicit" | "explicit" {
-  return asksForMarkers(markers) ? "implicit" : "explicit";
+/** A policy without markers means no caching, even if the provider would cache by itself. */
+function ownMode(markers: FixedPart): "implicit" | "explicit" {
+  return markers.rules.length === 0 ? "explicit" : "implicit";
 }
 
-function requestMarkerOf(
-  markers: MarkerPart,
-  { rules, blocks, pace, present = [] }: PlanQuestion,
-): { readonly marker: Lifetime | null; readonly dropped: readonly DroppedMarker[] } {
+function requestMarkerOf({
+  markers,
+  rules,
+  blocks,
+  pace,
+  present = [],
+}: Pick<PlanQuestion, "markers" | "rules" | "blocks" | "pace" | "present">): {
+  readonly marker: Lifetime | null;
+  readonly dropped: readonly DroppedMarker[];
+} {
   const rule =
     markers.kind === "rules"
       ? markers.rules.find(({ place }) => place.at === "request")
@@ -163,7 +207,7 @@ export function toExpectation(
   return withMoneyAsText({
     hitBlock: bill.hit?.block ?? null,
     ...bill,
-    costPicoUsd: findCost(usage, rules, { at: now }).cost?.totalPicoUsd ?? null,
+    costPicoUsd: findTotal(usage, rules, { at: now }),
   });
 }
 

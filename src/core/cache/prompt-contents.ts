@@ -19,12 +19,21 @@ export function findReadable(
 ): ReadableEntries {
   const { lostFrom, contents } = readContents(before, blocks, rules);
   const doubtsRefresh = isRefuted(evidence, "markers refresh");
-  if (lostFrom === null && !doubtsRefresh) return { entries, contents };
+  const doubtsSteps = isRefuted(evidence, "steps last");
+  if (lostFrom === null && !doubtsRefresh && !doubtsSteps) return { entries, contents };
   const readable = entries.filter(({ block, key, writtenMs, keptMs }) => {
     if (lostFrom !== null && block >= lostFrom && blocks.at(block)?.key === key) return false;
     return !doubtsRefresh || lastStartMs === null || lastStartMs <= writtenMs + keptMs;
   });
-  return { entries: readable, contents };
+  return { entries: doubtsSteps ? withoutSteps(readable, rules) : readable, contents };
+}
+
+/** Steps live as long as the prefix before them. */
+function withoutSteps(entries: readonly KnownEntry[], { lifetimes }: CacheRules): KnownEntry[] {
+  const shortMs = (lifetimes[0]?.seconds ?? 0) * 1000;
+  return entries.map((entry) =>
+    entry.isStep === true && entry.keptMs > shortMs ? { ...entry, keptMs: shortMs } : entry,
+  );
 }
 
 interface ContentsReading {

@@ -5,14 +5,42 @@ import { tailOf } from "./expect-bill.ts";
 import type { Candidate } from "./fit-markers.ts";
 import type { MarkerPlace, MarkerRule } from "./policy.ts";
 
+/** What rules ask of the tools and the system prompt. Read once, it serves every policy. */
+export interface PromptHead {
+  /** The last block of each kind, or -1. */
+  readonly lastTool: number;
+  readonly lastStable: number;
+  readonly labelled: ReadonlyMap<string, number>;
+  /** Blocks that ask for a lifetime of their own. */
+  readonly asked: readonly Candidate[];
+}
+
+export function readHead(blocks: BlockList): PromptHead {
+  let [lastTool, lastStable] = [-1, -1];
+  const labelled = new Map<string, number>();
+  const asked: Candidate[] = [];
+  for (let block = 0; block < blocks.length; block += 1) {
+    const at = blocks.at(block);
+    if (at === undefined || !isBeforeMessages(at)) break;
+    const { tier, label, lifetime } = at;
+    if (tier === "T0") lastTool = block;
+    if (tier === "T1" || tier === "T2") lastStable = block;
+    if (label !== undefined) labelled.set(label, block);
+    if (lifetime === undefined) continue;
+    asked.push({ block, lifetime, slot: "rule", reason: `its text asks for ${lifetime}` });
+  }
+  return { lastTool, lastStable, labelled, asked };
+}
+
 /** Where each rule's marker goes. A rule whose place is not in the prompt gives none. */
 export function ruleCandidates(
   rules: readonly MarkerRule[],
   blocks: BlockList,
-  state: CacheState,
+  state: Pick<CacheState, "lastTail">,
+  head: PromptHead = readHead(blocks),
 ): Candidate[] {
   return rules.flatMap(({ place, lifetime }) =>
-    placesOf(place, blocks, state).map((block) => ({
+    placesOf(place, blocks, { ...head, lastTail: state.lastTail }).map((block) => ({
       block,
       lifetime,
       slot: named[place.at][0],
@@ -21,32 +49,22 @@ export function ruleCandidates(
   );
 }
 
-/** Blocks of the system prompt that ask for a lifetime of their own. */
-export function askedCandidates(blocks: BlockList): readonly Candidate[] {
-  const asked: Candidate[] = [];
-  for (let block = 0; block < blocks.length; block += 1) {
-    const at = blocks.at(block);
-    if (at === undefined || !isBeforeMessages(at)) break;
-    const { lifetime } = at;
-    if (lifetime === undefined) continue;
-    asked.push({ block, lifetime, slot: "rule", reason: `its text asks for ${lifetime}` });
-  }
-  return asked;
-}
+type Known = PromptHead & Pick<CacheState, "lastTail">;
 
-function placesOf(place: MarkerPlace, blocks: BlockList, state: CacheState): readonly number[] {
+function placesOf(place: MarkerPlace, blocks: BlockList, known: Known): readonly number[] {
+  const { lastTail } = known;
   switch (place.at) {
     case "last tool":
-      return lastOf(blocks, ({ tier }) => tier === "T0");
+      return found(known.lastTool);
     case "last stable system block":
-      return lastOf(blocks, ({ tier }) => tier === "T1" || tier === "T2");
+      return found(known.lastStable);
     case "system block":
-      return lastOf(blocks, ({ label }) => label === place.label);
+      return found(known.labelled.get(place.label) ?? -1);
     case "tail":
       return hasMessages(blocks) ? [tailOf(blocks)] : [];
     case "previous tail":
-      return state.lastTail !== null && blocks.at(state.lastTail.block)?.key === state.lastTail.key
-        ? [state.lastTail.block]
+      return lastTail !== null && blocks.at(lastTail.block)?.key === lastTail.key
+        ? [lastTail.block]
         : [];
     case "latest user":
       return latestUser(blocks);
@@ -57,15 +75,8 @@ function placesOf(place: MarkerPlace, blocks: BlockList, state: CacheState): rea
   }
 }
 
-/** The last fitting block of the tools and the system prompt. */
-function lastOf(blocks: BlockList, fits: (block: PromptBlock) => boolean): readonly number[] {
-  let found = -1;
-  for (let block = 0; block < blocks.length; block += 1) {
-    const at = blocks.at(block);
-    if (at === undefined || !isBeforeMessages(at)) break;
-    if (fits(at)) found = block;
-  }
-  return found === -1 ? [] : [found];
+function found(block: number): readonly number[] {
+  return block === -1 ? [] : [block];
 }
 
 function isBeforeMessages({ role, tier }: PromptBlock): boolean {
@@ -88,15 +99,15 @@ function latestUser(blocks: BlockList): readonly number[] {
 
 /** Adjacent tool results are one message on the wire. */
 function lastMessages(blocks: BlockList, count: number): readonly number[] {
-  const found: number[] = [];
-  for (let block = tailOf(blocks); block >= 0 && found.length < count; block -= 1) {
+  const ends: number[] = [];
+  for (let block = tailOf(blocks); block >= 0 && ends.length < count; block -= 1) {
     const at = blocks.at(block);
     if (at === undefined || isBeforeMessages(at)) break;
     const next = blocks.at(block + 1);
     const goesOn = at.kind === "tool_result" && next?.role === "user" && next.tier !== "T5";
-    if (at.endsMessage && !goesOn) found.push(block);
+    if (at.endsMessage && !goesOn) ends.push(block);
   }
-  return found;
+  return ends;
 }
 
 /** The slot and the reason of a marker at each place. */

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cpuMsOf } from "../../../harness/measure.ts";
 import { freeTextLengthMax, redact } from "./redact.ts";
 
 // Made up for these tests, and split so that secret scanners do not flag this repository.
@@ -147,9 +148,8 @@ describe("long and hostile text", () => {
     '"',
     "-----BEGIN A-----",
   ])("of %j a million times takes no time", (piece) => {
-    const start = performance.now();
-    redact(piece.repeat(1_000_000));
-    expect(performance.now() - start).toBeLessThan(1000);
+    const long = piece.repeat(1_000_000);
+    expect(cpuMsOf(() => redact(long))).toBeLessThan(1000);
   });
 
   test("never contains a secret, whatever is around it, and redacting twice changes nothing", () => {

@@ -32,11 +32,21 @@ export function fromPlanText(text: JsonText): CachePlan {
   return { ...value, expected: withMoneyAsText({ ...value.expected, costPicoUsd }) };
 }
 
-export function toOutcomeText(call: CallOutcome): JsonText {
-  const { discarded, attemptCount, servedBy, tiers, diagnosis, ...more } = call;
-  const { failure, verdict, refuted, notes } = more;
-  const rest = { failure, verdict, refuted, notes };
-  return JSON.stringify({ discarded, attemptCount, servedBy, tiers, diagnosis, ...rest });
+export function toOutcomeText(
+  call: CallOutcome,
+  { withTiers }: { readonly withTiers: boolean } = { withTiers: true },
+): JsonText {
+  return JSON.stringify({
+    discarded: call.discarded,
+    attemptCount: call.attemptCount,
+    servedBy: call.servedBy,
+    tiers: withTiers ? call.tiers : undefined,
+    diagnosis: call.diagnosis,
+    failure: call.failure,
+    verdict: call.verdict,
+    refuted: call.refuted,
+    notes: call.notes,
+  });
 }
 
 export function fromOutcomeText(text: JsonText): CallOutcome {

@@ -1,6 +1,7 @@
 // Turns, threads, calls, compactions: what a ledger promises. Every store keeps the same promises.
 import type { StrataEvent } from "../events/event.ts";
 import type { ContentHash } from "../hash.ts";
+import type { AgentRole } from "../message/assembled-context.ts";
 import type { JsonText } from "../message/message.ts";
 import type { CallEntry, CallRecord, LoneCall } from "./call-entry.ts";
 import type { CompactionRecord, NewCompaction } from "./compaction-record.ts";
@@ -58,6 +59,8 @@ export interface Ledger {
 
   /** Null if nothing was stored yet. */
   readState(sessionId: string): Promise<JsonText | null>;
+  /** The states of an agent's latest sessions with a model, the latest opened first. Archived sessions are left out. */
+  readLatestStates(of: SessionsOf): Promise<readonly JsonText[]>;
   /** Content by its hash. Null for none. */
   readContent(hash: ContentHash): Promise<string | null>;
   /**
@@ -173,6 +176,8 @@ export interface WithCall {
   /** The session's state: anchors, pace, refuted promises, calibration. */
   readonly stateJson?: JsonText;
   readonly events?: readonly StrataEvent[];
+  /** Ends the turn with this call, as `close` does. */
+  readonly end?: Omit<TurnEnd, "stateJson">;
 }
 
 /** Recorded in the same transaction as a call without a turn. */
@@ -213,6 +218,14 @@ export interface NewFork {
 export interface ModelName {
   readonly model: string;
   readonly provider: string;
+}
+
+/** The sessions of an agent in one role with one model: those it was opened in, or those it was started in by another session. */
+export interface SessionsOf extends ModelName {
+  readonly agent: string;
+  readonly role: AgentRole;
+  readonly areSubAgents: boolean;
+  readonly limit: number;
 }
 
 export type ThreadOf = { readonly sessionId: string } | { readonly turnId: string };

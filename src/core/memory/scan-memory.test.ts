@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cpuMsOf } from "../../../harness/measure.ts";
 import { describeWarnings, scanMemory } from "./scan-memory.ts";
 
 function kindsIn(text: string): readonly string[] {
@@ -85,17 +86,7 @@ test("any text is looked through, and a long hostile one soon", () => {
       scanMemory(text);
     }),
   );
-  const started = performance.now();
-  for (const part of [
-    "ignore all your ",
-    "curl $(",
-    "<system ",
-    "![",
-    "\u200b",
-    "system:\n",
-    " \n",
-  ]) {
-    scanMemory(part.repeat(20_000));
-  }
-  expect(performance.now() - started).toBeLessThan(10_000);
+  const parts = ["ignore all your ", "curl $(", "<system ", "![", "\u200b", "system:\n", " \n"];
+  const cpuMs = cpuMsOf(() => parts.forEach((part) => scanMemory(part.repeat(20_000))));
+  expect(cpuMs).toBeLessThan(10_000);
 });

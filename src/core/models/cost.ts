@@ -13,7 +13,7 @@ import { StrataError } from "../strata-error.ts";
 import type { CacheRules } from "./cache-rules.ts";
 import type { ModelFacts } from "./model-facts.ts";
 import type { Moment } from "./moment.ts";
-import { ratesAt, type AppliedRates } from "./prices.ts";
+import { ratesAt, type AppliedRates, type Rates } from "./prices.ts";
 
 export interface Cost {
   readonly uncachedPicoUsd: bigint;
@@ -44,36 +44,60 @@ export function findCost(
   model: PricedModel,
   { at }: CostOptions,
 ): { readonly cost: Cost } | { readonly cost: null; readonly reason: string } {
-  checkCounts(usage);
-  if (model.prices.kind === "unpriced") return { cost: null, reason: model.prices.reason };
-  const applied = ratesAt(model.prices.rows, at, promptTokens(usage));
-  assert(applied !== null, `${model.id} is priced but has no rates`);
+  const found = findRates(usage, model, at);
+  if (found.applied === null) return { cost: null, reason: found.reason };
+  const { applied } = found;
   const { rates } = applied;
-  const missing = unpricedBucket(usage, applied);
-  if (missing !== null) return { cost: null, reason: `it has no price for ${missing}` };
-
   const writePicoUsd: Partial<Record<Lifetime, bigint>> = {};
   for (const lifetime of lifetimes) {
     const tokens = usage.cacheWriteTokens[lifetime];
     if (tokens !== undefined)
       writePicoUsd[lifetime] = times(tokens, rates.writePicoUsd[lifetime] ?? 0n);
   }
-  const uncachedPicoUsd = times(usage.uncachedTokens, rates.inputPicoUsd);
-  const readPicoUsd = times(usage.cacheReadTokens, rates.readPicoUsd ?? 0n);
-  const outputPicoUsd = times(usage.outputTokens, rates.outputPicoUsd);
-  const reasoningPicoUsd = times(usage.reasoningTokens, rates.outputPicoUsd);
-  const written = Object.values(writePicoUsd).reduce((sum, pico) => sum + pico, 0n);
   return {
     cost: withMoneyAsText({
-      uncachedPicoUsd,
-      readPicoUsd,
+      uncachedPicoUsd: times(usage.uncachedTokens, rates.inputPicoUsd),
+      readPicoUsd: times(usage.cacheReadTokens, rates.readPicoUsd ?? 0n),
       writePicoUsd: withMoneyAsText(writePicoUsd),
-      outputPicoUsd,
-      reasoningPicoUsd,
-      totalPicoUsd: uncachedPicoUsd + readPicoUsd + written + outputPicoUsd + reasoningPicoUsd,
+      outputPicoUsd: times(usage.outputTokens, rates.outputPicoUsd),
+      reasoningPicoUsd: times(usage.reasoningTokens, rates.outputPicoUsd),
+      totalPicoUsd: totalAt(usage, rates),
       applied: withMoneyAsText({ ...applied }),
     }),
   };
+}
+
+/** The sum alone; null if it is unknown. Every call is priced several times, so this makes nothing else. */
+export function findTotal(usage: Usage, model: PricedModel, { at }: CostOptions): bigint | null {
+  const { applied } = findRates(usage, model, at);
+  return applied === null ? null : totalAt(usage, applied.rates);
+}
+
+type FoundRates =
+  | { readonly applied: AppliedRates }
+  | { readonly applied: null; readonly reason: string };
+
+function findRates(usage: Usage, model: PricedModel, at: Moment): FoundRates {
+  checkCounts(usage);
+  if (model.prices.kind === "unpriced") return { applied: null, reason: model.prices.reason };
+  const applied = ratesAt(model.prices.rows, at, promptTokens(usage));
+  assert(applied !== null, `${model.id} is priced but has no rates`);
+  const missing = unpricedBucket(usage, applied);
+  return missing === null
+    ? { applied }
+    : { applied: null, reason: `it has no price for ${missing}` };
+}
+
+function totalAt(usage: Usage, rates: Rates): bigint {
+  let total =
+    times(usage.uncachedTokens, rates.inputPicoUsd) +
+    times(usage.cacheReadTokens, rates.readPicoUsd ?? 0n) +
+    times(generatedTokens(usage), rates.outputPicoUsd);
+  for (const lifetime of lifetimes) {
+    const tokens = usage.cacheWriteTokens[lifetime];
+    if (tokens !== undefined) total += times(tokens, rates.writePicoUsd[lifetime] ?? 0n);
+  }
+  return total;
 }
 
 /** The cost of one call. Throws if the model or a bucket has no price. */
@@ -89,14 +113,25 @@ export function costOf(usage: Usage, model: PricedModel, options: CostOptions): 
 
 /** What caching saved: the whole prompt at the plain input rate, minus the cost. Negative if writes were wasted. */
 export function savingsOverNoCache(usage: Usage, model: PricedModel, options: CostOptions): bigint {
-  const plain: Usage = {
+  const { totalPicoUsd } = costOf(usage, model, options);
+  return costOf(withoutCache(usage), model, options).totalPicoUsd - totalPicoUsd;
+}
+
+/** The same, or null if the cost is unknown. */
+export function findSavings(usage: Usage, model: PricedModel, options: CostOptions): bigint | null {
+  const cost = findTotal(usage, model, options);
+  const without = cost === null ? null : findTotal(withoutCache(usage), model, options);
+  return without === null || cost === null ? null : without - cost;
+}
+
+function withoutCache(usage: Usage): Usage {
+  return {
     uncachedTokens: promptTokens(usage),
     cacheReadTokens: 0,
     cacheWriteTokens: {},
     outputTokens: generatedTokens(usage),
     reasoningTokens: 0,
   };
-  return costOf(plain, model, options).totalPicoUsd - costOf(usage, model, options).totalPicoUsd;
 }
 
 /** What caching saved, in tokens at the plain input rate: cheap reads, minus what writes cost more. Below 0 if writes were wasted. */
@@ -125,6 +160,19 @@ function unpricedBucket(usage: Usage, { rates }: AppliedRates): string | null {
 
 /** Usages come from replies and files. An invalid count must not become money. */
 function checkCounts(usage: Usage): void {
+  const { uncachedTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = usage;
+  const isValid =
+    isCount(uncachedTokens) &&
+    isCount(cacheReadTokens) &&
+    isCount(outputTokens) &&
+    isCount(usage.reasoningTokens) &&
+    Object.values(cacheWriteTokens).every(isCount) &&
+    isCount(promptTokens(usage)) &&
+    isCount(generatedTokens(usage));
+  if (!isValid) throw wrongCount(usage);
+}
+
+function wrongCount(usage: Usage): StrataError {
   const counts: readonly (readonly [string, unknown])[] = [
     ["uncachedTokens", usage.uncachedTokens],
     ["cacheReadTokens", usage.cacheReadTokens],
@@ -136,11 +184,10 @@ function checkCounts(usage: Usage): void {
     ["prompt as a whole", promptTokens(usage)],
     ["output as a whole", generatedTokens(usage)],
   ];
-  const wrong = counts.find(([, tokens]) => !isCount(tokens));
-  if (wrong === undefined) return;
-  throw new StrataError(
+  const [name, value] = counts.find(([, tokens]) => !isCount(tokens)) ?? [];
+  return new StrataError(
     "input-invalid",
-    `the usage's ${wrong[0]} is ${String(wrong[1])}, which is not a token count`,
+    `the usage's ${name} is ${String(value)}, which is not a token count`,
     "give a whole number from 0",
   );
 }

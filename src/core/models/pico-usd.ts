@@ -91,15 +91,23 @@ export function withMoneyAsText<Value extends object>(
   value: Value,
   leftOut: readonly (keyof Value & string)[] = [],
 ): Value {
-  const isShown = ([name]: readonly [string, unknown]): boolean =>
-    !leftOut.some((each) => each === name);
-  const toJSON = (): object =>
-    Object.fromEntries(
-      Object.entries(value)
-        .filter(isShown)
-        .map(([name, each]: [string, unknown]) => [name, spellMoney(each)]),
-    );
+  const toJSON =
+    leftOut.length === 0
+      ? spellWhole
+      : (): object => spellFields(value, (name) => !leftOut.some((each) => each === name));
   return Object.defineProperty(value, "toJSON", { value: toJSON, enumerable: false });
+}
+
+function spellWhole(this: object): object {
+  return spellFields(this, () => true);
+}
+
+function spellFields(value: object, isShown: (name: string) => boolean): object {
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => isShown(name))
+      .map(([name, each]: [string, unknown]) => [name, spellMoney(each)]),
+  );
 }
 
 function spellMoney(value: unknown): unknown {

@@ -1,6 +1,7 @@
 // What a session learned, as JSON text in the ledger. A restart or another node continues from it.
 import { openCacheState, type CacheState } from "../cache/cache-state.ts";
-import type { Pace } from "../cache/pace.ts";
+import { readEvidence, type Evidence } from "../cache/evidence.ts";
+import { readPace, type Pace } from "../cache/pace.ts";
 import { keepBooks, readBooks } from "../cache/warm-books.ts";
 import { toCompactionState } from "../compaction/plan/compaction-state.ts";
 import { keepLastCall, restoreLastCall, type KeptLastCall } from "../diagnosis/own/last-call.ts";
@@ -108,12 +109,40 @@ function toModelState(kept: KeptModelState, { model, modelName }: Session): Mode
     model: kept.model ?? model.id,
     provider: kept.provider ?? model.provider,
     name: kept.name ?? modelName,
-    cache: { ...openCacheState(), ...kept.cache },
+    cache: { ...openCacheState(), ...kept.cache, evidence: readEvidence(kept.cache.evidence) },
     sizes: readSizes(kept.sizes),
     pace: kept.pace,
     lastVolatile: typeof kept.toldVolatile === "string" ? kept.toldVolatile : null,
     setup: null,
   };
+}
+
+/** The agent of `strata smoke`. What its trials show about a provider holds for every agent. */
+export const trialAgent = "strata smoke";
+
+/** What a session learned about the pace of its agent and the promises of a model's provider. */
+export interface Lesson {
+  readonly pace: Pace;
+  readonly evidence: Evidence;
+}
+
+/** The lesson in a stored state, for a session that starts. Null if there is none for the model, or the state is damaged. */
+export function lessonIn(text: JsonText, { model, provider }: ModelName): Lesson | null {
+  const state = parsedOrNull(text);
+  if (!isKept(state)) return null;
+  const found = [state, ...(state.others ?? [])].find(
+    (each) => each.model === model && each.provider === provider,
+  );
+  const pace = readPace(found?.pace);
+  return pace === null ? null : { pace, evidence: readEvidence(found?.cache.evidence) };
+}
+
+function parsedOrNull(text: JsonText): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function isKept(value: unknown): value is KeptState {

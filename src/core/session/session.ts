@@ -178,12 +178,14 @@ export interface SessionSetup {
   readonly skills?: readonly SessionSkill[];
   readonly counter: TextCounter;
   readonly pace?: PaceKind;
+  /** The paces of the agent's earlier sessions with this model. */
+  readonly earlierPaces?: readonly Pace[];
   readonly staysWith?: StaysWith;
   readonly options: CallOptions;
   /** A conversation to continue, from any model. */
   readonly messages?: readonly Message[];
   /** What other sessions learned about this provider and model: cached prefixes, refuted promises. */
-  readonly learned?: Pick<CacheState, "entries" | "evidence">;
+  readonly learned?: Partial<Pick<CacheState, "entries" | "evidence">>;
 }
 
 export interface SessionSkill {

@@ -2,7 +2,7 @@
 import type { CachePlan } from "../cache/cache-plan.ts";
 import type { EventBody } from "../events/event.ts";
 import { toUsd } from "../events/payload-spelling.ts";
-import { findCost } from "../models/cost.ts";
+import { findTotal } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { formatUsdRounded } from "../models/pico-usd.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
@@ -57,7 +57,7 @@ export function worstCost({ model, plan, outputTokensMax, nowMs }: CallToPay): b
     outputTokens: outputTokensMax,
     reasoningTokens: 0,
   };
-  return findCost(usage, model, { at: nowMs }).cost?.totalPicoUsd ?? null;
+  return findTotal(usage, model, { at: nowMs });
 }
 
 /** The first cap that the call may pass; null for none. Without a price no cap can be kept. */

@@ -42,7 +42,7 @@ export const nothingLearned: Pick<Session, Learned> = {
 /** Builds T0 to T2. They stay the same until a compaction. */
 export function toSession(setup: SessionSetup & { readonly id: string }): Session {
   const { model, protocol, policy, context, options } = setup;
-  const pace = openPace(setup.pace ?? "human");
+  const pace = openPace(setup.pace ?? "human", setup.earlierPaces);
   const counter = createTokenCounter(setup.counter, model.tokenizer);
   const { foundation, ...made } = makeFoundation(setup, counter, pace);
   const earlier = replayable(setup.messages ?? [], model);

@@ -3,13 +3,23 @@
 /** Multiplies estimates. Stored raw counts never change. */
 export interface Calibration {
   readonly factor: number;
+  /** The factor without the recent replies: 1, or what a refusal taught. */
+  readonly base: number;
+  /** Bill over estimate of the last replies, as natural logarithms. */
+  readonly recent: readonly number[];
   /** Replies it learned from. */
   readonly learned: number;
   /** Replies it ignored: too small to judge, or outliers. */
   readonly ignored: number;
 }
 
-export const uncalibrated: Calibration = { factor: 1, learned: 0, ignored: 0 };
+export const uncalibrated: Calibration = {
+  factor: 1,
+  base: 1,
+  recent: [],
+  learned: 0,
+  ignored: 0,
+};
 
 /** One reply, compared afterwards. Both numbers leave out what was known exactly before. */
 export interface Observation {
@@ -21,38 +31,72 @@ export interface Observation {
 /** Below this, envelopes and rounding outweigh what the factor could explain. */
 const estimatedTokensMin = 100;
 /** A larger error (as a natural logarithm) has another cause: an agent's hidden text. */
-const outlierLog = 0.4;
-/** No single reply moves the factor by more than 5 %. */
-const stepLogMax = 0.05;
+const outlierLog = 0.7;
 /** The factor stays between two thirds and one and a half. */
 const factorLogMax = 0.4;
-const gain = 0.1;
-/** An estimate of this size counts half as much as a very large one. */
-const halfWeightTokens = 500;
-/** Too low costs a failed call, too high only some room. So a low estimate weighs half as much again. */
-const lowWeight = 1.2;
-const highWeight = 0.8;
+const recentMax = 24;
+/** Fewer replies agree by chance. */
+const recentMin = 3;
+/**
+ * A median is believed as far as it stands out from its own uncertainty: one within it leaves the factor at its base.
+ * Before replies show their own spread, it counts as this much, with the weight of a few replies.
+ */
+const doubt = 4;
+const usualSpread = 0.1;
+const usualReplies = 4;
 
-/** Moves the factor a little towards the bill. */
+/** Takes one more reply into account. */
 export function learn(calibration: Calibration, observation: Observation): Calibration {
   const { estimatedTokens, billedTokens } = observation;
   const ignored = { ...calibration, ignored: calibration.ignored + 1 };
   if (estimatedTokens < estimatedTokensMin || billedTokens <= 0) return ignored;
-  const current = Math.log(calibration.factor);
-  const miss = Math.log(billedTokens / estimatedTokens) - current;
+  const miss = Math.log(billedTokens / estimatedTokens);
   if (Math.abs(miss) > outlierLog) return ignored;
-  const size = estimatedTokens / (estimatedTokens + halfWeightTokens);
-  const step = gain * size * miss * (miss > 0 ? lowWeight : highWeight);
-  const moved = current + clamp(step, stepLogMax);
+  const recent = [...calibration.recent.slice(1 - recentMax), rounded(miss)];
   return {
-    factor: Math.exp(clamp(moved, factorLogMax)),
+    ...calibration,
+    factor: factorOf(calibration.base, recent),
+    recent,
     learned: calibration.learned + 1,
-    ignored: calibration.ignored,
   };
+}
+
+/** Starts again from a factor that has another source than bills. */
+export function startFrom(calibration: Calibration, factor: number): Calibration {
+  return { ...calibration, factor, base: factor, recent: [] };
 }
 
 export function calibrate(estimatedTokens: number, calibration: Calibration): number {
   return Math.round(estimatedTokens * calibration.factor);
+}
+
+/** Medians, because hidden text only ever adds, and a mean would follow it. */
+function factorOf(base: number, recent: readonly number[]): number {
+  const replies = recent.length;
+  if (replies < recentMin) return base;
+  const start = Math.log(base);
+  const middle = medianOf(recent);
+  const spread = medianOf(recent.map((miss) => Math.abs(miss - middle))) * deviationOfMedian;
+  const variance =
+    (replies * spread ** 2 + usualReplies * usualSpread ** 2) / (replies + usualReplies);
+  const shift = middle - start;
+  const believed = shift === 0 ? 0 : shift ** 2 / (shift ** 2 + (doubt * variance) / replies);
+  return Math.exp(clamp(start + believed * shift, factorLogMax));
+}
+
+/** The standard deviation that belongs to a median distance of 1. */
+const deviationOfMedian = 1.48;
+
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  const half = sorted.length >> 1;
+  const upper = sorted[half] ?? 0;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[half - 1] ?? upper)) / 2;
+}
+
+/** They are stored with each session. */
+function rounded(miss: number): number {
+  return Math.round(miss * 10_000) / 10_000;
 }
 
 function clamp(value: number, limit: number): number {

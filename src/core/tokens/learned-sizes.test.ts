@@ -72,14 +72,30 @@ test("a limit above the known one changes nothing", () => {
 });
 
 test("two sessions share the lower limit and the factor of the one that saw more replies", () => {
-  const calibration = { factor: 1.2, learned: 9, ignored: 0 };
+  const calibration = { ...noSizes.calibration, factor: 1.2, learned: 9 };
   const one = { ...noSizes, promptTokensMax: 100_000 };
   const other = { calibration, overflows: 1, promptTokensMax: 200_000 };
   expect(joinSizes(one, other)).toEqual({ calibration, overflows: 1, promptTokensMax: 100_000 });
 });
 
+test("a session stored before there was a base goes on from its factor", () => {
+  const stored = {
+    calibration: { factor: 1.1, learned: 40, ignored: 2 },
+    overflows: 1,
+    promptTokensMax: null,
+  };
+  const sizes = readSizes(stored);
+  expect(sizes).toEqual({
+    ...stored,
+    calibration: { ...stored.calibration, base: 1.1, recent: [] },
+  });
+  const bill = { estimatedTokens: 5_000, billedTokens: 5_500 };
+  expect(learnFromBill(sizes, bill).calibration).toMatchObject({ factor: 1.1, learned: 41 });
+});
+
 test("stored sizes come back; anything else is nothing learned", () => {
-  const sizes = learnFromOverflow(noSizes, { ...refusal, promptTokensMax: 128_000 });
+  const billed = learnFromBill(noSizes, { estimatedTokens: 5_000, billedTokens: 6_000 });
+  const sizes = learnFromOverflow(billed, { ...refusal, promptTokensMax: 128_000 });
   expect(readSizes(JSON.parse(JSON.stringify(sizes)))).toEqual(sizes);
   for (const odd of [null, 7, {}, { calibration: { factor: 0 } }, { calibration: { factor: "1" } }])
     expect(readSizes(odd)).toEqual(noSizes);

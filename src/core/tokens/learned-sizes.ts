@@ -4,6 +4,7 @@ import type { ModelFacts } from "../models/model-facts.ts";
 import {
   calibrate,
   learn,
+  startFrom,
   uncalibrated,
   type Calibration,
   type Observation,
@@ -52,8 +53,9 @@ export function learnFromOverflow(sizes: LearnedSizes, overflow: Overflow): Lear
   const isPlausible = named >= Math.max(promptTokensLeast, overflow.acceptedTokens);
   const promptTokensMax = isPlausible ? named : null;
   const { calibration } = sizes;
+  const factor = factorAfter(calibration, overflow, promptTokensMax);
   return {
-    calibration: { ...calibration, factor: factorAfter(calibration, overflow, promptTokensMax) },
+    calibration: factor === calibration.factor ? calibration : startFrom(calibration, factor),
     overflows: sizes.overflows + 1,
     promptTokensMax: lower(sizes.promptTokensMax, promptTokensMax),
   };
@@ -103,17 +105,24 @@ export function joinSizes(one: LearnedSizes, other: LearnedSizes): LearnedSizes 
 export function readSizes(value: unknown): LearnedSizes {
   if (!isObject(value) || !isObject(value["calibration"])) return noSizes;
   const { overflows, promptTokensMax } = value;
-  const { factor, learned, ignored } = value["calibration"];
-  if (typeof factor !== "number" || !(factor >= 0.5 && factor <= 2)) return noSizes;
+  const { factor, base, recent, learned, ignored } = value["calibration"];
+  if (!isFactor(factor)) return noSizes;
   return {
     calibration: {
       factor,
+      // Sessions stored before there was a base go on from their factor.
+      base: isFactor(base) ? base : factor,
+      recent: Array.isArray(recent) ? recent.filter((miss) => Number.isFinite(miss)) : [],
       learned: isCount(learned) ? learned : 0,
       ignored: isCount(ignored) ? ignored : 0,
     },
     overflows: isCount(overflows) ? overflows : 0,
     promptTokensMax: isCount(promptTokensMax) && promptTokensMax > 0 ? promptTokensMax : null,
   };
+}
+
+function isFactor(value: unknown): value is number {
+  return typeof value === "number" && value >= 0.5 && value <= 2;
 }
 
 function lower(one: number | null, other: number | null): number | null {

@@ -5,16 +5,32 @@ import { addRawCounts, countMessage, countText, noRawCount } from "./raw-count.t
 
 const counter = await loadO200k();
 
-test("text counts its tokens and its capitals", () => {
-  expect(countText("Hello, World!", counter)).toEqual({
+test("text counts its tokens and what it is made of", () => {
+  expect(countText("Hello, World!\n\nIDs 12 and 345.", counter)).toEqual({
     ...noRawCount,
-    textTokens: 4,
-    capitals: 2,
+    textTokens: 11,
+    smallLetters: 12,
+    capitalRuns: 3,
+    digits: 5,
+    digitRuns: 2,
+    markRuns: 3,
+    lineBreakRuns: 1,
   });
 });
 
-test("lines numbered by a file viewer are counted apart", () => {
-  expect(countText("     1→a\n     2→b\n →c", counter).numberedLines).toBe(2);
+test("other scripts, symbols and emoji are counted apart", () => {
+  expect(countText("配置 é ✓ 😀", counter)).toEqual({
+    ...noRawCount,
+    textTokens: 4,
+    ideographs: 2,
+    otherLetters: 1,
+    symbols: 1,
+    surrogates: 2,
+  });
+});
+
+test("the arrows of a file viewer are no symbols", () => {
+  expect(countText("     1→a\n     2→b\n →c", counter)).toMatchObject({ symbols: 1, digits: 2 });
 });
 
 test("a tool use counts its input both as JSON and as the model reads it", () => {
@@ -30,6 +46,9 @@ test("a tool use counts its input both as JSON and as the model reads it", () =>
     inputJsonTokens: 24,
     toolArguments: 2,
     toolUses: 1,
+    smallLetters: 20,
+    markRuns: 6,
+    lineBreakRuns: 5,
     replies: 1,
   });
 });
@@ -47,7 +66,9 @@ test("a tool result counts what is inside it", () => {
   expect(countMessage(say("user", result), counter)).toEqual({
     ...noRawCount,
     textTokens: 4,
-    capitals: 1,
+    smallLetters: 9,
+    capitalRuns: 1,
+    markRuns: 2,
     toolResults: 1,
     imagesOfUnknownSize: 1,
   });
@@ -82,7 +103,7 @@ test("documents, compactions and unknown blocks are counted too", () => {
     ),
     counter,
   );
-  expect(count).toEqual({ ...noRawCount, textTokens: 4, documents: 1 });
+  expect(count).toEqual({ ...noRawCount, textTokens: 4, smallLetters: 20, documents: 1 });
 });
 
 test("an image whose bytes we have counts its pixels", () => {

@@ -1,6 +1,7 @@
 // Estimating, calibration, budgets. A raw count is what we see in a message, before any model's factor.
 // It is stored and never rewritten.
 import type { Block, DocumentBlock, ImageBlock, JsonText, Message } from "../message/message.ts";
+import { characterKind, kindOf } from "./character-kind.ts";
 import { imageSize } from "./image-size.ts";
 import type { TextCounter } from "./o200k/counter.ts";
 import { isObject } from "../message/fields.ts";
@@ -17,10 +18,25 @@ export const rawFeatures = [
   "toolArguments",
   "toolUses",
   "toolResults",
-  /** A to Z, in everything above. Claude's vocabulary joins fewer of them than o200k does. */
-  "capitals",
-  /** Arrows after a line number, as file viewers print them: several o200k tokens, fewer for Claude. */
-  "numberedLines",
+  /**
+   * What the texts above are made of. Prose, code, JSON, tables and base64 differ in these, and another vocabulary
+   * than o200k joins their parts differently. A run is one or more characters of the kind in a row.
+   */
+  "smallLetters",
+  "capitalRuns",
+  "digits",
+  "digitRuns",
+  /** ASCII punctuation. */
+  "markRuns",
+  "lineBreakRuns",
+  /** Chinese, Japanese, Korean. */
+  "ideographs",
+  /** Letters with accents and of other scripts. */
+  "otherLetters",
+  /** Signs, arrows, boxes. */
+  "symbols",
+  /** Halves of characters beyond 16 bits, such as emoji. */
+  "surrogates",
   "thinkingBlocks",
   /** Characters of thinking signatures and redacted thinking. The cost of replaying thinking follows these. */
   "signatureCharacters",
@@ -42,8 +58,16 @@ export const noRawCount: RawCount = {
   toolArguments: 0,
   toolUses: 0,
   toolResults: 0,
-  capitals: 0,
-  numberedLines: 0,
+  smallLetters: 0,
+  capitalRuns: 0,
+  digits: 0,
+  digitRuns: 0,
+  markRuns: 0,
+  lineBreakRuns: 0,
+  ideographs: 0,
+  otherLetters: 0,
+  symbols: 0,
+  surrogates: 0,
   thinkingBlocks: 0,
   signatureCharacters: 0,
   imagePixels: 0,
@@ -124,13 +148,50 @@ function addText(count: Growing, text: string, counter: TextCounter): void {
 
 function addCharacters(count: Growing, text: string): void {
   let before = 0;
+  let smallLetters = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code >= 0x41 && code <= 0x5a) count.capitals += 1;
-    else if (code === 0x2192 && before >= 0x30 && before <= 0x39) count.numberedLines += 1;
-    before = code;
+    const kind = kindOf(code);
+    // By far the most frequent.
+    if (kind === characterKind.smallLetter) smallLetters += 1;
+    else addCharacter(count, code, kind, before);
+    before = kind;
+  }
+  count.smallLetters += smallLetters;
+}
+
+function addCharacter(count: Growing, code: number, kind: number, before: number): void {
+  switch (kind) {
+    case characterKind.capital:
+      if (kind !== before) count.capitalRuns += 1;
+      return;
+    case characterKind.digit:
+      count.digits += 1;
+      if (kind !== before) count.digitRuns += 1;
+      return;
+    case characterKind.mark:
+      if (kind !== before) count.markRuns += 1;
+      return;
+    case characterKind.lineBreak:
+      if (kind !== before) count.lineBreakRuns += 1;
+      return;
+    case characterKind.ideograph:
+      count.ideographs += 1;
+      return;
+    case characterKind.otherLetter:
+      count.otherLetters += 1;
+      return;
+    case characterKind.symbol:
+      // File viewers print an arrow after each line's number. It is part of that line's end, not a symbol.
+      if (code !== arrow || before !== characterKind.digit) count.symbols += 1;
+      return;
+    case characterKind.surrogate:
+      count.surrogates += 1;
+      return;
   }
 }
+
+const arrow = 0x2192;
 
 function addImage(count: Growing, block: ImageBlock): void {
   const size = block.source.kind === "base64" ? imageSize(block.source.data) : undefined;

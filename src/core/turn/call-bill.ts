@@ -1,6 +1,6 @@
 // The cost of a call and of its earlier attempts: the sum of the known costs, and a note if some are unknown.
 import type { CallEntry, ReplyNote } from "../ledger/call-entry.ts";
-import { findCost } from "../models/cost.ts";
+import { findTotal } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { Reply, ReportedUsage } from "../wire/reply.ts";
 import { describeUnpriced, type Spent } from "../session/summary-bill.ts";
@@ -40,7 +40,7 @@ export function billReplies(
 /** What the provider charges where it says so, else by our prices; null if neither is known. */
 function costOfReply(usage: ReportedUsage, model: ModelFacts, at: number): bigint | null {
   if (!usage.isReported) return null;
-  return usage.costPicoUsd ?? findCost(usage.usage, model, { at }).cost?.totalPicoUsd ?? null;
+  return usage.costPicoUsd ?? findTotal(usage.usage, model, { at });
 }
 
 function describeUnknown(count: number): ReplyNote {

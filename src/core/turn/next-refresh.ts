@@ -22,7 +22,8 @@ export interface NoRefresh {
 }
 
 export function nextRefresh(session: Session, nowMs: number): NextRefresh | NoRefresh {
-  const { lastCall, model, pace, cache, warm, compactionState } = session;
+  const { lastCall, model, pace, cache, warm, compactionState, policy } = session;
+  const { kind: markers } = policy.markers;
   const sent = lastCall?.sent ?? null;
   const callMs = lastCallMs(warm, cache.lastStartMs);
   if (sent === null || callMs === null) return none("the session has made no call yet");
@@ -35,7 +36,7 @@ export function nextRefresh(session: Session, nowMs: number): NextRefresh | NoRe
   const kept = findKeptPrefix(cache, assembly.blocks, nowMs);
   if (kept === null) return none("the provider keeps nothing of the last prompt");
   const lifetimes = plan.markers.map(({ lifetime }) => lifetime);
-  const decision = decideRefresh({ model, pace, kept, lifetimes, callMs, books: warm });
+  const decision = decideRefresh({ model, pace, kept, lifetimes, callMs, books: warm, markers });
   if (decision === null) return none(`${model.id} has no price`);
   return { decision, kept, assembly, plan, options };
 }

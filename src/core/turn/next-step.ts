@@ -13,6 +13,7 @@ import {
   recordedCall,
   type CallAtHand,
   type CallMoment,
+  type CallToRecord,
   type Turn,
   endingOf,
   isOverflow,
@@ -37,7 +38,7 @@ export function nextStep(turn: Turn): Step {
     case "settle prompt":
       return send(turn, at.call);
     case "send":
-      return { do: "record reply", entry: at.sent.entry, more: at.sent.more };
+      return recordReply(turn, at.sent);
     case "record reply":
       return afterReply(turn, at.call);
     case "end":
@@ -101,6 +102,17 @@ function send(turn: Turn, { prepared }: CallAtHand): Step {
   return { do: "send", prepared, number: callCountOf(turn) + 1 };
 }
 
+/** Where nothing can follow a reply, the turn is closed together with it. */
+function recordReply(turn: Turn, { entry, more }: CallToRecord): Step {
+  const isDone = entry.status === "complete" && endingOfReply(entry) === "done";
+  const ends = isDone && !sendsSteered(turn, entry.number);
+  return { do: "record reply", entry, more, ends };
+}
+
+function endingOfReply(entry: CallEntry): TurnEnding | null {
+  return endingOf(entry.stopReason, toolUsesIn(entry));
+}
+
 function afterReply(turn: Turn, call: CallAtHand | null): Step {
   const last = lastCall(turn);
   if (isOverflow(last) && mayRetry(turn)) {
@@ -111,7 +123,7 @@ function afterReply(turn: Turn, call: CallAtHand | null): Step {
     return fallBack(turn, last) ?? close(endingOfFailed(last));
   }
   const uses = toolUsesIn(last);
-  const ending = endingOf(last.stopReason, uses);
+  const ending = endingOfReply(last);
   if (ending !== null && !(ending === "done" && hasCallForSteered(turn))) return close(ending);
   return uses.length > 0 ? { do: "run tools", uses } : begin(turn);
 }
@@ -140,7 +152,11 @@ function fallBack(turn: Turn, { failure }: CallEntry): Step | null {
 
 /** Whether messages that came in meanwhile are sent with one more call of this turn. */
 export function hasCallForSteered(turn: Turn): boolean {
-  return turn.steered.length > 0 && callCountOf(turn) < turn.limits.callsMax;
+  return sendsSteered(turn, callCountOf(turn));
+}
+
+function sendsSteered({ steered, limits }: Turn, callCount: number): boolean {
+  return steered.length > 0 && callCount < limits.callsMax;
 }
 
 export function isAfterOverflow(turn: Turn): boolean {

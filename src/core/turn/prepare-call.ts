@@ -2,7 +2,9 @@
 import { assemble, type AssembleParts, type Assembly } from "../assembly/assemble.ts";
 import { countsAs } from "../cache/cache-state.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
+import { paceAt, type Pace } from "../cache/pace.ts";
 import { planCache, type PlanQuestion } from "../cache/plan-cache.ts";
+import { lastCallMs } from "../cache/warm-books.ts";
 import type { Message } from "../message/message.ts";
 import type { Session } from "../session/session.ts";
 import { estimatePrompt } from "../tokens/learned-sizes.ts";
@@ -39,12 +41,15 @@ export function toAssemble(
   return { thread, ...parts, layout: policy.layout, can: model.capabilities };
 }
 
-export function toPlan(
-  { model, policy, cache, pace }: Session,
-  { blocks }: Assembly,
-  nowMs: number,
-): PlanQuestion {
+export function toPlan(session: Session, { blocks }: Assembly, nowMs: number): PlanQuestion {
+  const { model, policy, cache } = session;
+  const pace = paceOf(session, nowMs);
   return { blocks, rules: model, markers: policy.markers, state: cache, pace, now: nowMs };
+}
+
+/** With the time since the last call of a turn; refreshes of the cache in between say nothing about the agent. */
+export function paceOf({ pace, warm, cache }: Session, nowMs: number): Pace {
+  return paceAt(pace, lastCallMs(warm, cache.lastStartMs), nowMs);
 }
 
 /** What the last bill covers is exact. The rest is an estimate, corrected by what earlier bills taught. */

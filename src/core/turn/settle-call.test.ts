@@ -11,6 +11,7 @@ import type { Reply } from "../wire/reply.ts";
 import type { Attempt } from "../../edge/providers/run-attempts.ts";
 import { openSession } from "../../engine/session/open-session.ts";
 import type { Session } from "../session/session.ts";
+import { toAssemble, toPlan } from "./prepare-call.ts";
 import { settleCall, type FinishedCall, type SettledCall } from "./settle-call.ts";
 
 const startMs = 1_800_000_000_000;
@@ -156,6 +157,14 @@ describe("a settled call", () => {
     expect(first.pace.gaps).toEqual([0, 0, 0, 0, 0, 0]);
     const second = settle({ outcome: reply(), attempts: [] }, first).session;
     expect(second.pace.gaps).toEqual([1, 0, 0, 0, 0, 0]);
+  });
+
+  test("after a pause is planned with that pause in mind", () => {
+    const first = settle({ outcome: reply(), attempts: [] }).session;
+    const assembly = assemble(toAssemble(first, { current: [], volatile: null }));
+    const { pace } = toPlan(first, assembly, startMs + 20 * 60_000);
+    expect(pace.lastWasPause).toBe(true);
+    expect(pace.gaps).toEqual([0, 1, 0, 0, 0, 0]);
   });
 
   test("that failed gives back the session it was made from, with one call more", () => {

@@ -7,8 +7,7 @@ import type { CachePlan } from "../cache/cache-plan.ts";
 import type { CacheState } from "../cache/cache-state.ts";
 import { learnFromReply, type ReplyLesson } from "../cache/learn-from-reply.ts";
 import { tierSizesOf } from "../cache/tier-usage.ts";
-import { learnPace } from "../cache/pace.ts";
-import { bookCall, lastCallMs } from "../cache/warm-books.ts";
+import { bookCall } from "../cache/warm-books.ts";
 import { afterCall, afterTurn, type CompactionState } from "../compaction/plan/compaction-state.ts";
 import type { OwnExplanation } from "../diagnosis/own/explain-own-call.ts";
 import type { LastCall } from "../diagnosis/own/last-call.ts";
@@ -27,6 +26,7 @@ import {
   type Miss,
   type SentBesides,
 } from "./diagnose-call.ts";
+import { paceOf } from "./prepare-call.ts";
 import { noteRefused, withPlausibleUsage } from "./plausible-usage.ts";
 import { billReplies, type CallBill } from "./call-bill.ts";
 import { toStateText } from "../session/session-state.ts";
@@ -121,7 +121,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     lastVolatile: lastVolatileAfter(session, call),
     lastCall,
     warm: bookCall(warm, { usage: outcome.usage.usage, costPicoUsd, startMs }, model),
-    pace: paceAfter(session, startMs),
+    pace: paceOf(session, startMs),
   };
   const more = {
     tokens: messageTokens(grown, session.thread.messages.length),
@@ -129,12 +129,6 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     stateJson: toStateText(next, call.turnId),
   };
   return { session: next, entry, more, miss };
-}
-
-/** Learns from the time since the last call of a turn; refreshes of the cache in between say nothing about the agent. */
-function paceAfter({ pace, warm, cache }: Session, startMs: number): Session["pace"] {
-  const lastMs = lastCallMs(warm, cache.lastStartMs);
-  return lastMs === null ? pace : learnPace(pace, startMs - lastMs);
 }
 
 function notesOn({ usage, transformations }: Reply): CallEntry["notes"] {

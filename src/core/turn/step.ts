@@ -50,7 +50,13 @@ export type Step =
     }
   /** Encodes, sends and decodes. `number` counts from 1 within the turn. */
   | { readonly do: "send"; readonly prepared: PreparedCall; readonly number: number }
-  | { readonly do: "record reply"; readonly entry: CallEntry; readonly more: WithCall }
+  /** `ends`: the turn is done with it, and closed in the same transaction. */
+  | {
+      readonly do: "record reply";
+      readonly entry: CallEntry;
+      readonly more: WithCall;
+      readonly ends: boolean;
+    }
   | { readonly do: "run tools"; readonly uses: readonly ToolUseBlock[] }
   /** Goes on with another model, because the provider of the last call failed for good. */
   | {

@@ -3,7 +3,7 @@ import type { CallEntry } from "../ledger/call-entry.ts";
 import type { ToolCallRecord } from "../ledger/turn-record.ts";
 import type { JsonText, Message, ToolResultBlock } from "../message/message.ts";
 import { noUsage, totalUsage, type Usage } from "../message/usage.ts";
-import { findCost, savedTokens, savingsOverNoCache } from "../models/cost.ts";
+import { savedTokens, findSavings } from "../models/cost.ts";
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { Session } from "../session/session.ts";
 import { isRetryable } from "../wire/failure.ts";
@@ -127,10 +127,10 @@ function savedBy(calls: readonly CallEntry[], model: Session["model"]): TurnSavi
     usage === null || name !== model.id ? [] : [{ usage, at }],
   );
   const tokens = own.reduce((sum, { usage }) => sum + savedTokens(usage, model.cache), 0);
-  const isPriced = own.every(({ usage, at }) => findCost(usage, model, { at }).cost !== null);
-  const picoUsd = isPriced
-    ? own.reduce((sum, { usage, at }) => sum + savingsOverNoCache(usage, model, { at }), 0n)
-    : null;
+  const picoUsd = own.reduce<bigint | null>((sum, { usage, at }) => {
+    const saved = findSavings(usage, model, { at });
+    return sum === null || saved === null ? null : sum + saved;
+  }, 0n);
   return withMoneyAsText({ tokens, picoUsd });
 }
 

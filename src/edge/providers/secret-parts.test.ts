@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cpuMsOf } from "../../../harness/measure.ts";
 import { createRedact } from "./redact.ts";
 
 const key = ["sk", "ant", "api03-kQ9vT2mZ7pLw4RbN8cXs1YhJ6dFgA3uE/=+"].join("-");
@@ -51,9 +52,10 @@ test.each([
 });
 
 test("a megabyte of what nearly is a key takes no time", () => {
-  const start = performance.now();
   const long = `${key.slice(0, 11)} `.repeat(100_000);
-  expect(redact(long)).toBe(long);
-  expect(redact(key.repeat(20_000))).toBe("[redacted]");
-  expect(performance.now() - start).toBeLessThan(5000);
+  const cpuMs = cpuMsOf(() => {
+    expect(redact(long)).toBe(long);
+    expect(redact(key.repeat(20_000))).toBe("[redacted]");
+  });
+  expect(cpuMs).toBeLessThan(5000);
 });

@@ -156,15 +156,20 @@ describe("a stream", () => {
     ["resets the connection", "resetAndDestroy"],
     ["closes it", "destroy"],
   ] as const)("that a server %s in the middle of gives what came", async (_name, how) => {
+    const read = Promise.withResolvers<void>();
     const server = await openHttp((_request, response) => {
-      sendEvents(response, textEvent("half a "), 'data: {"text":"rep');
-      setTimeout(() => response.socket?.[how](), 5);
+      sendEvents(response, `${textEvent("half a ")}data: {"text":"rep`);
+      // A reset also takes away what the client has not read yet.
+      void read.promise.then(() => response.socket?.[how]());
     });
     const parts: StreamPart[] = [];
     const sent = await openProvider(server.url).send({
       request: toyRequest(),
       stream: true,
-      onPart: (part) => parts.push(part),
+      onPart: (part) => {
+        parts.push(part);
+        read.resolve();
+      },
     });
     expect(sent.outcome).toMatchObject({
       kind: "reply",
@@ -213,13 +218,15 @@ describe("a stream", () => {
   });
 
   test("that is over stays over when the connection breaks behind it", async () => {
+    const read = Promise.withResolvers<void>();
     const server = await openHttp((_request, response) => {
-      sendEvents(response, textEvent("all"), endEvent);
-      setTimeout(() => response.socket?.resetAndDestroy(), 5);
+      sendEvents(response, textEvent("all") + endEvent);
+      void read.promise.then(() => response.socket?.resetAndDestroy());
     });
     const { outcome } = await openProvider(server.url, once).send({
       request: toyRequest(),
       stream: true,
+      onPart: () => read.resolve(),
     });
     expect(outcome).toMatchObject({ kind: "reply", status: "complete" });
     expect(outcome).not.toHaveProperty("failure");

@@ -359,8 +359,13 @@ describe("cancelling", () => {
     expect(waited.calls).toHaveLength(1);
 
     world.simulator.fault({ kind: "slow first byte", delayMs: 60_000 });
-    const signal = AbortSignal.timeout(50);
-    const left = await summarise(world.session, requestOf(world), { ...world.deps, signal });
+    const leaving = new AbortController();
+    const sent = world.simulator.calls().length;
+    const { signal } = leaving;
+    const running = summarise(world.session, requestOf(world), { ...world.deps, signal });
+    while (world.simulator.calls().length === sent) await new Promise(setImmediate);
+    leaving.abort();
+    const left = await running;
     expect(left).toMatchObject({ kind: "failed", why: "cancelled" });
     expect(left.calls).toHaveLength(1);
   });
@@ -415,13 +420,8 @@ describe("a model of its own for summaries", () => {
     const { start, summary, end } = notesMarkers;
     const text = [start, summary, "## Task\n- Keep TX-9 alive.", end].join("\n");
     const message = { role: "user", content: [{ type: "text", text }] } as const;
-    const lead = {
-      turnId: "fold",
-      index: 0,
-      message,
-      tokens: 10,
-      compactionPart: "notes",
-    } as const;
+    const place = { turnId: "fold", index: 0, compactionPart: "notes" } as const;
+    const lead = { ...place, message, tokens: 10 };
     const request = requestOf(world, {
       hasEarlierNotes: true,
       history: [lead, ...historyOf(world.session)],

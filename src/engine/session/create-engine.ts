@@ -16,7 +16,7 @@ import {
   spell,
 } from "./engine-config.ts";
 import type { OpenedSession, Unfinished } from "./live-session.ts";
-import { loadSession, openSession } from "./open-session.ts";
+import { loadSession, openSession, readLessons } from "./open-session.ts";
 import type { SessionOrigin } from "../../core/session/session.ts";
 import type { EngineContext, EngineDeps } from "./engine-deps.ts";
 import { findModelSetup } from "./recorded-setup.ts";
@@ -189,6 +189,13 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
   const reached = await deps.reach(model);
   const policy = policyOf(config);
   const owner = { sessionId: id, agent, role, layout: policy.layout };
+  const lessons = await readLessons(deps.ledger, {
+    agent,
+    role,
+    model: model.id,
+    provider: model.provider,
+    areSubAgents: origin !== undefined,
+  });
   return inWorld(deps, owner, async (world) => {
     const session = openSession({
       ...(await foundationOf(world, asked)),
@@ -200,6 +207,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
       policy,
       counter: deps.counter,
       options: optionsOf(config, model),
+      ...lessons,
       ...(config.pace === undefined ? {} : { pace: config.pace }),
       ...(workspacePath === undefined ? {} : { workspacePath }),
       ...(messages === undefined ? {} : { messages }),

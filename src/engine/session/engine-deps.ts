@@ -46,7 +46,7 @@ export interface EngineDeps extends Naming {
 
 export interface EngineContext {
   readonly deps: EngineDeps;
-  /** What its sessions learned about the sizes of each model, by the model's name. */
+  /** What its sessions learned about sizes: limits by the model's name, all else by model and agent. */
   readonly sizes?: Map<string, LearnedSizes>;
   readonly readConfig: () => Promise<EngineConfig>;
 }

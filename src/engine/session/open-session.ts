@@ -1,6 +1,9 @@
 // Opens a session: a new one from values, or one as the ledger has it.
 import { randomUUID } from "node:crypto";
+import { inheritEvidence } from "../../core/cache/evidence.ts";
+import type { Ledger, SessionsOf } from "../../core/ledger/ledger.ts";
 import type { Session, SessionSetup } from "../../core/session/session.ts";
+import { lessonIn } from "../../core/session/session-state.ts";
 import { toSession } from "../../core/session/to-session.ts";
 import { findRecorded, optionsOf, policyOf } from "./engine-config.ts";
 import type { EngineContext } from "./engine-deps.ts";
@@ -11,6 +14,22 @@ import { resumeSession } from "./stored-session.ts";
 /** A new session, with a random id by default. It is recorded with its first turn. */
 export function openSession(setup: SessionSetup): Session {
   return toSession({ ...setup, id: setup.id ?? randomUUID() });
+}
+
+/** How many earlier sessions teach a new one. Agents change, and reading takes time. */
+const teachersMax = 8;
+
+/** What the agent's earlier sessions with a model learned, in this process or another. Read once, when a session opens. */
+export async function readLessons(
+  ledger: Ledger,
+  of: Omit<SessionsOf, "limit">,
+): Promise<Pick<SessionSetup, "earlierPaces" | "learned">> {
+  const states = await ledger.readLatestStates({ ...of, limit: teachersMax });
+  const lessons = states.flatMap((state) => lessonIn(state, of) ?? []);
+  return {
+    earlierPaces: lessons.map(({ pace }) => pace),
+    learned: { evidence: inheritEvidence(lessons.map(({ evidence }) => evidence)) },
+  };
 }
 
 export interface LoadedSession extends ReachedSession {

@@ -112,11 +112,14 @@ function depsOfHandle(parts: HandleParts): Partial<Deps> {
   return { signal, onPart, onPhase, onMiss, takeSteered, queue };
 }
 
-/** All sessions of an engine learn the sizes of a model together. */
+/** Sessions of one agent learn a model's factor together, because their content is alike; its limit is the same for all. */
 function shareSizes(session: Session, known: EngineContext["sizes"]): Session {
-  const { modelName } = session;
-  const sizes = joinSizes(session.sizes, known?.get(modelName) ?? noSizes);
-  known?.set(modelName, sizes);
+  const { agent, modelName } = session;
+  const ofAgent = `${modelName} ${agent}`;
+  const own = joinSizes(session.sizes, known?.get(ofAgent) ?? noSizes);
+  const sizes = joinSizes(own, known?.get(modelName) ?? noSizes);
+  known?.set(ofAgent, sizes);
+  known?.set(modelName, { ...noSizes, promptTokensMax: sizes.promptTokensMax });
   return { ...session, sizes };
 }
 

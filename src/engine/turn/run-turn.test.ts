@@ -156,6 +156,26 @@ describe("a turn that ends well", () => {
     ]);
   });
 
+  test("of one call is two commits: what it sends, then the reply and its end", async () => {
+    const commits: string[] = [];
+    const counted: Ledger = {
+      ...ledger,
+      openTurn: async (opening) => {
+        const lease = await ledger.openTurn(opening);
+        commits.push(`open ${(await ledger.readMessages("turn-1")).length}`);
+        const append: typeof lease.append = async (entry, more) => {
+          await lease.append(entry, more);
+          const { status, callCount } = (await ledger.findTurn("turn-1")) ?? {};
+          commits.push(`append ${status} ${callCount}`);
+        };
+        return { ...lease, append, close: () => Promise.reject(new Error("a third commit")) };
+      },
+    };
+    const run = await runTurn(open(), turn, { ...worldOf(answers), ledger: counted });
+    expect(commits).toEqual(["open 1", "append completed 1"]);
+    expect(run.session.headTurnId).toBe("turn-1");
+  });
+
   test("tells the model the time after everything that is stored", async () => {
     const world = worldOf(answers);
     await runTurn(open(), turn, world);

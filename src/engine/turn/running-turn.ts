@@ -24,6 +24,8 @@ export interface RunningTurn {
   readonly tools: DispatchContext & { readonly chain: SharedChain };
   /** Text for the next call only. */
   readonly volatile: () => Promise<readonly Section[]>;
+  /** When it ended, where that is recorded with its last reply; null before. */
+  endMs: number | null;
   /** Whether the lease was given back, or is being given back. */
   isReleased: boolean;
 }
@@ -49,6 +51,7 @@ export function toRunning(
     tools,
     emitter: createTurnEmitter(events, tools),
     volatile: () => (typeof volatile === "function" ? volatile() : Promise.resolve(volatile)),
+    endMs: null,
     isReleased: false,
   };
 }
@@ -104,9 +107,11 @@ export async function closeTurn(
 ): Promise<TurnResult> {
   return releaseOnError(running, async () => {
     const { turn, lease } = running;
-    const endMs = now();
+    const endMs = running.endMs ?? now();
     const { session, end } = toClosed(turn, how, endMs);
-    await lease?.close({ ...end, ...permissionsUsed(turn, permissionsOf) });
+    if (running.endMs === null) {
+      await lease?.close({ ...end, ...permissionsUsed(turn, permissionsOf) });
+    }
     emit(running, turnEnded(turn, how, endMs));
     const steered = takeSteered && [...turn.steered, ...takeSteered()];
     // A message of the queue gets a turn of its own.
@@ -116,7 +121,7 @@ export async function closeTurn(
 }
 
 /** What the tools that ran needed; nothing is recorded for a turn without such tools. */
-function permissionsUsed(
+export function permissionsUsed(
   { toolRuns }: Turn,
   permissionsOf: StepDeps["permissionsOf"],
 ): Pick<TurnEnd, "permissionsUsed"> {

@@ -20,7 +20,7 @@ import { answerTools } from "./answer-tools.ts";
 import { runCompaction } from "../compaction/run-compaction.ts";
 import { refuseOverCap } from "../session/spending.ts";
 import type { StepDeps } from "./deps.ts";
-import { emit, type RunningTurn } from "./running-turn.ts";
+import { emit, permissionsUsed, type RunningTurn } from "./running-turn.ts";
 
 /** Reads what the next call needs: settings, the time, and text for this call only. */
 export async function refresh(
@@ -137,6 +137,23 @@ export async function countPrompt(
     ...(signal && { signal }),
   });
   return tokens;
+}
+
+/** Records a reply. The last one ends the turn in the same transaction. */
+export async function recordReply(
+  { entry, more, ends }: StepOf<"record reply">,
+  running: RunningTurn,
+  { now, permissionsOf }: Pick<StepDeps, "now" | "permissionsOf">,
+): Promise<void> {
+  const { lease, turn } = running;
+  if (!ends) {
+    await lease?.append(entry, more);
+    return;
+  }
+  const endMs = now();
+  const end = { status: "completed", endMs, ...permissionsUsed(turn, permissionsOf) } as const;
+  await lease?.append(entry, { ...more, end });
+  running.endMs = endMs;
 }
 
 /** Reports to the counter what a counted prompt was billed. */

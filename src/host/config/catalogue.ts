@@ -3,7 +3,12 @@ import { toCatalogueChanges } from "../../core/config/check-whole.ts";
 import { describeProblem, hasErrors } from "../../core/config/config-problem.ts";
 import type { Environment } from "../../core/config/environment.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
-import { builtInCatalogue, createCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
+import {
+  builtInCatalogue,
+  createCatalogue,
+  type Catalogue,
+  type CatalogueChanges,
+} from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { onlyWritesOf } from "../../core/models/prices.ts";
 import { perSource } from "../../engine/world/per-source.ts";
@@ -57,24 +62,35 @@ function withShortestLifetime(facts: ModelFacts): ModelFacts {
 }
 
 function withConfiguredModels(config: StrataConfig): Catalogue {
-  const changes = toCatalogueChanges(config);
+  return withChanges(toCatalogueChanges(config));
+}
+
+export function withChanges(changes: CatalogueChanges | null): Catalogue {
   return changes === null ? builtInCatalogue : createCatalogue(changes);
 }
 
-/**
- * The configured models at their full prices, so that savings are priced as costs were. A broken configuration is reported
- * to `onProblem`, and then read again without the files of the workspace.
- */
+/** The configured models at their full prices, so that savings are priced as costs were. */
 export async function readConfiguredCatalogue(
   env: Environment,
   onProblem: (problem: string) => void,
 ): Promise<Catalogue> {
+  return withChanges(await readConfiguredChanges(env, onProblem));
+}
+
+/**
+ * What is configured besides the built-in models; null for nothing. A broken configuration is reported to `onProblem`, and
+ * then read again without the files of the workspace.
+ */
+export async function readConfiguredChanges(
+  env: Environment,
+  onProblem: (problem: string) => void,
+): Promise<CatalogueChanges | null> {
   const files = findConfigPlaces({ env });
   const { config, problems } = await loadConfig({ files, env });
-  if (config !== null) return withConfiguredModels(config);
+  if (config !== null) return toCatalogueChanges(config);
   const problem = problems.find((each) => hasErrors([each]));
   const why = problem === undefined ? "" : `: ${describeProblem(problem)}`;
   onProblem(`prices that are configured here are not used${why}`);
   const own = await loadConfig({ files: files.filter(({ isFound }) => !isFound), env });
-  return own.config === null ? builtInCatalogue : withConfiguredModels(own.config);
+  return own.config === null ? null : toCatalogueChanges(own.config);
 }

@@ -32,23 +32,6 @@ export interface Run {
 
 export type CreateReader = (source: Source) => LineReader;
 
-export function createRun(): Run {
-  const sessions = new Map<string, number>();
-  const replies = new Set<string>();
-  return {
-    claimSessionId(id) {
-      const taken = sessions.get(id) ?? 0;
-      sessions.set(id, taken + 1);
-      return taken === 0 ? id : `${id}#${taken + 1}`;
-    },
-    claimReply(id) {
-      const isNew = !replies.has(id);
-      replies.add(id);
-      return isNew;
-    },
-  };
-}
-
 /** The opening of a session, under an id that no other session of the run has; the file's name where it has none. */
 export function openSession(
   { file, run }: Source,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Recorded } from "../recording.ts";
-import { createRun, type Run } from "./line-reader.ts";
+import type { Run } from "./line-reader.ts";
+import { createRun } from "./run.ts";
 import { createClaudeCodeReader } from "./read-claude-code.ts";
 import { excerptsIn, promptsIn, recordingsOf, requestsIn, skippedIn } from "./test-kit.ts";
 
@@ -94,10 +95,10 @@ describe("a Claude Code session", () => {
 
   test("counts as hidden what the first bill has beyond the shown blocks", () => {
     const [first] = promptsIn(recorded);
-    // "Fix it" is 6 characters with one capital: 1.143 × 6 + 0.472, rounded.
+    // "Fix it" is 6 characters, 4 small letters and one capital: 0.607 × 6 + 0.0993 × 4 + 0.585, rounded.
     expect(first?.map(({ tier, tokens }) => [tier, tokens])).toEqual([
-      ["T1", 993],
-      ["T3", 7],
+      ["T1", 995],
+      ["T3", 5],
     ]);
     expect(requestsIn(recorded)[0]?.usage).toEqual({
       uncachedTokens: 10,

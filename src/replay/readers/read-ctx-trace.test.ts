@@ -237,7 +237,7 @@ describe("a ctx-trace session", () => {
         mayCarryMarker,
       ]),
     ).toEqual([
-      ["thinking", 149, false],
+      ["thinking", 157, false],
       ["image", 1000, true],
       ["document", 4000, true],
     ]);

@@ -9,9 +9,10 @@ import type { Recorded } from "../recording.ts";
 import { createDrafting } from "./block-draft.ts";
 import { detectFormat } from "./detect-format.ts";
 import { failureText, findFiles, type FoundFile } from "./find-files.ts";
-import { createRun, skip, type LineReader, type Source } from "./line-reader.ts";
+import { skip, type LineReader, type Run, type Source } from "./line-reader.ts";
 import { refuseImpossible } from "./plausible-request.ts";
 import { readLines, type Line } from "./read-lines.ts";
+import { createRun } from "./run.ts";
 
 export interface ReadingOptions {
   /** Counts o200k tokens; tokens of other models are estimated from them. */
@@ -28,40 +29,54 @@ export interface ReadingOptions {
 /** Reads files and folders recursively. Unusable files and lines are reported in `skipped` values. */
 export async function* readRecordings(
   paths: readonly string[],
-  { counter, excerpts = false, protocols, catalogue, onProgress }: ReadingOptions,
+  { onProgress, ...options }: ReadingOptions,
 ): AsyncGenerator<Recorded> {
   const found = await findFiles(paths);
   const bytesTotal = found.reduce((sum, each) => sum + (each.type === "file" ? each.bytes : 0), 0);
-  const run = createRun();
-  const drafting = createDrafting(counter, excerpts);
-  let bytesBefore = 0;
+  const read = createRecordingReader(options, createRun());
+  let bytesRead = 0;
   for (const each of found) {
-    if (each.type === "unusable") {
-      yield skip(each.path, null, each.reason);
-      continue;
-    }
+    yield* read(each, (bytes) => onProgress?.((bytesRead += bytes), bytesTotal));
+  }
+}
+
+/** Reads one file; `onBytes` gets the size of each part that was read, and of what was left unread at the end. */
+export type RecordingReader = (
+  found: FoundFile,
+  onBytes: (bytes: number) => void,
+) => AsyncGenerator<Recorded>;
+
+export function createRecordingReader(
+  { counter, excerpts = false, protocols, catalogue }: Omit<ReadingOptions, "onProgress">,
+  run: Run,
+): RecordingReader {
+  const drafting = createDrafting(counter, excerpts);
+  return async function* read(found, onBytes) {
+    if (found.type === "unusable") return yield skip(found.path, null, found.reason);
     const source = {
-      file: each.path,
+      file: found.path,
       drafting,
       run,
       ...(protocols === undefined ? {} : { protocols }),
       ...(catalogue === undefined ? {} : { catalogue }),
     };
-    yield* readFile(each, source, (bytes) => onProgress?.(bytesBefore + bytes, bytesTotal));
-    bytesBefore += each.bytes;
-    onProgress?.(bytesBefore, bytesTotal);
-  }
+    let bytesLeft = found.bytes;
+    yield* readFile(found, source, (bytes) => {
+      bytesLeft -= bytes;
+      onBytes(bytes);
+    });
+    onBytes(bytesLeft);
+  };
 }
 
 async function* readFile(
   { path }: Extract<FoundFile, { readonly type: "file" }>,
   source: Source,
-  onBytes: (bytesRead: number) => void,
+  onBytes: (bytes: number) => void,
 ): AsyncGenerator<Recorded> {
-  let bytesRead = 0;
   const reading = createFileReading(source);
   try {
-    const lines = readLines(path, (bytes) => onBytes((bytesRead += bytes)));
+    const lines = readLines(path, onBytes);
     for await (const line of lines) {
       if (line.number === 1 && isExport(parseLine(line).fields)) {
         // An export is read by way of a ledger, which other recordings do not need.

@@ -2,7 +2,8 @@
 import { fieldsOf } from "../../core/message/fields.ts";
 import type { Recorded, RecordedBlock, RecordedRequest } from "../recording.ts";
 import { createDrafting } from "./block-draft.ts";
-import { createRun, type CreateReader, type Run } from "./line-reader.ts";
+import type { CreateReader, Run } from "./line-reader.ts";
+import { createRun } from "./run.ts";
 
 export const charactersCounter: { count(text: string): number } = { count: (text) => text.length };
 

@@ -1,5 +1,6 @@
 // Goal: work grows with a request, not with its square. Method: requests far longer than any real one.
 import { expect, test } from "vitest";
+import { cpuMsOf } from "../../../harness/measure.ts";
 import { createClient, text, type Answer } from "./test-kit.ts";
 
 const hi = { role: "user", content: "hi" };
@@ -15,9 +16,8 @@ test("one message of 150,000 blocks is answered", () => {
 
 test("60,000 system messages after one another are answered within seconds", () => {
   const notes = Array.from({ length: 60_000 }, () => ({ role: "system", content: "b" }));
-  const startMs = performance.now();
-  expect(counted([hi, ...notes]).status).toBe(200);
-  expect(performance.now() - startMs).toBeLessThan(4000);
+  const cpuMs = cpuMsOf(() => expect(counted([hi, ...notes]).status).toBe(200));
+  expect(cpuMs).toBeLessThan(4000);
 });
 
 test("60,000 tool uses without a result are refused within seconds, each by its id", () => {
@@ -27,8 +27,9 @@ test("60,000 tool uses without a result are refused within seconds, each by its 
     name: "read",
     input: {},
   }));
-  const startMs = performance.now();
-  const { message } = counted([hi, { role: "assistant", content }]).body.error;
-  expect(message.match(/\bt\d+/g)).toHaveLength(60_000);
-  expect(performance.now() - startMs).toBeLessThan(4000);
+  const cpuMs = cpuMsOf(() => {
+    const { message } = counted([hi, { role: "assistant", content }]).body.error;
+    expect(message.match(/\bt\d+/g)).toHaveLength(60_000);
+  });
+  expect(cpuMs).toBeLessThan(4000);
 });

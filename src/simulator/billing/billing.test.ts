@@ -11,6 +11,7 @@ import {
 } from "../../../harness/bill-example.ts";
 import type { RequestChange } from "../../core/models/invalidation.ts";
 import { createBilling } from "./billing.ts";
+import type { BillingOptions } from "./options.ts";
 
 const sonnet = modelOf("claude-sonnet-5-5");
 const haiku = modelOf("claude-haiku-4-5");
@@ -333,6 +334,52 @@ describe("a marker at or before the hit", () => {
       }
     },
   );
+});
+
+describe("a marker for 1h after a prefix that was found for 5m", () => {
+  const chat = texts(4, 1000);
+  const minute = 60_000;
+  /** 2,000 tokens for 5m, then a step of 1,000 for 1h, then a look at 3,000 tokens after a pause of seven minutes. */
+  const afterPause = (entryLives: BillingOptions["entryLives"]) => {
+    const billing = createBilling({ entryLives });
+    send(billing, sonnet, { blocks: chat.slice(0, 2), markers: { 1: "5m" } });
+    const step = { blocks: chat.slice(0, 3), markers: { 2: "1h" }, atMs: minute } as const;
+    const stepBill = send(billing, sonnet, step);
+    const look = { blocks: chat, markers: { 3: "5m" }, atMs: 8 * minute } as const;
+    return { step: paid(stepBill), look: paid(send(billing, sonnet, look)) };
+  };
+
+  test("keeps the whole prefix for an hour", () => {
+    expect(afterPause("as its marker says")).toEqual({
+      step: { read: 2000, "1h": 1000, uncached: 0 },
+      look: { read: 3000, "5m": 1000, uncached: 0 },
+    });
+  });
+
+  test("costs the same and dies after 5m if an entry lives only as long as its shortest part", () => {
+    expect(afterPause("as its shortest part")).toEqual({
+      step: { read: 2000, "1h": 1000, uncached: 0 },
+      look: { read: 0, "5m": 4000, uncached: 0 },
+    });
+  });
+
+  test("a prefix that was written for an hour from the start lives for an hour by either reading", () => {
+    const billing = createBilling({ entryLives: "as its shortest part" });
+    send(billing, sonnet, { blocks: chat.slice(0, 2), markers: { 1: "1h" } });
+    send(billing, sonnet, { blocks: chat.slice(0, 3), markers: { 2: "1h" }, atMs: minute });
+    const look = { blocks: chat, markers: { 3: "5m" }, atMs: 50 * minute } as const;
+    expect(paid(send(billing, sonnet, look))).toEqual({ read: 3000, "5m": 1000, uncached: 0 });
+  });
+
+  test("reads keep an entry with a short part alive for 5m at a time", () => {
+    const billing = createBilling({ entryLives: "as its shortest part" });
+    send(billing, sonnet, { blocks: chat.slice(0, 2), markers: { 1: "5m" } });
+    const step = { blocks: chat.slice(0, 3), markers: { 2: "1h" } } as const;
+    const reads = [0, 4, 8, 14].map(
+      (at) => send(billing, sonnet, { ...step, atMs: at * minute }).readTokens,
+    );
+    expect(reads).toEqual([2000, 3000, 3000, 0]);
+  });
 });
 
 describe("what outlives a change", () => {

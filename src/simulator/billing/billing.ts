@@ -1,5 +1,6 @@
 // Bills block lists: what a request reads, writes and pays in tokens. Times are arguments.
 import type { MarkerRules } from "../../core/models/marker-rules.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { Bill, BilledMarker, Billing, EntryView, MarkerOutcome, OpenBill } from "./bill.ts";
 import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.ts";
@@ -72,13 +73,17 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: hits.Bo
   const reason = hits.explainMiss(examined, hit, markers, books);
   const { touched, written } = marking;
   for (const entry of touched) {
-    entry.open.set(marking, request.startMs);
+    entry.open.push(request);
     store.use(entry);
   }
-  for (const entry of written) pending.set(entry.key, entry);
+  for (const { entry } of written) pending.set(entry.key, entry);
   const close = (): void => {
-    for (const entry of touched) entry.open.delete(marking);
-    for (const entry of written) if (pending.get(entry.key) === entry) pending.delete(entry.key);
+    for (const { open } of touched) {
+      const place = open.indexOf(request);
+      if (place !== -1) open.splice(place, 1);
+    }
+    for (const { entry } of written)
+      if (pending.get(entry.key) === entry) pending.delete(entry.key);
   };
   const settle = (atMs: number): void => {
     for (const entry of touched) entry.settledMs = Math.max(entry.settledMs, atMs);
@@ -88,7 +93,7 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: hits.Bo
     begin: () => {
       close();
       settle(request.startMs);
-      for (const entry of written) touched.add(store.put(entry));
+      for (const { entry } of written) touched.add(store.put(entry));
     },
     end: (atMs) => {
       if (options.clock !== "response end") return;
@@ -103,7 +108,7 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: hits.Bo
 function billTokens(
   { request, cumulative }: hits.Examined,
   hit: hits.Hit | null,
-  written: readonly Entry[],
+  written: readonly Write[],
 ): Omit<Bill, "markers" | "reason"> {
   const totalTokens = cumulative.at(-1) ?? 0;
   const readTokens = hit === null ? 0 : (cumulative[hit.block] ?? 0);
@@ -170,8 +175,16 @@ interface Marking {
   /** Entries whose lifetime restarts. */
   readonly touched: Set<Entry>;
   /** Entries that appear when the response begins. */
-  readonly written: Entry[];
+  readonly written: Write[];
 }
+
+interface Write {
+  readonly entry: Entry;
+  /** The marker's lifetime, which sets the price. */
+  readonly billed: LifetimeRules;
+}
+
+type LifetimeRules = Pick<ModelFacts["cache"]["lifetimes"][number], "lifetime" | "seconds">;
 
 /** A marker after the hit writes. At or before the hit it only restarts the lifetimes of live entries. */
 function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome {
@@ -183,14 +196,17 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
     return tokens < minimum ? "below the minimum" : "over the limit";
   }
   const key = keys[marker.block] ?? "";
-  const write = (): void => void written.push(newEntry(marker, key, tokens, request));
+  const billed = lifetimeRules(marker.lifetime, request);
+  const kept = keptLifetime(billed, marking);
+  const write = (): void =>
+    void written.push({ entry: newEntry(kept, key, tokens, request), billed });
   if (hit === null || marker.block > hit.block) {
     write();
     return "written";
   }
   const live = books.store.at(key).filter((entry) => isLive(entry, request.startMs, books.options));
   for (const entry of live) touched.add(entry);
-  const hasOwn = live.some(({ lifetime }) => lifetime === marker.lifetime);
+  const hasOwn = live.some(({ lifetime }) => lifetime === kept.lifetime);
   const isWritten = !hasOwn && books.options.markerBeforeHit === "writes";
   // It would cost nothing: the tokens up to the hit are billed as read.
   if (isWritten) write();
@@ -199,41 +215,53 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
   return live.length > 0 ? "refreshed" : "nothing there to refresh";
 }
 
+function lifetimeRules(lifetime: Lifetime, { model }: BillableRequest): LifetimeRules {
+  const rules = model.cache.lifetimes.find((each) => each.lifetime === lifetime);
+  return rules ?? { lifetime, seconds: 0 };
+}
+
+/** How long a written entry lives. Within one request no part is written for less than a later marker asks. */
+function keptLifetime(asked: LifetimeRules, { examined, hit, books }: Marking): LifetimeRules {
+  const found = hit?.entries.at(-1);
+  if (found === undefined || books.options.entryLives === "as its marker says") return asked;
+  const before = lifetimeRules(found.lifetime, examined.request);
+  return before.seconds < asked.seconds ? before : asked;
+}
+
 function newEntry(
-  { lifetime }: BillableMarker,
+  { lifetime, seconds }: LifetimeRules,
   key: string,
   tokens: number,
   request: BillableRequest,
 ): Entry {
-  const rules = request.model.cache.lifetimes.find((each) => each.lifetime === lifetime);
   return {
     key,
     lifetime,
     tokens,
-    lifetimeMs: (rules?.seconds ?? 0) * 1000,
+    lifetimeMs: seconds * 1000,
     writtenBy: request.id,
     settledMs: request.startMs,
-    open: new Map(),
+    open: [],
   };
 }
 
-/** Bills each span once, at the longest lifetime of the entries that end at or after it. */
+/** Bills each span once, at the longest lifetime of the markers at or after its end. */
 function writtenSpans(
-  written: readonly Entry[],
+  written: readonly Write[],
   readTokens: number,
 ): Readonly<Partial<Record<Lifetime, number>>> {
   const spans: Partial<Record<Lifetime, number>> = {};
   const ends = written
-    .filter(({ tokens }) => tokens > readTokens)
-    .toSorted((left, right) => left.tokens - right.tokens);
-  let longest: Entry | undefined;
+    .filter(({ entry }) => entry.tokens > readTokens)
+    .toSorted((left, right) => left.entry.tokens - right.entry.tokens);
+  let longest: LifetimeRules | undefined;
   for (let index = ends.length - 1; index >= 0; index -= 1) {
-    const entry = ends[index];
-    if (entry === undefined) continue;
-    if (longest === undefined || entry.lifetimeMs > longest.lifetimeMs) longest = entry;
-    const start = ends[index - 1]?.tokens ?? readTokens;
+    const write = ends[index];
+    if (write === undefined) continue;
+    if (longest === undefined || write.billed.seconds > longest.seconds) longest = write.billed;
+    const start = ends[index - 1]?.entry.tokens ?? readTokens;
     const { lifetime } = longest;
-    spans[lifetime] = (spans[lifetime] ?? 0) + entry.tokens - start;
+    spans[lifetime] = (spans[lifetime] ?? 0) + write.entry.tokens - start;
   }
   return spans;
 }

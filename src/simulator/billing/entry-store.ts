@@ -10,13 +10,17 @@ export interface Entry {
   writtenBy: string;
   /** The latest start or end of an answered request that wrote or read it. */
   settledMs: number;
-  /** Start times of unanswered requests that read it, by request. */
-  readonly open: Map<object, number>;
+  /** The unanswered requests that read it. */
+  readonly open: OpenRead[];
+}
+
+export interface OpenRead {
+  readonly startMs: number;
 }
 
 /** The time an entry's lifetime counts from. */
 export function touchedMs({ settledMs, open }: Entry): number {
-  return Math.max(settledMs, ...open.values());
+  return open.reduce((latestMs, { startMs }) => Math.max(latestMs, startMs), settledMs);
 }
 
 /** Readable entries, and expired ones, which explain a miss. */
@@ -34,6 +38,8 @@ export interface EntryStore {
 
 /** How long an expired entry can explain a miss. */
 const expiredKeptMs = 24 * 60 * 60 * 1000;
+
+const noEntries: readonly Entry[] = [];
 
 /** Limits the number of entries and the time that expired ones stay. Drops the longest unused first. */
 export function createEntryStore({ entriesMax }: Pick<BillingOptions, "entriesMax">): EntryStore {
@@ -58,9 +64,9 @@ export function createEntryStore({ entriesMax }: Pick<BillingOptions, "entriesMa
     get size() {
       return size;
     },
-    at: (key) => byKey.get(key) ?? [],
+    at: (key) => byKey.get(key) ?? noEntries,
     put: (entry) => {
-      const before = byKey.get(entry.key) ?? [];
+      const before = byKey.get(entry.key) ?? noEntries;
       const same = before.find(({ lifetime }) => lifetime === entry.lifetime);
       if (same === undefined) {
         const entries = [...before, entry];

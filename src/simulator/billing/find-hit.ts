@@ -97,10 +97,12 @@ function liveAt(
   lifetime: Lifetime | null,
   { store, options }: Books,
 ): readonly Entry[] {
-  return store
-    .at(key)
-    .filter((entry) => lifetime === null || entry.lifetime === lifetime)
-    .filter((entry) => isLive(entry, nowMs, options));
+  const entries = store.at(key);
+  // Most prefixes have none, and a long prompt has many prefixes.
+  if (entries.length === 0) return entries;
+  return entries.filter(
+    (entry) => (lifetime === null || entry.lifetime === lifetime) && isLive(entry, nowMs, options),
+  );
 }
 
 export function explainMiss(

@@ -1,4 +1,5 @@
-// One option for each point that providers leave open. The defaults assume the least caching.
+// One option for each point that providers leave open. The defaults assume the least caching, but for `entryLives`, which
+// follows the documented prices.
 import * as read from "../../core/models/read-fields.ts";
 
 export interface BillingOptions {
@@ -10,6 +11,8 @@ export interface BillingOptions {
   readonly markerBeforeHit: "refreshes only" | "writes";
   /** Whether a marker finds entries of other lifetimes. */
   readonly crossLifetime: "found" | "not found";
+  /** How long an entry lives whose prefix was found as a shorter-lived entry: as its marker says, or as its shortest part. */
+  readonly entryLives: "as its marker says" | "as its shortest part";
   /** Where the lookback finds an entry inside a run of tool uses or results. */
   readonly entryInsideRun: "at the run's position" | "only at the run's end";
   /** Whether a run of tool uses or results is one position as the model's route defines, or never. */
@@ -25,6 +28,7 @@ export const stingyBilling: BillingOptions = {
   graceMs: 0,
   markerBeforeHit: "refreshes only",
   crossLifetime: "found",
+  entryLives: "as its marker says",
   entryInsideRun: "at the run's position",
   toolRuns: "by route",
   toolDefinitions: "positions",
@@ -36,6 +40,7 @@ const readers: { readonly [Name in keyof BillingOptions]: read.Reader<BillingOpt
   graceMs: read.count,
   markerBeforeHit: read.choice(["refreshes only", "writes"]),
   crossLifetime: read.choice(["found", "not found"]),
+  entryLives: read.choice(["as its marker says", "as its shortest part"]),
   entryInsideRun: read.choice(["at the run's position", "only at the run's end"]),
   toolRuns: read.choice(["by route", "every block"]),
   toolDefinitions: read.choice(["positions", "one position"]),

@@ -364,6 +364,39 @@ export function turnsContract(open: OpenLedger): void {
     expect(await ledger.pointerHistory("a")).toHaveLength(2);
   });
 
+  test("a call may end its turn: both are recorded, or neither", async () => {
+    const { ledger, reopen } = await open();
+    await openSession(ledger, "a");
+    const turn = await openTurn(ledger, "a", "t1");
+    const end = { status: "completed", endMs: startMs + 9, permissionsUsed: ["read"] } as const;
+    const asking = call("t1", 1, { reply: asks("u1"), stopReason: "tool_use" });
+    expect(await refusal(turn.append(asking, { end }))).toMatchObject({ code: "input-invalid" });
+    expect(await ledger.findTurn("t1")).toMatchObject({ status: "pending", callCount: 0 });
+
+    await turn.append(call("t1", 1), { end, stateJson: '{"calls":1}' });
+    await turn.append(call("t1", 1), { end });
+    expect(await refusal(turn.append(call("t1", 2)))).toMatchObject({ code: "conflict" });
+    const other = await reopen();
+    const ended = { status: "completed", endMs: startMs + 9, permissionsUsed: ["read"] };
+    expect(await other.findTurn("t1")).toMatchObject({ ...ended, callCount: 1 });
+    expect(await other.findSession("a")).toMatchObject({ headTurnId: "t1", openTurnId: null });
+    expect(await other.readState("a")).toBe('{"calls":1}');
+    expect(await other.pointerHistory("a")).toHaveLength(2);
+    await run(other, "a", "t2");
+    expect(await thread(ledger, "a")).toHaveLength(4);
+  });
+
+  test("a process that closed the last turn learns from the next one that another process moved on", async () => {
+    const { ledger, reopen } = await open();
+    await openSession(ledger, "a");
+    await run(ledger, "a", "t1");
+    await run(await reopen(), "a", "t2");
+    const late = ledger.openTurn(newTurn("a", "t3", "t1"));
+    expect((await refusal(late)).message).toContain("points at t2, not at t1");
+    await run(ledger, "a", "t3");
+    expect(await thread(ledger, "a")).toHaveLength(6);
+  });
+
   test("a turn without a message and without a call can be completed", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");

@@ -6,7 +6,7 @@ import { isObject, type Fields } from "../../../src/core/message/fields.ts";
 import { cheapCounter } from "../../../src/core/tokens/cheap-counter.ts";
 import { createDrafting } from "../../../src/replay/readers/block-draft.ts";
 import { detectFormat } from "../../../src/replay/readers/detect-format.ts";
-import { createRun } from "../../../src/replay/readers/line-reader.ts";
+import { createRun } from "../../../src/replay/readers/run.ts";
 import { readRecordings } from "../../../src/replay/readers/read-recordings.ts";
 import { listPolicies } from "../../../src/core/cache/policies.ts";
 import { renderReplay } from "../../../src/cli/replay/render-replay.ts";

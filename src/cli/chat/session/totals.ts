@@ -2,13 +2,8 @@
 import type { CallRecord } from "../../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
-import {
-  addUsage,
-  generatedTokens,
-  promptTokens,
-  type Usage,
-} from "../../../core/message/usage.ts";
-import { findCost, savedTokens, savingsOverNoCache } from "../../../core/models/cost.ts";
+import { addUsage, generatedTokens, promptTokens } from "../../../core/message/usage.ts";
+import { findSavings, savedTokens } from "../../../core/models/cost.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import type { TurnResult } from "../../../engine.ts";
 import type { Session } from "../../../core/session/session.ts";
@@ -74,7 +69,7 @@ function addCall(totals: Totals, call: CallRecord, model: ModelFacts | null): To
   const { usage } = call;
   const costPicoUsd = totals.costPicoUsd + (call.costPicoUsd ?? 0n);
   if (usage === null) return { ...totals, costPicoUsd };
-  const saved = model === null ? null : savedBy(usage, model, call.startMs);
+  const saved = model === null ? null : findSavings(usage, model, { at: call.startMs });
   return {
     usage: addUsage(totals.usage, usage),
     callCount: totals.callCount + 1,
@@ -88,12 +83,6 @@ function addCall(totals: Totals, call: CallRecord, model: ModelFacts | null): To
         : totals.savedTokens + savedTokens(usage, model.cache),
     contextTokens: promptTokens(usage) + generatedTokens(usage),
   };
-}
-
-/** Null if prices are not known. */
-function savedBy(usage: Usage, model: ModelFacts, at: number): bigint | null {
-  const isPriced = findCost(usage, model, { at }).cost !== null;
-  return isPriced ? savingsOverNoCache(usage, model, { at }) : null;
 }
 
 /** The totals of an open session, from its ledger records since it was opened or forked. */

@@ -24,6 +24,7 @@ import {
   listSessions,
   pointerHistory,
   readContent,
+  readLatestStates,
   readState,
   setStatus,
 } from "./sessions/sessions.ts";
@@ -73,6 +74,7 @@ export async function createLedger(
     deleteSession: on(deleteSession),
     pointerHistory: on(pointerHistory),
     readState: on(readState),
+    readLatestStates: on(readLatestStates),
     readContent: on(readContent),
     openTurn: on(openTurn),
     findUnfinished: on(findUnfinished),
@@ -122,6 +124,7 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
     );
   }
   const messageIds = createEventIds();
+  const ownClock = { sql: database.clockSql, values: [] };
   const randomBytes = createRandomBytes();
   const nowMs = now ?? Date.now;
   return {
@@ -130,14 +133,14 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
     leaseMs,
     now: nowMs,
     newMessageId: () => messageIds.next(nowMs(), randomBytes()),
-    clock: () =>
-      now === undefined
-        ? { sql: database.clockSql, values: [] }
-        : { sql: "CAST(? AS BIGINT)", values: [now()] },
+    clock: now === undefined ? () => ownClock : () => ({ sql: givenClock, values: [now()] }),
     newBranchId,
+    nextPlaces: new Map(),
     events: createEvents(nowMs),
   };
 }
+
+const givenClock = "CAST(? AS BIGINT)";
 
 function createEvents(now: () => number): Store["events"] {
   const ids = createSessionIds(createRandomBytes());

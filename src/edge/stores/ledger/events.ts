@@ -31,7 +31,7 @@ export async function appendEvents(store: Store, given: readonly StrataEvent[]):
   const result = await commitOnce(store, {
     guards: [],
     writes: eventWrites(events),
-    landed: allRecorded(events),
+    landed: () => allRecorded(events),
   });
   if (result.kind === "done") return;
   throw conflict(

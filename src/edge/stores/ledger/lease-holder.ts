@@ -8,8 +8,16 @@ import { identifySelf, isGone, isPlaceCertain } from "../process-identity.ts";
 export function newHolder(name?: string): string {
   const token = randomUUID().slice(0, 8);
   if (name !== undefined) return `${name}:${token}`;
+  ownName ??= nameSelf();
+  return `${ownName.before}:${token}${ownName.after}`;
+}
+
+/** The name of this process, around the token. */
+let ownName: { readonly before: string; readonly after: string } | null = null;
+
+function nameSelf(): NonNullable<typeof ownName> {
   const { pid, place, started } = identifySelf();
-  return `${hostname()}:${pid}:${token}@${shorten(place)}.${started ?? ""}`;
+  return { before: `${hostname()}:${pid}`, after: `@${shorten(place)}.${started ?? ""}` };
 }
 
 /** Leases of this process that it no longer uses and could not give back: the store failed. */

@@ -25,7 +25,7 @@ export async function recordCall(
   const result = await commitOnce(store, {
     guards: [payingSession(call, state)],
     writes: [{ into: "calls", rows: [row] }, ...eventWrites(events)],
-    landed: landedRow("calls", { turn_id: null, session_id, id, entry_hash }),
+    landed: () => landedRow("calls", { turn_id: null, session_id, id, entry_hash }),
   });
   if (result.kind === "done") return;
   if (result.kind === "refused") throw notFound(`session ${call.sessionId}`);

@@ -27,7 +27,7 @@ export async function enqueue(store: Store, item: NewQueueItem): Promise<QueueIt
     const result = await commitOnce(store, {
       guards: [],
       writes: [{ into: "queue_items", rows: [row] }],
-      landed: landedRow("queue_items", { id, session_id, event_json }),
+      landed: () => landedRow("queue_items", { id, session_id, event_json }),
     });
     if (result.kind === "done") return needItem(store, item.id);
     if ((await findQueued(store, item.id)) !== null) {
@@ -87,7 +87,7 @@ export async function dropQueued(
         },
       ],
       writes: [],
-      landed: landedRow("queue_items", { id, status, reason: storable(reason) }),
+      landed: () => landedRow("queue_items", { id, status, reason: storable(reason) }),
     });
     if (result.kind === "done") dropped.push(id);
   }

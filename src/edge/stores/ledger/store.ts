@@ -17,6 +17,8 @@ export interface Store {
   readonly now: () => number;
   /** The lease clock, shared by all nodes on the database. */
   readonly clock: () => SqlValue;
+  /** Where the next turn of a session goes, where this process closed the last one. Read once, and checked by a guard. */
+  readonly nextPlaces: Map<string, NextPlace>;
   /** Makes events about the ledger's own actions. */
   readonly events: {
     readonly make: MakeEvent;
@@ -26,6 +28,13 @@ export interface Store {
   readonly newMessageId: () => string;
   /** Whole numbers that grow with time. Two nodes may make the same one in one millisecond. */
   readonly newBranchId: () => number;
+}
+
+export interface NextPlace {
+  readonly branchId: number;
+  readonly nextSeq: number;
+  readonly moveCount: number;
+  readonly leaseToken: number;
 }
 
 export interface SqlValue {
@@ -39,9 +48,14 @@ export const leaseMsMax = 7_200_000;
 /** Whether a row's lease is free. */
 export function isFree(holder: string, expires: string, clock: SqlValue): SqlValue {
   return {
-    sql: `(${holder} IS NULL OR ${expires} < ${clock.sql} OR ${expires} > ${clock.sql} + ${leaseMsMax})`,
+    sql: isFreeSql(holder, expires, clock.sql),
     values: [...clock.values, ...clock.values],
   };
+}
+
+/** The same without the values of the clock, which it takes twice. */
+export function isFreeSql(holder: string, expires: string, clockSql: string): string {
+  return `(${holder} IS NULL OR ${expires} < ${clockSql} OR ${expires} > ${clockSql} + ${leaseMsMax})`;
 }
 
 /** The distance between turns in a branch, so that a compaction fits before a running turn. */
@@ -51,7 +65,7 @@ export const seqStep = 1024;
 export async function commitOnce({ database }: Store, commit: Commit): Promise<CommitResult> {
   const result = await database.commit(commit);
   if (result.kind === "done" || commit.landed === undefined) return result;
-  const { sql, values } = commit.landed;
+  const { sql, values } = commit.landed();
   const [row] = await database.query(sql, values);
   return row === undefined ? result : { kind: "done" };
 }
@@ -89,7 +103,10 @@ export function landedRow(table: TableName, row: Row): Statement {
 }
 
 /** For a commit that is harmless to repeat. */
-export const mayRepeat: Statement = { sql: "SELECT 1 AS landed WHERE 1 = 0", values: [] };
+export const mayRepeat = (): Statement => ({
+  sql: "SELECT 1 AS landed WHERE 1 = 0",
+  values: [],
+});
 
 export function conflict(message: string, hint: string): StrataError {
   return new StrataError("conflict", message, hint);

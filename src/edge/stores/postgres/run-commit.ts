@@ -48,7 +48,8 @@ export async function runCommit(
 
 async function hasLanded(connections: Connections, { landed }: Commit): Promise<boolean> {
   if (landed === undefined) return false;
-  const { rows } = await connections.use((run) => run(numberPlaces(landed.sql), landed.values));
+  const { sql, values } = landed();
+  const { rows } = await connections.use((run) => run(numberPlaces(sql), values));
   return rows.length > 0;
 }
 

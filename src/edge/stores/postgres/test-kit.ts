@@ -61,7 +61,7 @@ export function numbered(sessionId: string, number: number): Commit {
   return {
     guards: [takeNumber(sessionId, number)],
     writes: [content(hash)],
-    landed: { sql: "SELECT 1 AS landed FROM contents WHERE hash = ?", values: [hash] },
+    landed: () => ({ sql: "SELECT 1 AS landed FROM contents WHERE hash = ?", values: [hash] }),
   };
 }
 

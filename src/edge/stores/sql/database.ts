@@ -47,7 +47,7 @@ export interface Commit {
    * middle. Without one, a lost connection is an error. Such a commit cannot take effect twice: it makes its
    * own guard false, or inserts a key, or is harmless to repeat.
    */
-  readonly landed?: Statement;
+  readonly landed?: () => Statement;
 }
 
 export interface Statement {

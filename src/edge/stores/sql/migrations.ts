@@ -355,4 +355,12 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX compactions_v1_spent ON compactions_v1 (compacted_at, cost_pico_usd)`,
     ],
   },
+  {
+    number: 6,
+    name: "the latest sessions of an agent with a model",
+    statements: [
+      // No column of it changes after the session was opened, except its model.
+      `CREATE INDEX sessions_learned ON sessions (agent, role, provider, model, created_ms)`,
+    ],
+  },
 ];

@@ -48,18 +48,20 @@ interface InsertText {
   readonly sql: string;
 }
 
-const inserts = new Map<string, InsertText>();
+const inserts = {
+  strict: new Map<TableName, InsertText>(),
+  ignoring: new Map<TableName, InsertText>(),
+};
 
 /** Built once per table. */
 function insertOf(table: TableName, orIgnore: boolean): InsertText {
-  const name = `${table} ${orIgnore}`;
-  const known = inserts.get(name);
+  const known = (orIgnore ? inserts.ignoring : inserts.strict).get(table);
   if (known !== undefined) return known;
   const columns = Object.keys(columnsOf(table));
   const places = columns.map(() => "?").join(", ");
   const conflict = orIgnore ? " ON CONFLICT DO NOTHING" : "";
   const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places})${conflict}`;
   const made = { columns, sql };
-  inserts.set(name, made);
+  (orIgnore ? inserts.ignoring : inserts.strict).set(table, made);
   return made;
 }

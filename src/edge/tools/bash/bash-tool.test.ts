@@ -76,10 +76,12 @@ test("a command that takes too long is ended with everything it started", async 
 });
 
 test("a command is cancelled with everything it started", async () => {
-  const command = "sleep 300 & echo $! > child; echo begun; wait";
-  expect(await bash({ command }, {}, AbortSignal.timeout(300))).toBe(
-    "error: cancelled: the command was cancelled. Until then:\nbegun\n",
-  );
+  const command = "sleep 300 & echo $! > child; echo begun; touch ready; wait";
+  const controller = new AbortController();
+  const ran = bash({ command }, {}, controller.signal);
+  while (!existsSync(join(workspace.root, "ready"))) await sleep(10);
+  controller.abort();
+  expect(await ran).toBe("error: cancelled: the command was cancelled. Until then:\nbegun\n");
   expect(await isGone("child")).toBe(true);
 });
 
@@ -110,18 +112,22 @@ test("of output without end the beginning and the latest are kept, and memory st
 
 test("a process that left the group of the command is not reported as ended", async () => {
   // Holds the output open longer than the tool waits for it.
-  const command = "setsid sleep 2 & echo $! > child; echo done";
+  const command = "setsid sleep 60 & echo $! > child; echo done";
   expect(await bash({ command })).toBe(
     "done\n[exit status 0; something it started left its process group and still runs]",
   );
-  const pid = Number(readFileSync(join(workspace.root, "child"), "utf8"));
-  expect(process.kill(pid, 0)).toBe(true);
-  process.kill(pid);
-  const late = "setsid sleep 2 & echo $! > child; sleep 300";
+  expect(endChild()).toBe(true);
+  const late = "setsid sleep 60 & echo $! > child; sleep 300";
   expect(await bash({ command: late, timeout_seconds: 1 })).toBe(
     "error: timeout: the command was ended after 1 s; something it started left its process group and still runs. Until then:\n",
   );
+  expect(endChild()).toBe(true);
 });
+
+/** True if it still ran. */
+function endChild(): boolean {
+  return process.kill(Number(readFileSync(join(workspace.root, "child"), "utf8")));
+}
 
 test("a command longer than the system takes is refused, counted in bytes", async () => {
   expect(await bash({ command: `echo ${"é".repeat(70_000)}` })).toBe(

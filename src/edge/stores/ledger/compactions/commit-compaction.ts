@@ -19,7 +19,7 @@ import {
   seqStep,
   type Store,
 } from "../store.ts";
-import { leaseGuard, type HeldTurn, type TurnWrite } from "../turns/held-turn.ts";
+import { leaseGuard, leaseUpdate, type HeldTurn, type TurnWrite } from "../turns/held-turn.ts";
 import { checkKept } from "./check-kept.ts";
 import { compactionWrites } from "./compaction-rows.ts";
 import { latestCompaction } from "../threads/thread-path.ts";
@@ -62,7 +62,7 @@ export async function commitCompaction(
       ...compactionWrites(store, compaction, { place, move: moveCount + 1, before }),
       ...eventWrites(events),
     ],
-    landed: landedCompaction(compaction),
+    landed: () => landedCompaction(compaction),
   });
   if (result.kind === "done") return;
   throw compactionRefused(compaction, result.kind === "refused" ? result.guard : result.table);
@@ -130,6 +130,10 @@ function compactionRefused({ id, sessionId, parentTurnId }: NewCompaction, why: 
   }
 }
 
+const moving = leaseUpdate(
+  `head_turn_id = ?, move_count = move_count + 1, ${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
+);
+
 /** A compaction inside a running turn. It goes before that turn, which then follows it. */
 export async function compactionInTurn(
   store: Store,
@@ -159,18 +163,13 @@ export async function compactionInTurn(
     commit: {
       guards: [
         lockGuard(lock, compaction),
-        leaseGuard(
-          store,
-          held,
-          `head_turn_id = ?, move_count = move_count + 1, ${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
-          [
-            compaction.id,
-            compaction.details.costPicoUsd,
-            compaction.details.costPicoUsd,
-            storableJson(compaction.stateJson),
-            store.now(),
-          ],
-        ),
+        leaseGuard(store, held, moving, [
+          compaction.id,
+          compaction.details.costPicoUsd,
+          compaction.details.costPicoUsd,
+          storableJson(compaction.stateJson),
+          store.now(),
+        ]),
       ],
       writes: [
         ...compactionWrites(store, compaction, { place, move: moveCount, before }),
@@ -181,7 +180,7 @@ export async function compactionInTurn(
           values: [compaction.id, held.id],
         },
       ],
-      landed: landedCompaction(compaction),
+      landed: () => landedCompaction(compaction),
     },
     next: {
       ...held,

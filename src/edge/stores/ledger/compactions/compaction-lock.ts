@@ -52,7 +52,7 @@ export async function lockCompaction(
       },
     ],
     writes: [],
-    landed: landedRow("compaction_locks_v1", { session_id: sessionId, holder, token }),
+    landed: () => landedRow("compaction_locks_v1", { session_id: sessionId, holder, token }),
   });
   return result.kind === "done"
     ? holdLock({ ...store, leaseMs: lockMs }, { sessionId, holder, token })

@@ -173,6 +173,6 @@ function moveCommit(
       { into: "branches", rows: [branchRow(branchId, place)] },
       { into: "session_history", rows: [move] },
     ],
-    landed: landedRow("sessions", { id, branch_id: branchId }),
+    landed: () => landedRow("sessions", { id, branch_id: branchId }),
   };
 }

@@ -7,12 +7,13 @@ import type {
 } from "../../../../core/ledger/session-record.ts";
 import { hashContent } from "../../../../core/hash.ts";
 import { agentRoles } from "../../../../core/message/assembled-context.ts";
+import { buildOnce } from "../../sql/build-once.ts";
 import type { Guard, ResultRow } from "../../sql/database.ts";
 import { integer, jsonOrNull, money, oneOf, text, textOrNull } from "../../sql/read-row.ts";
 import { storable, storableJson, storableOrNull } from "../../sql/storable.ts";
 import type { Row } from "../../sql/tables.ts";
 import { isHolderGone } from "../lease-holder.ts";
-import { isFree, mayRepeat, notFound, seqStep, type Store } from "../store.ts";
+import { isFreeSql, mayRepeat, notFound, seqStep, type Store } from "../store.ts";
 
 /** A session for writers: the record, and the values their guards check. */
 export interface KnownSession {
@@ -53,13 +54,15 @@ export async function findKnown(store: Store, id: string): Promise<KnownSession 
 }
 
 async function readKnown(store: Store, id: string): Promise<KnownSession | null> {
-  const free = isFree("lease_holder", "lease_expires_ms", store.clock());
-  const [row] = await store.database.query(
-    `SELECT ${columns}, CASE WHEN ${free.sql} THEN 0 ELSE 1 END AS is_live FROM sessions WHERE id = ?`,
-    [...free.values, id],
-  );
+  const { sql, values } = store.clock();
+  const [row] = await store.database.query(selectKnown(sql), [...values, ...values, id]);
   return row === undefined ? null : toKnown(row);
 }
+
+const selectKnown = buildOnce(
+  (clockSql: string) =>
+    `SELECT ${columns}, CASE WHEN ${isFreeSql("lease_holder", "lease_expires_ms", clockSql)} THEN 0 ELSE 1 END AS is_live FROM sessions WHERE id = ?`,
+);
 
 export async function needSession(store: Store, id: string): Promise<KnownSession> {
   const known = await findKnown(store, id);

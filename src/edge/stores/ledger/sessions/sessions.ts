@@ -1,5 +1,6 @@
 // Sessions: created, found, listed, archived.
 import { randomUUID } from "node:crypto";
+import type { SessionsOf } from "../../../../core/ledger/ledger.ts";
 import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
 import type {
   NewSession,
@@ -56,6 +57,20 @@ export async function readState({ database }: Store, id: string): Promise<string
   if (row === undefined) throw notFound(`session ${id}`);
   if (row["state_json"] !== null) readAs(row, "state_json", JSON.parse);
   return textOrNull(row, "state_json");
+}
+
+export async function readLatestStates(
+  { database }: Store,
+  { agent, role, provider, model, areSubAgents, limit }: SessionsOf,
+): Promise<readonly string[]> {
+  const rows = await database.query(
+    `SELECT id, state_json FROM sessions
+     WHERE agent = ? AND role = ? AND provider = ? AND model = ? AND status = 'active' AND state_json IS NOT NULL
+       AND parent_session_id IS ${areSubAgents ? "NOT NULL" : "NULL"}
+     ORDER BY created_ms DESC LIMIT ?`,
+    [agent, role, provider, model, limit],
+  );
+  return rows.map((row) => text(row, "state_json"));
 }
 
 export async function readContent({ database }: Store, hash: string): Promise<string | null> {
@@ -127,7 +142,7 @@ export async function setStatus(
             sessionId: id,
             payload: { reason: "user_request", ...sessionCounts(record) },
           }),
-    landed: landedRow("sessions", { id, status }),
+    landed: () => landedRow("sessions", { id, status }),
   });
   if (result.kind !== "done") {
     throw conflict(

@@ -70,7 +70,7 @@ function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
       ...also,
     ],
     // Every attempt has a new branch, which distinguishes our session from another of the same name.
-    landed: landedRow("sessions", { id, branch_id: branchId }),
+    landed: () => landedRow("sessions", { id, branch_id: branchId }),
   };
 }
 

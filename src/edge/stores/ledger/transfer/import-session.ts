@@ -99,10 +99,11 @@ function importCommit(rows: ReadonlyMap<TableName, readonly Row[]>, id: string):
       if (found.length === 0) return [];
       return [{ into: table, rows: found, orIgnore: table === "contents" }];
     }),
-    landed: landedRow("sessions", {
-      id,
-      branch_id: rows.get("sessions")?.[0]?.["branch_id"] ?? null,
-    }),
+    landed: () =>
+      landedRow("sessions", {
+        id,
+        branch_id: rows.get("sessions")?.[0]?.["branch_id"] ?? null,
+      }),
   };
 }
 

@@ -10,11 +10,16 @@ import { storable, storableJson } from "../../sql/storable.ts";
 import { addCost, picoUsdMax } from "../../sql/sums.ts";
 import type { Row } from "../../sql/tables.ts";
 import { callRow } from "./call-rows.ts";
+import { endWrites, handBack, handBackUpdate } from "./close-turn.ts";
 import { eventWrites } from "../event-rows.ts";
 import { messageRow, messageWrites } from "../message-rows.ts";
 import { landedRow, type Store } from "../store.ts";
-import { type HeldTurn, type TurnWrite, leaseGuard } from "./held-turn.ts";
+import { type HeldTurn, type TurnWrite, leaseGuard, leaseUpdate } from "./held-turn.ts";
 import { stillOpen, answersIn, settled } from "./record-answers.ts";
+
+const learnedColumns = `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `;
+const paying = leaseUpdate(learnedColumns);
+const payingAtTheEnd = handBackUpdate(learnedColumns);
 
 /** A call with those of its messages that are not recorded yet. */
 export function appendStep(
@@ -49,20 +54,23 @@ export function appendStep(
     started_ms: null,
     completed_ms: null,
   }));
+  const cost = entry.costPicoUsd ?? 0n;
+  const learned = [cost, cost, storableJson(more.stateJson), store.now()];
+  const next: HeldTurn = {
+    ...held,
+    callCount: entry.number,
+    messageCount: held.messageCount + rows.length,
+    // The next call sends again what a failed call sent.
+    staged: isWhole ? [] : held.staged,
+    unanswered: [...stillOpen(held, answers), ...(isWhole ? uses.map(({ id }) => id) : [])],
+  };
+  const { end } = more;
   return {
     commit: {
       guards: [
-        leaseGuard(
-          store,
-          held,
-          `${addCost}, state_json = COALESCE(?, state_json), updated_ms = ?, `,
-          [
-            entry.costPicoUsd ?? 0n,
-            entry.costPicoUsd ?? 0n,
-            storableJson(more.stateJson),
-            store.now(),
-          ],
-        ),
+        end === undefined
+          ? leaseGuard(store, held, paying, learned)
+          : handBack(held, end, payingAtTheEnd, learned),
       ],
       writes: [
         { into: "calls", rows: [call] },
@@ -71,18 +79,12 @@ export function appendStep(
           ? []
           : [{ into: "tool_calls" as const, rows: tools, orIgnore: true }]),
         ...settled(store, held, answers),
+        ...(end === undefined ? [] : endWrites(store, next, end)),
         ...eventWrites(more.events ?? []),
       ],
-      landed: landedCall(call),
+      landed: () => landedCall(call),
     },
-    next: {
-      ...held,
-      callCount: entry.number,
-      messageCount: held.messageCount + rows.length,
-      // The next call sends again what a failed call sent.
-      staged: isWhole ? [] : held.staged,
-      unanswered: [...stillOpen(held, answers), ...(isWhole ? uses.map(({ id }) => id) : [])],
-    },
+    next,
   };
 }
 
@@ -143,8 +145,8 @@ function messagesOfCall(
   // A failed call adds nothing; only what was recorded before it stays.
   const from = entry.status === "failed" ? all.length : staged;
   return all
-    .map((message, index) => ({ message, tokens: tokens[index] ?? 0, isReplayed }))
-    .slice(from);
+    .slice(from)
+    .map((message, index) => ({ message, tokens: tokens[from + index] ?? 0, isReplayed }));
 }
 
 interface AskedTool {

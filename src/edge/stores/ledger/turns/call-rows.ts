@@ -31,27 +31,30 @@ export interface CallContext {
 
 export function callRow(entry: CallEntry, { sessionId, provider, replyHash }: CallContext): Row {
   const { turnId: turn_id, number } = entry;
-  const { tiers: _tiers, ...plain } = entry;
-  const row = rowOf(plain, { turn_id, number, session_id: sessionId }, provider);
   // The prompt key covers what was sent, also by tier.
-  const entry_hash = hashOf(row, replyHash);
-  return { ...row, outcome_json: toOutcomeText(entry), entry_hash, kind: "turn", id: null };
+  const sealed = toOutcomeText(entry, { withTiers: false });
+  const row = rowOf(entry, { turn_id, number, session_id: sessionId }, provider, sealed);
+  const outcome_json = entry.tiers === undefined ? sealed : toOutcomeText(entry);
+  return { ...row, outcome_json, entry_hash: hashOf(row, replyHash), kind: "turn", id: null };
 }
 
 /** Number 0: it is no call of a turn. */
 export function loneCallRow(call: LoneCall): Row {
   const { id, kind, sessionId: session_id, provider } = call;
-  const row = rowOf(call, { turn_id: null, number: 0, session_id }, provider);
+  const place = { turn_id: null, number: 0, session_id };
+  const row = rowOf(call, place, provider, toOutcomeText(call));
   return { ...row, entry_hash: hashOf(row, `${kind}\n${id}`), kind, id };
 }
 
 function hashOf(row: Row, more: string): string {
-  return hashContent(`${Object.values(row).map(String).join("\n")}\n${more}`);
+  const texts = Object.values(row).map(String);
+  texts.push(more);
+  return hashContent(texts.join("\n"));
 }
 
 type RecordedCall = Omit<CallRecord, "turnId" | "number">;
 
-function rowOf(entry: RecordedCall, place: Row, provider: string): Row {
+function rowOf(entry: RecordedCall, place: Row, provider: string, outcome_json: string): Row {
   const { usage } = entry;
   return {
     ...place,
@@ -74,7 +77,7 @@ function rowOf(entry: RecordedCall, place: Row, provider: string): Row {
     reasoning_tokens: usage?.reasoningTokens ?? null,
     cost_pico_usd: entry.costPicoUsd,
     plan_json: toPlanText(entry.plan),
-    outcome_json: toOutcomeText(entry),
+    outcome_json,
   };
 }
 

@@ -1,5 +1,6 @@
 // The state of a held turn, and the guard that checks the lease.
 import type { LeftInTurn } from "../../../../core/ledger/turn-record.ts";
+import { buildOnce } from "../../sql/build-once.ts";
 import type { Commit, Guard, Statement } from "../../sql/database.ts";
 import type { Value } from "../../sql/tables.ts";
 import { landedRow, type Store } from "../store.ts";
@@ -33,17 +34,27 @@ export interface TurnWrite {
   readonly next: HeldTurn;
 }
 
+/** The statement of a lease guard that sets more columns, for each clock. */
+export function leaseUpdate(set: string): (clockSql: string) => string {
+  return buildOnce(
+    (clockSql) =>
+      `UPDATE sessions SET ${set}lease_expires_ms = ${clockSql} + ? WHERE id = ? AND lease_holder = ? AND lease_token = ? AND open_turn_id = ?`,
+  );
+}
+
+const renewal = leaseUpdate("");
+
 /** Updates the session's row if the lease is still ours. Every commit also renews the lease. */
 export function leaseGuard(
   store: Store,
   held: HeldTurn,
-  set = "",
+  update: (clockSql: string) => string = renewal,
   values: readonly Value[] = [],
 ): Guard {
   const clock = store.clock();
   return {
     name: "lease",
-    sql: `UPDATE sessions SET ${set}lease_expires_ms = ${clock.sql} + ? WHERE id = ? AND lease_holder = ? AND lease_token = ? AND open_turn_id = ?`,
+    sql: update(clock.sql),
     values: [...values, ...clock.values, store.leaseMs, ...leaseValues(held)],
   };
 }

@@ -1,31 +1,33 @@
 // A running turn. It holds the lease on its session until it is closed or released, or another process takes over.
 import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
-import type { Commit, Statement } from "../../sql/database.ts";
+import type { TurnEnd } from "../../../../core/ledger/turn-record.ts";
+import type { Statement } from "../../sql/database.ts";
 import { compactionInTurn, landedCompaction } from "../compactions/commit-compaction.ts";
 import { keepAlive } from "../heartbeat.ts";
 import { orGiveUp } from "../lease-holder.ts";
-import { commitSharing, conflict, landedRow, type Store } from "../store.ts";
+import { commitSharing, conflict, landedRow, seqStep, type Store } from "../store.ts";
 import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
 import { closeStep, interrupt } from "./close-turn.ts";
 import { repeatedSwitch, switchStep } from "./switch-model.ts";
-import { leaseGuard, type HeldTurn, type TurnWrite } from "./held-turn.ts";
+import { leaseGuard, leaseUpdate, type HeldTurn, type TurnWrite } from "./held-turn.ts";
 
 export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
   let held = start;
   let isOver = false;
   let closed: string | null = null;
   const heartbeat = keepAlive(store, () => leaseGuard(store, held));
-  const take = async (step: TurnWrite): Promise<void> => {
-    await land(step.commit);
-    held = step.next;
-  };
-  const land = async (commit: Commit): Promise<void> => {
+  const take = async ({ commit, next }: TurnWrite): Promise<void> => {
     if (isOver) throw conflict(`turn ${held.id} is over`, "open another turn");
     const result = await commitSharing(store, commit);
-    if (result.kind === "done") return;
     if (result.kind === "refused") throw refusedBy(result.guard, held);
-    throw recordedOtherwise(held, result.table);
+    if (result.kind === "taken") throw recordedOtherwise(held, result.table);
+    held = next;
+  };
+  const end = (how: TurnEnd): void => {
+    isOver = true;
+    heartbeat.stop();
+    rememberPlace(store, held, how);
   };
   const isRecorded = async ({ sql, values }: Statement): Promise<boolean> =>
     (await store.database.query(sql, values)).length > 0;
@@ -36,7 +38,11 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       return held.parentTurnId;
     },
     append: async (entry, more = {}) => {
-      if (entry.number > held.callCount) return take(appendStep(store, held, entry, more));
+      if (entry.number > held.callCount) {
+        await take(appendStep(store, held, entry, more));
+        if (more.end !== undefined) end(more.end);
+        return;
+      }
       if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
     },
     answer: async (messages, takes) => {
@@ -55,27 +61,46 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       if (!(await isRecorded(repeated))) throw recordedOtherwise(held, "turns");
     },
     close: async (how, events = []) => {
-      if (closed === JSON.stringify(how)) return;
-      await land(closeStep(store, held, how, events).commit);
-      closed = JSON.stringify(how);
-      isOver = true;
-      heartbeat.stop();
+      const asked = JSON.stringify(how);
+      if (closed === asked) return;
+      await take(closeStep(store, held, how, events));
+      closed = asked;
+      end(how);
     },
     release: async () => {
       // First of all: a lease that cannot be given back must expire by itself.
       heartbeat.stop();
-      await orGiveUp(held.holder, () => land(releaseCommit(store, held))).finally(() => {
+      await orGiveUp(held.holder, () => take(releaseStep(store, held))).finally(() => {
         isOver = true;
       });
     },
   };
 }
 
-function releaseCommit(store: Store, held: HeldTurn): Commit {
+const placesMax = 1000;
+
+/** So that the session's next turn in this process needs no query. */
+function rememberPlace({ nextPlaces }: Store, held: HeldTurn, { status }: TurnEnd): void {
+  const { sessionId, place, moveCount, token: leaseToken } = held;
+  if (nextPlaces.size >= placesMax) nextPlaces.clear();
+  nextPlaces.set(sessionId, {
+    branchId: place.branchId,
+    nextSeq: place.seq + seqStep,
+    moveCount: status === "completed" ? moveCount + 1 : moveCount,
+    leaseToken,
+  });
+}
+
+const releasing = leaseUpdate("lease_holder = NULL, ");
+
+function releaseStep(store: Store, held: HeldTurn): TurnWrite {
   return {
-    guards: [leaseGuard(store, held, "lease_holder = NULL, ")],
-    writes: [interrupt(held.id)],
-    landed: landedRow("turns", { id: held.id, status: "interrupted" }),
+    commit: {
+      guards: [leaseGuard(store, held, releasing)],
+      writes: [interrupt(held.id)],
+      landed: () => landedRow("turns", { id: held.id, status: "interrupted" }),
+    },
+    next: held,
   };
 }
 

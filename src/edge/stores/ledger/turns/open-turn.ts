@@ -3,6 +3,7 @@ import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import { TurnLeftOpen } from "../../../../core/ledger/queue-record.ts";
 import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
 import type { StrataError } from "../../../../core/strata-error.ts";
+import { buildOnce } from "../../sql/build-once.ts";
 import type { Commit } from "../../sql/database.ts";
 import { checkFoundation } from "../../sql/storable.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
@@ -17,6 +18,7 @@ import {
   requireAccepted,
   seqStep,
   triesMax,
+  type NextPlace,
   type Store,
 } from "../store.ts";
 import { landedLease, type HeldTurn } from "./held-turn.ts";
@@ -24,19 +26,15 @@ import { holdTurn } from "./hold-turn.ts";
 import { newTurnRow } from "./turn-rows.ts";
 import { checkName } from "../sessions/write-session.ts";
 
-/** Reads the pointer, and the commit checks that it has not moved. */
+/** The commit checks that the pointer has not moved since it was read, or since this process closed the last turn. */
 export async function openTurn(store: Store, turn: NewTurn): Promise<OpenTurn> {
   checkName(turn.id, "turn");
   checkFoundation(`turn ${turn.id}`, turn.foundation);
   for (let tries = 1; tries <= triesMax; tries += 1) {
-    const [known, waitingCount] = await Promise.all([
-      needSession(store, turn.sessionId),
-      countBefore(store, turn),
-    ]);
-    checkFree(known, turn, waitingCount);
-    const held = heldOf(store, known, turn);
+    const next = (await takeRemembered(store, turn)) ?? (await readPlace(store, turn));
+    const held = heldOf(store, next, turn);
     const result = await orGiveUp(held.holder, () =>
-      commitOnce(store, openCommit(store, known, turn, held)),
+      commitOnce(store, openCommit(store, next, turn, held)),
     );
     if (result.kind === "done") return holdTurn(store, held);
     if (result.kind === "taken") {
@@ -48,22 +46,40 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<OpenTurn> {
   throw busyWith(turn.sessionId);
 }
 
+/** Null if the session must be read: also where messages wait, so that the error says how many. */
+async function takeRemembered(store: Store, turn: NewTurn): Promise<NextPlace | null> {
+  const place = store.nextPlaces.get(turn.sessionId);
+  if (place === undefined) return null;
+  store.nextPlaces.delete(turn.sessionId);
+  return (await countBefore(store, turn)) === 0 ? place : null;
+}
+
+async function readPlace(store: Store, turn: NewTurn): Promise<NextPlace> {
+  const [known, waitingCount] = await Promise.all([
+    needSession(store, turn.sessionId),
+    countBefore(store, turn),
+  ]);
+  checkFree(known, turn, waitingCount);
+  const { branchId, nextSeq, moveCount, lease } = known;
+  return { branchId, nextSeq, moveCount, leaseToken: lease.token };
+}
+
 /** How many messages should have their turn before this one. */
 async function countBefore(store: Store, { sessionId, takes }: NewTurn): Promise<number> {
   return takes?.length === 0 ? countWaiting(store, sessionId) : 0;
 }
 
-function heldOf(store: Store, known: KnownSession, turn: NewTurn): HeldTurn {
+function heldOf(store: Store, next: NextPlace, turn: NewTurn): HeldTurn {
   return {
     id: turn.id,
     sessionId: turn.sessionId,
     provider: turn.provider,
     switches: [],
-    place: { branchId: known.branchId, seq: known.nextSeq },
+    place: { branchId: next.branchId, seq: next.nextSeq },
     holder: store.newHolder(),
-    token: known.lease.token + 1,
+    token: next.leaseToken + 1,
     parentTurnId: turn.parentTurnId,
-    moveCount: known.moveCount,
+    moveCount: next.moveCount,
     callCount: 0,
     messageCount: turn.messages.length,
     staged: turn.messages.map((_message, index) => index),
@@ -71,7 +87,12 @@ function heldOf(store: Store, known: KnownSession, turn: NewTurn): HeldTurn {
   };
 }
 
-function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: HeldTurn): Commit {
+const opening = buildOnce(
+  (clockSql: string) =>
+    `UPDATE sessions SET open_turn_id = ?, next_seq = ?, lease_holder = ?, lease_token = ?, lease_expires_ms = ${clockSql} + ?, updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id IS NOT DISTINCT FROM ? AND branch_id = ? AND next_seq = ? AND lease_token = ? AND move_count = ?`,
+);
+
+function openCommit(store: Store, next: NextPlace, turn: NewTurn, held: HeldTurn): Commit {
   const { place, token, holder } = held;
   const clock = store.clock();
   const rows = turn.messages.map((message, index) =>
@@ -83,7 +104,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
       ...takes.map(untakenGuard),
       {
         name: "session",
-        sql: `UPDATE sessions SET open_turn_id = ?, next_seq = ?, lease_holder = ?, lease_token = ?, lease_expires_ms = ${clock.sql} + ?, updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id IS NOT DISTINCT FROM ? AND next_seq = ? AND lease_token = ? AND move_count = ?`,
+        sql: opening(clock.sql),
         values: [
           turn.id,
           place.seq + seqStep,
@@ -94,9 +115,10 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
           store.now(),
           turn.sessionId,
           turn.parentTurnId,
-          known.nextSeq,
-          known.lease.token,
-          known.moveCount,
+          next.branchId,
+          next.nextSeq,
+          next.leaseToken,
+          next.moveCount,
         ],
       },
     ],
@@ -106,7 +128,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
       ...messageWrites(rows, turn.messages),
       ...takeWrites(takes, turn.id),
     ],
-    landed: landedLease(held),
+    landed: () => landedLease(held),
   };
 }
 

@@ -3,6 +3,7 @@ import { toMessageText } from "../../../../core/ledger/message-text.ts";
 import type { NewMessage } from "../../../../core/ledger/turn-record.ts";
 import type { Block } from "../../../../core/message/message.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
+import { buildOnce } from "../../sql/build-once.ts";
 import type { Statement, Write } from "../../sql/database.ts";
 import { storable } from "../../sql/storable.ts";
 import type { Value } from "../../sql/tables.ts";
@@ -40,12 +41,13 @@ export function answerStep(
       ...(last === undefined
         ? {}
         : {
-            landed: landedRow("messages", {
-              branch_id: held.place.branchId,
-              turn_seq: held.place.seq,
-              idx: last["idx"] ?? null,
-              hash: last["hash"] ?? null,
-            }),
+            landed: () =>
+              landedRow("messages", {
+                branch_id: held.place.branchId,
+                turn_seq: held.place.seq,
+                idx: last["idx"] ?? null,
+                hash: last["hash"] ?? null,
+              }),
           }),
     },
     next: {
@@ -115,6 +117,7 @@ export function settled(
   held: HeldTurn,
   answers: readonly Answer[],
 ): readonly Write[] {
+  if (answers.length === 0) return [];
   const once = [...new Map(answers.map((answer) => [answer.toolUseId, answer])).values()];
   const nowMs = store.now();
   const writes: Write[] = [];
@@ -125,19 +128,34 @@ export function settled(
 }
 
 function settlement({ id }: HeldTurn, answers: readonly Answer[], nowMs: number): Write {
-  const ids = answers.map(({ toolUseId }) => toolUseId);
-  const set = (column: string, type: string, valueOf: (answer: Answer) => Value): Statement => ({
-    sql: `${column} = CASE tool_use_id${` WHEN ? THEN CAST(? AS ${type})`.repeat(ids.length)} END`,
-    values: answers.flatMap((answer) => [answer.toolUseId, valueOf(answer)]),
-  });
-  const sets = [
-    set("status", "TEXT", ({ isError }) => (isError ? "failed" : "succeeded")),
-    set("result_idx", "BIGINT", ({ index }) => index),
-    set("started_ms", "BIGINT", ({ ran }) => ran?.startMs ?? null),
-    set("completed_ms", "BIGINT", ({ ran }) => ran?.endMs ?? nowMs),
-  ];
+  const sets = settledColumns.flatMap(({ valueOf }) =>
+    answers.flatMap((answer) => [answer.toolUseId, valueOf(answer, nowMs)]),
+  );
   return {
-    sql: `UPDATE tool_calls SET ${sets.map(({ sql }) => sql).join(", ")} WHERE turn_id = ? AND status = 'pending' AND tool_use_id IN (${ids.map(() => "?").join(", ")})`,
-    values: [...sets.flatMap(({ values }) => values), id, ...ids],
+    sql: settle(answers.length),
+    values: [...sets, id, ...answers.map(({ toolUseId }) => toolUseId)],
   };
 }
+
+interface SettledColumn {
+  readonly name: string;
+  readonly type: "TEXT" | "BIGINT";
+  readonly valueOf: (answer: Answer, nowMs: number) => Value;
+}
+
+const settledColumns: readonly SettledColumn[] = [
+  { name: "status", type: "TEXT", valueOf: ({ isError }) => (isError ? "failed" : "succeeded") },
+  { name: "result_idx", type: "BIGINT", valueOf: ({ index }) => index },
+  { name: "started_ms", type: "BIGINT", valueOf: ({ ran }) => ran?.startMs ?? null },
+  { name: "completed_ms", type: "BIGINT", valueOf: ({ ran }, nowMs) => ran?.endMs ?? nowMs },
+];
+
+/** By the number of answers. */
+const settle = buildOnce((count: number) => {
+  const sets = settledColumns.map(
+    ({ name, type }) =>
+      `${name} = CASE tool_use_id${` WHEN ? THEN CAST(? AS ${type})`.repeat(count)} END`,
+  );
+  const ids = Array.from({ length: count }, () => "?");
+  return `UPDATE tool_calls SET ${sets.join(", ")} WHERE turn_id = ? AND status = 'pending' AND tool_use_id IN (${ids.join(", ")})`;
+});

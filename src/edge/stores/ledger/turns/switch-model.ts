@@ -6,7 +6,9 @@ import type { Statement } from "../../sql/database.ts";
 import { checkFoundation, storable, storableJson } from "../../sql/storable.ts";
 import { contentWrites } from "../message-rows.ts";
 import { landedRow, type Store } from "../store.ts";
-import { type HeldTurn, type TurnWrite, leaseGuard } from "./held-turn.ts";
+import { type HeldTurn, type TurnWrite, leaseGuard, leaseUpdate } from "./held-turn.ts";
+
+const switching = leaseUpdate("state_json = ?, updated_ms = ?, ");
 
 /** From here on the turn belongs to the next model. Tools and system text that it stored for the model before are dropped. */
 export function switchStep(store: Store, held: HeldTurn, next: NextModel): TurnWrite {
@@ -16,12 +18,7 @@ export function switchStep(store: Store, held: HeldTurn, next: NextModel): TurnW
   const switches = [...held.switches, next.left];
   return {
     commit: {
-      guards: [
-        leaseGuard(store, held, "state_json = ?, updated_ms = ?, ", [
-          storableJson(next.stateJson),
-          store.now(),
-        ]),
-      ],
+      guards: [leaseGuard(store, held, switching, [storableJson(next.stateJson), store.now()])],
       writes: [
         ...contentWrites(foundation === undefined ? [] : [foundation]),
         {
@@ -36,7 +33,7 @@ export function switchStep(store: Store, held: HeldTurn, next: NextModel): TurnW
           ],
         },
       ],
-      landed: landedSwitch(held, next, switches),
+      landed: () => landedSwitch(held, next, switches),
     },
     next: { ...held, provider: next.provider, switches },
   };

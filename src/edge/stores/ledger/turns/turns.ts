@@ -53,7 +53,7 @@ export async function findUnfinished(
       ),
     ],
     writes: [interrupt(openTurnId), ...(await interruptedWrites(store, sessionId, found))],
-    landed: landedRow("turns", { id: openTurnId, status: "interrupted" }),
+    landed: () => landedRow("turns", { id: openTurnId, status: "interrupted" }),
   });
   // Another process found it at the same time and reports it.
   if (result.kind === "refused") return null;
@@ -123,7 +123,7 @@ export async function resumeTurn(store: Store, sessionId: string): Promise<OpenT
           values: [turnId],
         },
       ],
-      landed: landedLease({ id: turnId, sessionId, holder, token }),
+      landed: () => landedLease({ id: turnId, sessionId, holder, token }),
     };
     const result = await orGiveUp(holder, () => commitOnce(store, take));
     if (result.kind === "done")
@@ -202,7 +202,7 @@ export async function abandonTurn(store: Store, sessionId: string): Promise<void
         payload: turnCounts(turn),
       })),
     ],
-    landed: landedRow("turns", { id: turnId, status: "failed", end_reason: "abandoned" }),
+    landed: () => landedRow("turns", { id: turnId, status: "failed", end_reason: "abandoned" }),
   });
   if (result.kind !== "done") throw inUse(sessionId, turnId);
 }

@@ -1,0 +1,124 @@
+// The lifetimes of tail, head and step: by expected cost, unless a simple policy would then be far ahead after a pause.
+import type { Lifetime } from "../message/usage.ts";
+import { leadingAccount, leastAfterPause, noAccounts } from "./accounts.ts";
+import type { Terms } from "./cost-terms.ts";
+import type { CostQuestion, Places } from "./marker-places.ts";
+
+export interface Choice {
+  readonly tail: Lifetime | null;
+  readonly head: Lifetime | null;
+  readonly step: boolean;
+  /** Why, if it is not the least expected cost. */
+  readonly reason?: string;
+}
+
+export function chooseLifetimes(places: Places, terms: Terms, question: CostQuestion): Choice {
+  const choice = cheapest(places, terms);
+  return boundLoss(choice, places, terms, question);
+}
+
+function cheapest(places: Places, terms: Terms): Choice {
+  const { short, long, stepsLast } = terms;
+  // After a shorter-lived hit, a long-lived entry lasts only if steps do.
+  const isLongUseful = long !== null && (stepsLast || places.isHitFirm);
+  const lives: readonly (Lifetime | null)[] = isLongUseful
+    ? [null, short.lifetime, long.lifetime]
+    : [null, short.lifetime];
+  const steps = places.step !== null && long !== null && stepsLast ? [false, true] : [false];
+  let best: Choice = { tail: null, head: null, step: false };
+  let least = expectedCost(best, places, terms);
+  for (const tail of lives) {
+    for (const head of places.head === null ? [null] : lives) {
+      for (const step of steps) {
+        const choice = { tail, head, step };
+        const cost = expectedCost(choice, places, terms);
+        // On a tie the later choice wins: a free marker may help later.
+        if (cost <= least) [best, least] = [choice, cost];
+      }
+    }
+  }
+  return best;
+}
+
+/** What a choice pays now, and which prefixes it leaves, in input tokens. */
+interface Effect {
+  readonly now: number;
+  /** What the next call reads if it comes soon. */
+  readonly end: number;
+  /** What it reads after a pause. */
+  readonly longRead: number;
+}
+
+function effectOf(choice: Choice, places: Places, terms: Terms): Effect {
+  const { hitTokens, headTokens, stepTokens, tailTokens, anchorTokens } = places;
+  const { long, read, shortWrite, longWrite } = terms;
+  const longest = long?.lifetime;
+  let longEnd = hitTokens;
+  if (choice.step) longEnd = Math.max(longEnd, stepTokens);
+  if (choice.head !== null && choice.head === longest) longEnd = Math.max(longEnd, headTokens);
+  if (choice.tail !== null && choice.tail === longest) longEnd = Math.max(longEnd, tailTokens);
+  let end = longEnd;
+  if (choice.head !== null) end = Math.max(end, headTokens);
+  if (choice.tail !== null) end = Math.max(end, tailTokens);
+  const now =
+    read * hitTokens +
+    longWrite * (longEnd - hitTokens) +
+    shortWrite * (end - longEnd) +
+    (tailTokens - end);
+  // At or before the hit nothing new is written; existing entries only live longer.
+  return { now, end, longRead: Math.max(anchorTokens, longEnd > hitTokens ? longEnd : 0) };
+}
+
+/** How many pauses ahead a step counts for: it outlives the next one, and often the one after it. */
+const stepPauses = 2;
+
+/** In input tokens: the cost of this call, minus what it saves the next call and other sessions. */
+function expectedCost(choice: Choice, places: Places, terms: Terms): number {
+  const { hitTokens, headTokens, stepTokens, anchorTokens } = places;
+  const { long, read, shortWrite } = terms;
+  const { now, end, longRead } = effectOf(choice, places, terms);
+  const longest = long?.lifetime;
+  const isLong = (lifetime: Lifetime | null): boolean => lifetime !== null && lifetime === longest;
+  // What a step would keep is kept by every longer long-lived entry, too.
+  const stepGain = Math.max(0, Math.min(longRead, stepTokens) - anchorTokens);
+  const headKept = choice.head === null ? 0 : headTokens;
+  const headLong = isLong(choice.head) && headTokens > hitTokens ? headTokens : 0;
+  const saved = shortWrite - read;
+  return (
+    now -
+    saved * (terms.soon * end + terms.later * (longRead + (stepPauses - 1) * stepGain)) -
+    saved * (terms.siblingSoon * headKept + terms.siblingLater * headLong)
+  );
+}
+
+/** How far behind the best simple policy a pause may leave a session: this share of a 5-minute write of its largest prompt. */
+const behindShareMax = 0.8;
+
+/**
+ * A long pause right now would rewrite what no long-lived entry keeps. If that left us too far behind what a simple policy
+ * would have paid for this very session, everything new is written for the long lifetime: from then on a pause costs us no
+ * more than it costs one long-lived marker at the end.
+ */
+function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQuestion): Choice {
+  const { long, read, shortWrite, stepsLast } = terms;
+  if (long === null || choice.tail === null || choice.tail === long.lifetime) return choice;
+  if (!stepsLast && !places.isHitFirm) return choice;
+  const { blocks, rules, ruler, nowMs, state } = question;
+  const { accounts = noAccounts } = state;
+  const { tail, tailTokens, head } = places;
+  const simple = leastAfterPause(accounts, { blocks, rules, ruler, tail, nowMs });
+  const behindBy = (other: Choice): number => {
+    const { now, longRead } = effectOf(other, places, terms);
+    const after = read * longRead + shortWrite * (tailTokens - longRead);
+    return accounts.paid.ours + now + after - simple;
+  };
+  const most = behindShareMax * shortWrite * Math.max(tailTokens, accounts.promptTokensMax);
+  const behind = behindBy(choice);
+  if (behind <= most) return choice;
+  const { lifetime } = long;
+  const safe: Choice = { tail: lifetime, head: head === null ? null : lifetime, step: false };
+  if (behindBy(safe) >= behind) return choice;
+  const told = leadingAccount(accounts, rules)?.reason ?? "this is the first call";
+  const reason = `a pause now would leave this session ${Math.round(behind)} input tokens behind a simple policy; ${told}`;
+  return { ...safe, reason };
+}
