@@ -24,7 +24,16 @@ export interface Experiment {
   readonly options?: Readonly<Record<string, string>>;
   /** With --against: at most so many times the other checkout's CPU time; 1.05 by default. */
   readonly cpuRatioMax?: number;
+  /** With --against: only a part of its work is compared; by default the whole process, start-up included. */
+  readonly measured?: Measured;
   run(settings: Settings): Promise<Omit<Report, "name">>;
+}
+
+export interface Measured {
+  /** The progress line after which CPU time counts, to the end of the run. */
+  readonly from: string;
+  /** How often the bench runs in one process. The first run warms up and does not count. */
+  readonly runs: number;
 }
 
 export interface Settings {

@@ -59,19 +59,32 @@ async function run(
 
 async function compare(
   bench: string,
-  { cpuRatioMax }: Experiment,
-  { against, rounds, traces, ...options }: Flags & { readonly against: string },
+  experiment: Experiment,
+  { against, rounds, limit, traces, ...options }: Flags & { readonly against: string },
 ): Promise<readonly [Report, readonly string[]]> {
   // Loaded only here, so that the runs to be compared do not pay for it.
   const [{ runAgainst }, { toLines }] = await Promise.all([
     import("./against.ts"),
     import("./comparison.ts"),
   ]);
-  // Each checkout runs in its own folder.
-  const same = { ...options, ...(traces !== undefined && { traces: resolve(traces) }) };
-  const flags = Object.entries(same).map(([key, value]) => `--${key}=${value}`);
-  const comparison = runAgainst({ bench, flags, against, rounds, cpuRatioMax, progress });
+  const comparison = runAgainst({
+    bench,
+    options,
+    // Each checkout runs in its own folder.
+    traces: traces === undefined ? undefined : resolve(traces),
+    against,
+    rounds,
+    cpuRatioMax: limit === undefined ? experiment.cpuRatioMax : readLimit(limit),
+    measured: experiment.measured,
+    progress,
+  });
   return [comparison, toLines(comparison)];
+}
+
+function readLimit(given: string): number {
+  const limit = Number(given);
+  if (limit > 0 && Number.isFinite(limit)) return limit;
+  throw new UsageError(`--limit must be a number above 0, not "${given}"`);
 }
 
 function progress(line: string): void {
@@ -102,7 +115,11 @@ function readOptions(
         json: { type: "boolean" },
         traces: { type: "string" },
         ...Object.fromEntries(own),
-        ...(isCompared && { against: { type: "string" }, rounds: { type: "string" } }),
+        ...(isCompared && {
+          against: { type: "string" },
+          rounds: { type: "string" },
+          limit: { type: "string" },
+        }),
       },
     });
     return values;
@@ -129,10 +146,10 @@ async function describe(folder: string, names: readonly string[]): Promise<strin
 }
 
 function describeComparing(): string {
-  return `npm run -s bench -- NAME --against DIR [--rounds N] [--json]
+  return `npm run -s bench -- NAME --against DIR [--rounds N] [--limit RATIO] [--json]
   runs NAME in turn here and in DIR, another checkout of this repository, N times (7, and no fewer), and checks the
-  median ratio of CPU times. That is the time of the bench's own process: what it starts, such as PostgreSQL, is not
-  in it. Times that the bench reports are compared one by one. Other options go to both.
+  median ratio of CPU times against RATIO (1.05, or what NAME says). That is the time of the bench's own process, or of
+  the part that NAME measures: what it starts, such as PostgreSQL, is not in it. Times that the bench reports are compared one by one. Other options go to both.
   Make DIR: git worktree add --detach DIR COMMIT && ln -s "$PWD/node_modules" DIR/node_modules`;
 }
 

@@ -1,6 +1,6 @@
 // Runs before every test file, in its process. Searches everything the code prints, writes, sends, stores or throws
-// for planted secrets, and fails the file if it finds one. watch-run.ts covers the runner's own output and files left
-// on disk.
+// for planted secrets, and fails the file if it finds one, or if the file leaves something behind for the next one.
+// watch-run.ts covers the runner's own output and files left on disk.
 import childProcess, { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import fs from "node:fs";
@@ -20,16 +20,21 @@ import {
   setTestNamer,
   takeLeaks,
 } from "./outputs.ts";
+import { describeProcess, findLeftovers } from "./leftovers.ts";
 import { searchFiles } from "./search-files.ts";
 import { before } from "./wrap.ts";
 
 setTestNamer(() => expect.getState().currentTestName ?? "");
 
+const atStart = describeProcess();
+
 // Registered first, so it runs last, after the file's own hooks.
-afterAll(() => {
+afterAll(async () => {
   flushErrors();
   const leaks = takeLeaks();
   if (leaks.length > 0) throw new Error(describeLeaks(leaks));
+  const left = await findLeftovers(atStart);
+  if (left.length > 0) throw new Error(`the tests left behind: ${left.join(", ")}`);
 });
 
 watchErrors();

@@ -1,8 +1,9 @@
 // Runs once around every test run. Gives the run its own folder for temporary files, and at the end searches that
-// folder, the runner's output and its files for planted secrets. The run fails if it finds one.
+// folder, the runner's output and its files for planted secrets. The run fails if it finds one. What is slow to make and
+// the same for all tests is kept for them: a database cluster, and the compiled code of programs.
 import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { TestProject } from "vitest/node";
 import { createOutputWatch, describeLeaks, noteLeak, takeLeaks } from "./outputs.ts";
 import { plantedKey, plantedOpenaiKey, plantedToken } from "./planted-key.ts";
@@ -18,10 +19,15 @@ export function setup({ vitest }: TestProject): () => void {
   process.env["PLANTED_KEY"] = plantedKey;
   process.env["PLANTED_OPENAI_KEY"] = plantedOpenaiKey;
   process.env["PLANTED_ACCESS_TOKEN"] = plantedToken;
+  const template = mkdtempSync(join(tmpdir(), "strata-cluster-"));
+  process.env["POSTGRES_TEMPLATE"] = template;
+  process.env["NODE_COMPILE_CACHE"] ??= resolve("node_modules/.cache/compiled");
   for (const stream of [process.stdout, process.stderr]) {
     before(stream, "write", createOutputWatch("what the test runner prints"));
   }
   return () => {
+    // Nothing of a test is in it.
+    rmSync(template, { recursive: true, force: true });
     for (const path of [folder, ...filesOf(vitest.config.outputFile), ...snapshots()]) {
       for (const found of searchFiles(path)) noteLeak({ ...found, place: found.file });
     }

@@ -48,6 +48,18 @@ describe("the packed package", () => {
     expect(strata("doctor", "--json").status).toBe(0);
   });
 
+  test("has a program that prices files on two threads", () => {
+    const header = { kind: "kvtrace", format: "ctx-kv/1", id: "t", block_size: 64 };
+    const request = { kind: "request", t: 0, in: 64_000, out: 5, keep: 0, append: [[1, 1000]] };
+    const text = [header, request].map((line) => JSON.stringify(line)).join("\n");
+    const folder = join(project, "traces");
+    mkdirSync(folder);
+    for (const name of ["a.jsonl", "b.jsonl"]) writeFileSync(join(folder, name), text);
+    const [one, two] = ["1", "2"].map((jobs) => strata("replay", folder, "--json", "--jobs", jobs));
+    expect(JSON.parse(two?.stdout ?? "")).toMatchObject({ sessions: 2, requests: 2 });
+    expect(two).toEqual(one);
+  });
+
   test("links on an older Node far enough to say what is missing", () => {
     const program = readFileSync(
       join(project, "node_modules", packageJson.name, packageJson.bin.strata),

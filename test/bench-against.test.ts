@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { MeasuredReport } from "../harness/run-measured.ts";
 import { toComparison, toLines, type Comparison, type Run } from "../harness/comparison.ts";
 
 describe("what is told of the rounds", () => {
@@ -101,6 +102,22 @@ describe("two checkouts", () => {
     });
   });
 
+  test("of a bench that measures a part, what comes before that part does not count", () => {
+    const wait = "for (const end = performance.now() + 100; performance.now() < end;)";
+    createCheckout("part", `globalThis.runs = (globalThis.runs ?? 0) + 1; ${wait}; progress("go")`);
+    const { figures, cpuMs } = JSON.parse(measure("go").stdout) as MeasuredReport;
+    expect(figures["runs"]).toBe(3);
+    expect(cpuMs).toBeGreaterThan(0);
+    expect(cpuMs).toBeLessThan(100);
+    expect(measure("stop").stderr).toContain('bench small does not say "stop"');
+  });
+
+  test("a limit is a number", () => {
+    const { stderr, status } = bench("--against", "../theirs", "--limit", "none");
+    expect(stderr).toBe('--limit must be a number above 0, not "none"\n');
+    expect(status).toBe(2);
+  });
+
   test.each([
     ["nowhere", "there is no such folder. Make it: git worktree add"],
     ["empty", "this is not a checkout of Strata. Make one: git worktree add"],
@@ -141,6 +158,7 @@ describe("two checkouts", () => {
       "against",
       "comparison",
       "report-cpu",
+      "run-measured",
       "traces",
     ])
       cpSync(`harness/${file}.ts`, join(at, `harness/${file}.ts`));
@@ -153,14 +171,21 @@ export const experiment = {
   summary: "small",
   options: { size: "how large" },
   cpuRatioMax: 1.2,
-  async run({ options }) {
+  async run({ options, progress }) {
     ${work};
     const check = { name: "always", value: 1, limit: "= 0", ok: false };
-    return { figures: { size: options.size, "work ms": 2 }, checks: [check] };
+    const { runs } = globalThis;
+    return { figures: { size: options.size, "work ms": 2, runs }, checks: [check] };
   },
 };
 `,
     );
+  }
+
+  function measure(from: string) {
+    const task = JSON.stringify({ bench: "small", from, runs: 3, options: {} });
+    const args = ["harness/run-measured.ts", join(folder, "part"), task];
+    return spawnSync(process.execPath, args, { cwd: join(folder, "ours"), encoding: "utf8" });
   }
 
   function bench(...args: string[]) {

@@ -48,6 +48,7 @@ test.each(programs)("$document, program $index", ({ document, code, index, print
     cwd: join(folder, "work"),
     env: {
       PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
       HOME: folder,
       STRATA_STORE: document.endsWith("analytics.md") ? join(folder, "ledger.db") : `${file}.db`,
       METRICS_PORT: "0",

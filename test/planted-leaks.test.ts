@@ -1,5 +1,6 @@
-// Goal: a secret that comes out of the code anywhere in the suite fails the suite, and the place is named. Method: a run of
-// the suite's own configuration, in a process of its own and with a secret of its own, on files that leak on purpose.
+// Goal: a secret that comes out of the code anywhere in the suite fails the suite, and the place is named; so does what a
+// file leaves to the next one. Method: a run of the suite's own configuration, in a process of its own and with a secret
+// of its own, on files that leak on purpose.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -74,6 +75,15 @@ describe("a run of tests that pass and leak", () => {
     expect(lines).toContain("Tests 1 passed (1)");
     expect(status).toBe(0);
   });
+});
+
+test("a file that leaves something behind in its process fails, because the next file runs there too", () => {
+  const { status, lines } = runLeaks("left-behind.leak.ts");
+  expect(status).toBe(1);
+  expect(lines).toContain("Tests 1 passed (1)");
+  expect(lines).toContain(
+    "Error: the tests left behind: the current folder, servers that listen, the global Math.random, the variable LEFT_BEHIND",
+  );
 });
 
 const printer = "node -e console.log(process.env.PLANTED_ACCESS_TOKEN)";

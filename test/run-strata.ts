@@ -57,7 +57,7 @@ export function startStrata(
 }
 
 function environment(store: string, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  return { ...process.env, STRATA_STORE: store, NODE_DISABLE_COMPILE_CACHE: "1", ...env };
+  return { ...process.env, STRATA_STORE: store, ...env };
 }
 
 /** Two lines: what is wrong, and what to do. No stack. */

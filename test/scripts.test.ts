@@ -1,15 +1,29 @@
 // Goal: the repository's own commands behave. Method: run them as a person would, on this clone.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { slowFiles } from "../harness/slow-first.ts";
 import packageJson from "../package.json" with { type: "json" };
 
 test("every npm script runs under Node 24, whatever Node the machine has", () => {
   const { stdout } = npm("exec", "--no", "-c", "node --version");
   expect(stdout.trim()).toBe(`v${packageJson.devDependencies.node}`);
   expect(process.versions.node.split(".")[0]).toBe("24");
+});
+
+test("every test file that is to run first exists", () => {
+  expect(slowFiles.length).toBeGreaterThan(0);
+  expect(slowFiles.filter((file) => !existsSync(file))).toEqual([]);
 });
 
 describe("the harness", () => {

@@ -29,7 +29,8 @@ import { costOf } from "../../src/core/models/cost.ts";
 import type { ModelFacts } from "../../src/core/models/model-facts.ts";
 import { planBudget } from "../../src/core/tokens/budget.ts";
 import type { RecordedBlock } from "../../src/replay/recording.ts";
-import { replayWorkspace, type TimedRequest } from "../../src/replay/replay-workspace.ts";
+import type { TimedRequest } from "../../src/replay/policy-run.ts";
+import { replayWorkspace } from "../../src/replay/replay-workspace.ts";
 import type { RecordedCall, RecordedThread, ThreadMessage } from "./recorded-thread.ts";
 
 /** Tokens of our summary and our index. */

@@ -20,7 +20,8 @@ import {
 } from "./books.ts";
 import { createModelLookup } from "./replay-model.ts";
 import { toReport, type ReplayReport } from "./report.ts";
-import { replayWorkspace, type ReplayedRequest, type TimedRequest } from "./replay-workspace.ts";
+import type { TimedRequest } from "./policy-run.ts";
+import { replayWorkspace, type ReplayedRequest } from "./replay-workspace.ts";
 import { addToTally, costOf } from "./tally.ts";
 import { createWriteWatch, type WriteWatch } from "./write-waste.ts";
 

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { toProgram } from "../run-strata.ts";
@@ -77,7 +76,8 @@ describe("in a process of its own", () => {
 
   function start(...words: readonly string[]): ReturnType<typeof spawn> {
     const [program = "", ...rest] = toProgram(["chat", ...words]);
-    const env = { PATH: process.env["PATH"], HOME: kit.folder, TMPDIR: temporary };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, NODE_COMPILE_CACHE, HOME: kit.folder, TMPDIR: temporary };
     return spawn(program, rest, { env: { ...env, STRATA_DATA_DIR: kit.folder } });
   }
 
@@ -92,11 +92,13 @@ describe("in a process of its own", () => {
     const child = start();
     child.stdin?.write("hello\n");
     let out = "";
-    for await (const chunk of child.stdout ?? []) {
-      out += String(chunk);
-      if (out.includes("The last result was")) break;
-    }
-    await sleep(300);
+    child.stdout?.on("data", (chunk) => (out += String(chunk)));
+    await expect.poll(() => out).toContain("The last result was");
+    const ledger = await openLedger(join(kit.folder, "simulated.db"));
+    const readOpenTurns = async () =>
+      (await ledger.listSessions({})).map(({ openTurnId }) => openTurnId);
+    await expect.poll(readOpenTurns).toEqual([null]);
+    await ledger.close();
     expect(workspaces()).toHaveLength(1);
     child.kill(signal);
     const [code] = await once(child, "exit");

@@ -190,16 +190,17 @@ function readTogether(...ledgers: readonly Ledger[]): void {
   const all = Promise.withResolvers<void>();
   let missing = ledgers.length;
   for (const ledger of ledgers) {
-    const { readQueue } = ledger;
-    const readAndWait: Ledger["readQueue"] = async (sessionId) => {
-      Object.assign(ledger, { readQueue });
-      const items = await readQueue(sessionId);
-      missing -= 1;
+    const original = { ...ledger };
+    let isRead = false;
+    const readQueue: Ledger["readQueue"] = async (sessionId) => {
+      const items = await original.readQueue(sessionId);
+      if (!isRead) missing -= 1;
+      isRead = true;
       if (missing === 0) all.resolve();
       await all.promise;
       return items;
     };
-    Object.assign(ledger, { readQueue: readAndWait });
+    Object.assign(ledger, { readQueue });
   }
 }
 

@@ -150,6 +150,31 @@ test("excerpts without a page are an error that says what to do", async () => {
   }
 });
 
+test("the JSON is the same on two threads, and a wrong number of threads is an error", async () => {
+  const [one, two] = [
+    await strata("replay", folder, "--json", "--jobs", "1"),
+    await strata("replay", folder, "--json", "--jobs", "2"),
+  ];
+  expect([one.status, two.status]).toEqual([0, 0]);
+  expect(two.out).toBe(one.out);
+  for (const jobs of ["0", "65", "two", "1.5"]) {
+    const { status, err } = await strata("replay", folder, "--jobs", jobs);
+    expect(status).toBe(2);
+    expect(err).toBe(`strata: --jobs cannot be "${jobs}"\n  give a whole number from 1 to 64\n`);
+  }
+});
+
+test("a terminal shows files and requests while they are priced, and nothing of it is left", async () => {
+  const { isTTY } = process.stderr;
+  process.stderr.isTTY = true;
+  const { status, out, err } = await strata("replay", join(folder, "a"), "--json");
+  process.stderr.isTTY = isTTY;
+  expect(status).toBe(0);
+  expect(() => JSON.parse(out) as unknown).not.toThrow();
+  expect(err).toMatch(/^\r[█░]{30} \d+ % \d of 2 files, \d requests?/);
+  expect(err).toMatch(/\r +\r$/);
+});
+
 test("nothing to read, an unknown policy and an unknown grouping are errors that say what to do", async () => {
   const empty = join(folder, "nothing");
   mkdirSync(empty);

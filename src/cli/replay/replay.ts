@@ -19,7 +19,7 @@ import { renderReplay } from "./render-replay.ts";
 export const run: CommandBody = async (input, io) => {
   // This allocates many short-lived objects, in two threads: the heap grows in small steps, which saves about 100 MB.
   setFlagsFromString("--semi-space-growth-factor=1");
-  setFlagsFromString("--heap-growing-percent=50");
+  setFlagsFromString("--heap-growing-percent=100");
   const { values, switches } = input;
   const policies = readPolicies(values.get("policy") ?? "all");
   const groupBy = readGroupBy(values.get("group-by") ?? "none");

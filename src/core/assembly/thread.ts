@@ -1,6 +1,6 @@
 // T3 and T4: every message exactly as it was sent. Appending costs only what is appended.
 import { growingBytes, type GrowingBytes } from "../growing/growing-bytes.ts";
-import { growingList, itemsOf, type GrowingList } from "../growing/growing-list.ts";
+import { growingList, type GrowingList } from "../growing/growing-list.ts";
 import type { Message } from "../message/message.ts";
 import type { Foundation } from "./foundation.ts";
 import { sealBlocks, type SealedBlock, type SealedEnd } from "./sealed-block.ts";
@@ -82,7 +82,12 @@ export function countSpelled(
 }
 
 export function messagesFrom({ messages }: Thread, from: number): readonly Message[] {
-  return [...itemsOf({ length: messages.length - from, at: (index) => messages.at(from + index) })];
+  const found: Message[] = [];
+  for (let index = from; index < messages.length; index += 1) {
+    const message = messages.at(index);
+    if (message !== undefined) found.push(message);
+  }
+  return found;
 }
 
 /** The messages from a place on, each with its tokens. */

@@ -13,8 +13,7 @@ const utf8 = new TextEncoder();
 const roomBytesMin = 1024;
 
 export function growingBytes(text = ""): GrowingBytes {
-  const shared = { room: new Uint8Array(roomBytesMin), used: 0 };
-  return viewOf(shared, 0).append(text);
+  return viewOf(empty, 0).append(text);
 }
 
 interface Shared {
@@ -22,6 +21,8 @@ interface Shared {
   /** How far any view has written. Only a view that ends exactly here may append in place. */
   used: number;
 }
+
+const empty: Shared = { room: new Uint8Array(0), used: 0 };
 
 function viewOf(shared: Shared, length: number): GrowingBytes {
   return {

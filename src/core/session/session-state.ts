@@ -1,5 +1,5 @@
 // What a session learned, as JSON text in the ledger. A restart or another node continues from it.
-import { openCacheState, type CacheState } from "../cache/cache-state.ts";
+import { openCacheState, type CacheState, type KnownEntry } from "../cache/cache-state.ts";
 import { readEvidence, type Evidence } from "../cache/evidence.ts";
 import { readPace, type Pace } from "../cache/pace.ts";
 import { keepBooks, readBooks } from "../cache/warm-books.ts";
@@ -47,7 +47,7 @@ export function toStateText(session: Session, turnId: string | null): JsonText {
   const warm = keepBooks(session.warm);
   const { lastVolatile: toldVolatile } = session;
   const stored = { folding: session.compactionState, spent, ...(warm && { warm }), toldVolatile };
-  const learned = { ...name, cache, sizes, pace, ...stored };
+  const learned = { ...name, cache: { ...cache, entries: [] }, sizes, pace, ...stored };
   const others = otherModels.map(toKept);
   const more = others.length === 0 ? {} : { others };
   const last = session.lastCall === null ? null : keepLastCall(session.lastCall);
@@ -59,7 +59,23 @@ export function toStateText(session: Session, turnId: string | null): JsonText {
     keptVolatile,
   };
   const state: KeptState = { format: 1, ...learned, ...more, staysWith, ...rest };
-  return JSON.stringify(state);
+  return JSON.stringify(state).replace(noEntries, () => `"entries":[${spell(cache.entries)}]`);
+}
+
+/** Before the entries there are only names, whose quotes are escaped. */
+const noEntries = '"entries":[]';
+
+const entryTexts = new WeakMap<KnownEntry, JsonText>();
+
+/** Most entries stay as they are from call to call, so each is spelled once. */
+function spell(entries: readonly KnownEntry[]): string {
+  return entries
+    .map((entry) => {
+      const text = entryTexts.get(entry) ?? JSON.stringify(entry);
+      entryTexts.set(entry, text);
+      return text;
+    })
+    .join(",");
 }
 
 function toKept({ setup: _setup, lastVolatile, ...state }: ModelState): KeptModelState {

@@ -15,7 +15,7 @@ export function startPricingThread(
 ): PricingThread {
   const worker = new Worker(new URL(import.meta.url), { workerData: { pricingTask: task } });
   worker.on("message", onPriced);
-  // Whoever prices its file again meets the same error, with its class and its hint.
+  // The caller prices its file again and meets the same error, with its class and its hint.
   worker.on("error", () => undefined);
   return {
     ended: new Promise((resolve) => worker.on("exit", () => resolve())),
@@ -24,7 +24,9 @@ export function startPricingThread(
 }
 
 if (!isMainThread && parentPort !== null && isPricing(workerData)) {
-  for await (const priced of priceFiles(workerData.pricingTask)) parentPort.postMessage(priced);
+  for await (const priced of priceFiles(workerData.pricingTask)) {
+    parentPort.postMessage(priced, []);
+  }
 }
 
 /** A program may load this file in a thread of its own. */

@@ -56,7 +56,7 @@ export async function replayFiles(
     while (merge.next() < found.length) await merge.add(results);
     return merge.report();
   } finally {
-    await Promise.all(threads.map(({ stop }) => stop()));
+    await Promise.all(threads.map((thread) => thread.stop()));
   }
 }
 
@@ -82,7 +82,7 @@ function bytesOf(found: readonly FoundFile[]): number {
   return found.reduce((sum, each) => sum + (each.type === "file" ? each.bytes : 0), 0);
 }
 
-interface Merge {
+export interface Merge {
   /** The number of the next file. */
   next(): number;
   /** Adds the next file. Prices it again if there is no result, or one with wrong claims about the files before it. */
@@ -90,7 +90,7 @@ interface Merge {
   report(): ReplayReport;
 }
 
-function createMerge(task: PricingTask, onCall: FilesOptions["onCall"]): Merge {
+export function createMerge(task: PricingTask, onCall: FilesOptions["onCall"]): Merge {
   const sums = createSums(task.policies.length);
   const run = createRun();
   let next = 0;

@@ -33,14 +33,21 @@ export function findByPositions(
   books: Books,
 ): Hit | null {
   const { request, keys, positions, usable } = examined;
+  const { crossLifetime, entryInsideRun } = books.options;
+  const isSkippingRuns = entryInsideRun === "only at the run's end";
+  // What one marker did not find, an earlier one does not find there either, unless each looks for something else.
+  const isSameSearch = crossLifetime === "found" && !isSkippingRuns;
+  let firstSeen = Infinity;
   for (const marker of usable.toReversed()) {
     const oldest = (positions[marker.block] ?? 0) - lookback.positions + 1;
-    for (let block = marker.block; block >= 0 && (positions[block] ?? 0) >= oldest; block -= 1) {
+    const from = isSameSearch ? Math.min(marker.block, firstSeen - 1) : marker.block;
+    for (let block = from; block >= 0 && (positions[block] ?? 0) >= oldest; block -= 1) {
       const insideRun = block < marker.block && positions[block] === positions[block + 1];
-      if (insideRun && books.options.entryInsideRun === "only at the run's end") continue;
-      const wanted = books.options.crossLifetime === "found" ? null : marker.lifetime;
+      if (insideRun && isSkippingRuns) continue;
+      const wanted = crossLifetime === "found" ? null : marker.lifetime;
       const entries = liveAt(keys[block] ?? "", request.startMs, wanted, books);
       if (entries.length > 0) return { block, entries };
+      firstSeen = block;
     }
   }
   return null;

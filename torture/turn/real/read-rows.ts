@@ -20,6 +20,8 @@ const leftOut = new Set([
   "created_ms",
   "updated_ms",
   "moved_ms",
+  // A turn ends with its last reply, or later where its process died meanwhile.
+  "completed_ms",
   "lease_holder",
   "lease_token",
   "lease_expires_ms",

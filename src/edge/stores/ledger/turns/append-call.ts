@@ -41,19 +41,9 @@ export function appendStep(
   const uses = entry.reply === null ? [] : toolUsesIn(entry.reply);
   const answers = answersIn(messages, held.messageCount);
   const isWhole = entry.status === "complete";
-  const tools = uses.map(({ id, name, position }) => ({
-    turn_id: held.id,
-    tool_use_id: id,
-    call_number: entry.number,
-    name,
-    status: isWhole ? "pending" : "cancelled",
-    position,
-    // The reply is the last message of its call. A failed call adds none.
-    message_idx: rows.length === 0 ? null : held.messageCount + rows.length - 1,
-    result_idx: null,
-    started_ms: null,
-    completed_ms: null,
-  }));
+  // The reply is the last message of its call. A failed call adds none.
+  const replyIndex = rows.length === 0 ? null : held.messageCount + rows.length - 1;
+  const tools = uses.map((use) => toolRow(entry, use, replyIndex));
   const cost = entry.costPicoUsd ?? 0n;
   const learned = [cost, cost, storableJson(more.stateJson), store.now()];
   const next: HeldTurn = {
@@ -85,6 +75,26 @@ export function appendStep(
       landed: () => landedCall(call),
     },
     next,
+    ...(end && { end }),
+  };
+}
+
+function toolRow(
+  { turnId, number, status }: CallEntry,
+  { id, name, position }: AskedTool,
+  replyIndex: number | null,
+): Row {
+  return {
+    turn_id: turnId,
+    tool_use_id: id,
+    call_number: number,
+    name,
+    status: status === "complete" ? "pending" : "cancelled",
+    position,
+    message_idx: replyIndex,
+    result_idx: null,
+    started_ms: null,
+    completed_ms: null,
   };
 }
 

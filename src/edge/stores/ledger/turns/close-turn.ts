@@ -26,6 +26,7 @@ export function closeStep(
         landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
     },
     next: held,
+    end,
   };
 }
 

@@ -1,5 +1,5 @@
 // The state of a held turn, and the guard that checks the lease.
-import type { LeftInTurn } from "../../../../core/ledger/turn-record.ts";
+import type { LeftInTurn, TurnEnd } from "../../../../core/ledger/turn-record.ts";
 import { buildOnce } from "../../sql/build-once.ts";
 import type { Commit, Guard, Statement } from "../../sql/database.ts";
 import type { Value } from "../../sql/tables.ts";
@@ -32,6 +32,8 @@ export interface HeldTurn {
 export interface TurnWrite {
   readonly commit: Commit;
   readonly next: HeldTurn;
+  /** Absent if the turn goes on. */
+  readonly end?: TurnEnd;
 }
 
 /** The statement of a lease guard that sets more columns, for each clock. */

@@ -17,17 +17,16 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
   let isOver = false;
   let closed: string | null = null;
   const heartbeat = keepAlive(store, () => leaseGuard(store, held));
-  const take = async ({ commit, next }: TurnWrite): Promise<void> => {
+  const take = async ({ commit, next, end }: TurnWrite): Promise<void> => {
     if (isOver) throw conflict(`turn ${held.id} is over`, "open another turn");
     const result = await commitSharing(store, commit);
     if (result.kind === "refused") throw refusedBy(result.guard, held);
     if (result.kind === "taken") throw recordedOtherwise(held, result.table);
     held = next;
-  };
-  const end = (how: TurnEnd): void => {
+    if (end === undefined) return;
     isOver = true;
     heartbeat.stop();
-    rememberPlace(store, held, how);
+    rememberPlace(store, held, end);
   };
   const isRecorded = async ({ sql, values }: Statement): Promise<boolean> =>
     (await store.database.query(sql, values)).length > 0;
@@ -38,11 +37,7 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       return held.parentTurnId;
     },
     append: async (entry, more = {}) => {
-      if (entry.number > held.callCount) {
-        await take(appendStep(store, held, entry, more));
-        if (more.end !== undefined) end(more.end);
-        return;
-      }
+      if (entry.number > held.callCount) return take(appendStep(store, held, entry, more));
       if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
     },
     answer: async (messages, takes) => {
@@ -65,7 +60,6 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       if (closed === asked) return;
       await take(closeStep(store, held, how, events));
       closed = asked;
-      end(how);
     },
     release: async () => {
       // First of all: a lease that cannot be given back must expire by itself.
