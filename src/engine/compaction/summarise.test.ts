@@ -420,13 +420,8 @@ describe("a model of its own for summaries", () => {
     const { start, summary, end } = notesMarkers;
     const text = [start, summary, "## Task\n- Keep TX-9 alive.", end].join("\n");
     const message = { role: "user", content: [{ type: "text", text }] } as const;
-    const lead = {
-      turnId: "fold",
-      index: 0,
-      message,
-      tokens: 10,
-      compactionPart: "notes",
-    } as const;
+    const place = { turnId: "fold", index: 0, compactionPart: "notes" } as const;
+    const lead = { ...place, message, tokens: 10 };
     const request = requestOf(world, {
       hasEarlierNotes: true,
       history: [lead, ...historyOf(world.session)],
