@@ -69,7 +69,8 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
     lookback.kind === "positions"
       ? findByPositions(examined, lookback, books)
       : findByBoundaries(examined, lookback, books);
-  const marking: Marking = { examined, hit, books, touched: new Set(hit?.entries), written: [] };
+  const touched = [...(hit?.entries ?? [])];
+  const marking: Marking = { examined, hit, books, touched, written: [] };
   const markers = marked.map((marker): BilledMarker => ({
     ...marker,
     tokens: examined.cumulative[marker.block] ?? 0,
@@ -77,7 +78,7 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
     outcome: markerOutcome(marker, marking),
   }));
   const reason = explainMiss(examined, hit, markers, books);
-  const { touched, written } = marking;
+  const { written } = marking;
   for (const entry of touched) {
     entry.open.push(request);
     store.use(entry);
@@ -98,7 +99,7 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
     begin: () => {
       close();
       settle(request.startMs);
-      for (const entry of written) touched.add(store.put(entry));
+      for (const entry of written) addOnce(touched, store.put(entry));
     },
     end: (atMs) => {
       if (options.clock !== "response end") return;
@@ -137,16 +138,17 @@ function examine(
 ): { readonly examined: Examined; readonly marked: readonly BillableMarker[] } {
   const minimum = request.model.cache.minimumTokens ?? 0;
   const prompt = keyedPromptOf(request, options);
+  const isLong = ({ block }: BillableMarker): boolean => (prompt.cumulative[block] ?? 0) >= minimum;
   const implicit = implicitMarker(request);
-  const counted = new Set([...countedMarkers(request, rules, implicit), ...implicit]);
+  const counted = [...countedMarkers(request, rules, implicit), ...implicit];
+  if (implicit.length === 0) {
+    const usable = counted.filter(isLong);
+    return { examined: { ...prompt, request, usable }, marked: request.markers };
+  }
   // A counted marker on the provider's own boundary replaces it.
-  const own = implicit.filter(
-    ({ block }) => ![...counted].some((each) => isExplicitAt(each, block)),
-  );
+  const own = implicit.filter(({ block }) => !counted.some((each) => isExplicitAt(each, block)));
   const marked = [...request.markers, ...own].toSorted((left, right) => left.block - right.block);
-  const usable = marked.filter(
-    (marker) => counted.has(marker) && (prompt.cumulative[marker.block] ?? 0) >= minimum,
-  );
+  const usable = marked.filter((marker) => counted.includes(marker) && isLong(marker));
   return { examined: { ...prompt, request, usable }, marked };
 }
 
@@ -178,7 +180,7 @@ interface Marking {
   readonly hit: Hit | null;
   readonly books: Books;
   /** Entries whose lifetime restarts. */
-  readonly touched: Set<Entry>;
+  readonly touched: Entry[];
   /** Entries that appear when the response begins. */
   readonly written: Entry[];
 }
@@ -199,7 +201,7 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
     return "written";
   }
   const live = books.store.at(key).filter((entry) => isLive(entry, request.startMs, books.options));
-  for (const entry of live) touched.add(entry);
+  for (const entry of live) addOnce(touched, entry);
   const hasOwn = live.some(({ lifetime }) => lifetime === marker.lifetime);
   const isWritten = !hasOwn && books.options.markerBeforeHit === "writes";
   // It would cost nothing: the tokens up to the hit are billed as read.
@@ -207,6 +209,11 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
   if (marker.block === hit.block) return "hit";
   if (isWritten) return "written";
   return live.length > 0 ? "refreshed" : "nothing there to refresh";
+}
+
+/** A request touches a few entries, so a list is enough. */
+function addOnce(entries: Entry[], entry: Entry): void {
+  if (!entries.includes(entry)) entries.push(entry);
 }
 
 function newEntry(
