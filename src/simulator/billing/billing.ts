@@ -63,7 +63,8 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: hits.Bo
     lookback.kind === "positions"
       ? hits.findByPositions(examined, lookback, books)
       : hits.findByBoundaries(examined, lookback, books);
-  const marking: Marking = { examined, hit, books, touched: new Set(hit?.entries), written: [] };
+  const touched = [...(hit?.entries ?? [])];
+  const marking: Marking = { examined, hit, books, touched, written: [] };
   const markers = marked.map((marker): BilledMarker => ({
     ...marker,
     tokens: examined.cumulative[marker.block] ?? 0,
@@ -71,7 +72,7 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: hits.Bo
     outcome: markerOutcome(marker, marking),
   }));
   const reason = hits.explainMiss(examined, hit, markers, books);
-  const { touched, written } = marking;
+  const { written } = marking;
   for (const entry of touched) {
     entry.open.push(request);
     store.use(entry);
@@ -93,7 +94,7 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: hits.Bo
     begin: () => {
       close();
       settle(request.startMs);
-      for (const { entry } of written) touched.add(store.put(entry));
+      for (const { entry } of written) addOnce(touched, store.put(entry));
     },
     end: (atMs) => {
       if (options.clock !== "response end") return;
@@ -132,16 +133,17 @@ function examine(
 ): { readonly examined: hits.Examined; readonly marked: readonly BillableMarker[] } {
   const minimum = request.model.cache.minimumTokens ?? 0;
   const prompt = keyedPromptOf(request, options);
+  const isLong = ({ block }: BillableMarker): boolean => (prompt.cumulative[block] ?? 0) >= minimum;
   const implicit = implicitMarker(request);
-  const counted = new Set([...countedMarkers(request, rules, implicit), ...implicit]);
+  const counted = [...countedMarkers(request, rules, implicit), ...implicit];
+  if (implicit.length === 0) {
+    const usable = counted.filter(isLong);
+    return { examined: { ...prompt, request, usable }, marked: request.markers };
+  }
   // A counted marker on the provider's own boundary replaces it.
-  const own = implicit.filter(
-    ({ block }) => ![...counted].some((each) => isExplicitAt(each, block)),
-  );
+  const own = implicit.filter(({ block }) => !counted.some((each) => isExplicitAt(each, block)));
   const marked = [...request.markers, ...own].toSorted((left, right) => left.block - right.block);
-  const usable = marked.filter(
-    (marker) => counted.has(marker) && (prompt.cumulative[marker.block] ?? 0) >= minimum,
-  );
+  const usable = marked.filter((marker) => counted.includes(marker) && isLong(marker));
   return { examined: { ...prompt, request, usable }, marked };
 }
 
@@ -173,7 +175,7 @@ interface Marking {
   readonly hit: hits.Hit | null;
   readonly books: hits.Books;
   /** Entries whose lifetime restarts. */
-  readonly touched: Set<Entry>;
+  readonly touched: Entry[];
   /** Entries that appear when the response begins. */
   readonly written: Write[];
 }
@@ -205,7 +207,7 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
     return "written";
   }
   const live = books.store.at(key).filter((entry) => isLive(entry, request.startMs, books.options));
-  for (const entry of live) touched.add(entry);
+  for (const entry of live) addOnce(touched, entry);
   const hasOwn = live.some(({ lifetime }) => lifetime === kept.lifetime);
   const isWritten = !hasOwn && books.options.markerBeforeHit === "writes";
   // It would cost nothing: the tokens up to the hit are billed as read.
@@ -226,6 +228,11 @@ function keptLifetime(asked: LifetimeRules, { examined, hit, books }: Marking): 
   if (found === undefined || books.options.entryLives === "as its marker says") return asked;
   const before = lifetimeRules(found.lifetime, examined.request);
   return before.seconds < asked.seconds ? before : asked;
+}
+
+/** A request touches a few entries, so a list is enough. */
+function addOnce(entries: Entry[], entry: Entry): void {
+  if (!entries.includes(entry)) entries.push(entry);
 }
 
 function newEntry(
