@@ -163,18 +163,13 @@ export async function compactionInTurn(
     commit: {
       guards: [
         lockGuard(lock, compaction),
-        leaseGuard(
-          store,
-          held,
-          moving,
-          [
-            compaction.id,
-            compaction.details.costPicoUsd,
-            compaction.details.costPicoUsd,
-            storableJson(compaction.stateJson),
-            store.now(),
-          ],
-        ),
+        leaseGuard(store, held, moving, [
+          compaction.id,
+          compaction.details.costPicoUsd,
+          compaction.details.costPicoUsd,
+          storableJson(compaction.stateJson),
+          store.now(),
+        ]),
       ],
       writes: [
         ...compactionWrites(store, compaction, { place, move: moveCount, before }),

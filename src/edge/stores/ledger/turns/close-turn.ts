@@ -41,7 +41,8 @@ export function closeStep(
         ...(isDone ? [{ into: "session_history" as const, rows: [move] }] : [cancelTools(held.id)]),
         ...eventWrites(events),
       ],
-      landed: () => landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
+      landed: () =>
+        landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
     },
     next: held,
   };

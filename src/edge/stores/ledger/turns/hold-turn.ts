@@ -33,7 +33,8 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
     },
     append: async (entry, more = {}) => {
       if (entry.number > held.callCount) await take(appendStep(store, held, entry, more));
-      else if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
+      else if (!(await isRecorded(repeatedCall(held, entry))))
+        throw recordedOtherwise(held, "calls");
     },
     answer: async (messages, takes) => {
       const repeated = repeatedAnswers(held, messages);

@@ -41,12 +41,13 @@ export function answerStep(
       ...(last === undefined
         ? {}
         : {
-            landed: () => landedRow("messages", {
-              branch_id: held.place.branchId,
-              turn_seq: held.place.seq,
-              idx: last["idx"] ?? null,
-              hash: last["hash"] ?? null,
-            }),
+            landed: () =>
+              landedRow("messages", {
+                branch_id: held.place.branchId,
+                turn_seq: held.place.seq,
+                idx: last["idx"] ?? null,
+                hash: last["hash"] ?? null,
+              }),
           }),
     },
     next: {

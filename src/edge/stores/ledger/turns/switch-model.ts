@@ -18,12 +18,7 @@ export function switchStep(store: Store, held: HeldTurn, next: NextModel): TurnW
   const switches = [...held.switches, next.left];
   return {
     commit: {
-      guards: [
-        leaseGuard(store, held, switching, [
-          storableJson(next.stateJson),
-          store.now(),
-        ]),
-      ],
+      guards: [leaseGuard(store, held, switching, [storableJson(next.stateJson), store.now()])],
       writes: [
         ...contentWrites(foundation === undefined ? [] : [foundation]),
         {
