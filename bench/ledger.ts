@@ -87,8 +87,8 @@ async function append({ figures, checks }: Found, { folder, server }: World): Pr
     "append postgres bare turns/s": 1000 / postgres.bareMs,
   });
   checks.push(
-    atLeast("append sqlite", sqlite.share, 0.7),
-    atLeast("append postgres", postgres.share, 0.7),
+    atLeast("append sqlite", sqlite.share, 0.88),
+    atLeast("append postgres", postgres.share, 0.88),
     exactly("append postgres: commits of several statements", postgres.divided, 0),
   );
 }

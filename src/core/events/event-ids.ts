@@ -70,9 +70,9 @@ export function timeOfUlid(text: string): number {
 
 const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /** All numbers of two digits. */
-const pairs: readonly string[] = [...digits].flatMap((high) =>
-  [...digits].map((low) => high + low),
-);
+const pairs: readonly string[] = digits
+  .split("")
+  .flatMap((high) => digits.split("").map((low) => high + low));
 
 function spellUlid({ ms, high, low }: UlidParts): string {
   return spell(ms, 10) + spell(high, 8) + spell(low, 8);

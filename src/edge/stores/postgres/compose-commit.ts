@@ -102,10 +102,10 @@ function follow(place: Known, sql: string): Known {
 function compose(guards: readonly Guard[], writes: readonly Part[]): string | null {
   if (!isOneStatement(guards, writes)) return null;
   const named: string[] = [];
-  let places = 0;
+  let count = 0;
   const add = (name: string, sql: string, { values }: Statement | Part): void => {
-    named.push(`${name} AS (${numberPlaces(sql, places + 1)})`);
-    places += values.length;
+    named.push(`${name} AS (${numberPlaces(sql, count + 1)})`);
+    count += values.length;
   };
   guards.forEach((guard, index) => {
     add(`g${index}`, guardSql(guard, holdsBefore(index)), guard);
@@ -183,10 +183,7 @@ function addValues(values: Value[], row: Row, table: TableName): void {
     if (value !== undefined) given += 1;
     values.push(value ?? null);
   }
-  assert(
-    given === Object.keys(row).length,
-    `a row has a column that ${table} does not have`,
-  );
+  assert(given === Object.keys(row).length, `a row has a column that ${table} does not have`);
 }
 
 function charsOf(values: readonly Value[]): number {
@@ -201,11 +198,11 @@ const listCharsMax = 100_000;
 /** A statement takes 65,535 values. */
 const ownRowsMax = 200;
 
-const rowInsert = perTail((table) => `${into(table)} SELECT ${places(table).join(", ")}`);
+const rowInsert = perTail((table) => `${insertInto(table)} SELECT ${places(table).join(", ")}`);
 
 const listInsert = perTail((table) => {
   const lists = places(table).map((place) => `${place}[]`);
-  return `${into(table)} SELECT * FROM unnest(${lists.join(", ")})`;
+  return `${insertInto(table)} SELECT * FROM unnest(${lists.join(", ")})`;
 });
 
 type InsertText = (table: TableName) => string;
@@ -217,10 +214,10 @@ function perTail(build: InsertText): Readonly<Record<"" | typeof ignoring, Inser
 function rowsInsert(table: TableName, rowCount: number): string {
   const rows = Array.from({ length: rowCount }, () => `(${places(table).join(", ")})`);
   const names = columnNames(table).join(", ");
-  return `${into(table)} SELECT * FROM (VALUES ${rows.join(", ")}) AS given (${names})`;
+  return `${insertInto(table)} SELECT * FROM (VALUES ${rows.join(", ")}) AS given (${names})`;
 }
 
-function into(table: TableName): string {
+function insertInto(table: TableName): string {
   return `INSERT INTO ${table} (${columnNames(table).join(", ")})`;
 }
 

@@ -1,26 +1,19 @@
 // A bounded number of connections to one database, each used by one piece of work at a time.
 import type * as Driver from "pg";
-import { assert } from "../../../core/assert.ts";
 import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ResultRow } from "../sql/database.ts";
 import { repairHint } from "../sql/read-row.ts";
 import type { Address } from "./connection-string.ts";
 import { endClient, withinTime } from "./deadline.ts";
+import { ignore, openLines, type Notice } from "./lines.ts";
 import { isStalePlan, kindOfFailure } from "./postgres-errors.ts";
-import { createToRun, type ClientRun, type Run } from "./run-statements.ts";
+import { createToRun, type Run } from "./run-statements.ts";
 import { watchSilence } from "./watch-silence.ts";
 
 export interface Connections {
   /** If it throws before the work began, nothing was sent. */
   use<T>(work: (run: Run) => Promise<T>, onNotice?: (notice: Notice) => void): Promise<T>;
   close(): Promise<void>;
-}
-
-/** Messages of the server besides the answer. The codes of warnings begin with 01. */
-export interface Notice {
-  readonly code?: string | undefined;
-  readonly message?: string | undefined;
-  readonly detail?: string | undefined;
 }
 
 export interface ConnectionsOptions {
@@ -81,20 +74,11 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
   };
   const watch = watchSilence({ forMs: silentForMs, askForMs: connectForMs, connect: connectAlone });
   const pool = new pg.Pool(config);
-  const open = new Set<Driver.Client>();
   pool.on("error", onLost);
-  const toRun = createToRun(watch);
-  const lines = new WeakMap<Driver.Client, Line>();
-  pool.on("connect", (client) => {
-    open.add(client);
-    client.on("end", () => open.delete(client));
-    lines.set(client, listen(client, toRun(client)));
-  });
+  const lines = openLines(pool, createToRun(watch), onLost);
   return {
     use: async (work, onNotice = ignore) => {
-      const client = await pool.connect();
-      const line = lines.get(client);
-      assert(line !== undefined, "a connection is listened to from its start");
+      const line = lines.takeSpare() ?? (await lines.connect());
       line.onNotice = onNotice;
       try {
         const result = await work(line.run);
@@ -105,13 +89,13 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
         throw error;
       } finally {
         line.onNotice = ignore;
-        // A new connection starts without prepared statements.
-        client.release(line.isBroken || line.isFull());
+        lines.giveBack(line);
       }
     },
     close: async () => {
+      lines.stop();
       await pool.end();
-      await Promise.all([...open].map((client) => endClient(client, connectForMs)));
+      await Promise.all([...lines.open].map((client) => endClient(client, connectForMs)));
       watch.stop();
     },
   };
@@ -145,24 +129,6 @@ function checkConfig(pg: typeof Driver, config: Driver.PoolConfig, { redact }: A
       { cause: error },
     );
   }
-}
-
-/** What is known of a connection, from its start on. */
-interface Line extends ClientRun {
-  isBroken: boolean;
-  /** Of the work that uses it. */
-  onNotice: (notice: Notice) => void;
-}
-
-const ignore = (): void => {};
-
-function listen(client: Driver.Client, run: ClientRun): Line {
-  const line: Line = { ...run, isBroken: false, onNotice: ignore };
-  client.on("error", () => {
-    line.isBroken = true;
-  });
-  client.on("notice", (notice) => line.onNotice(notice));
-  return line;
 }
 
 /** Converts the server's types to the values both databases give. By type number in pg_type. Everything else stays text. */

@@ -1,7 +1,8 @@
 // Removes deleted rows from the tables with a VACUUM, which the server may refuse, or which may run too early.
 import { setTimeout as wait } from "node:timers/promises";
 import { tableNames } from "../sql/tables.ts";
-import type { Connections, Notice } from "./connections.ts";
+import type { Connections } from "./connections.ts";
+import type { Notice } from "./lines.ts";
 import type { Address } from "./connection-string.ts";
 import { explainFailure } from "./postgres-errors.ts";
 
