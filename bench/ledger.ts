@@ -27,7 +27,7 @@ export const experiment: Experiment = {
   cpuRatioMax: 1.15,
   async run(settings) {
     const found: Found = { figures: {}, checks: [] };
-    const server = await startPostgres();
+    const server = await startPostgres({ isWatched: false });
     try {
       for (const [name, part] of chosen(settings)) {
         settings.progress(name);

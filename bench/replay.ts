@@ -16,6 +16,7 @@ import { readRecordings } from "../src/replay/readers/read-recordings.ts";
 import { replay } from "../src/replay/replay.ts";
 import type { ReplayReport } from "../src/replay/report.ts";
 import { measureSpeed } from "./replay/speed.ts";
+import { measureKeepWarm } from "./replay/keep-warm.ts";
 
 export const experiment: Experiment = {
   summary:
@@ -54,8 +55,14 @@ export const experiment: Experiment = {
         atMost(`${folder}: adaptive x limit`, ratioOf(report, "adaptive"), limit),
         exactly(`${folder}: policies not above adaptive`, cheaper.length, 0),
       );
-      if (folder === "kv")
-        checks.push(atLeast("kv: traces within 5 % of the better tail", nearBest(report), 0.95));
+      if (folder === "kv") {
+        const warm = await measureKeepWarm("kv", path, counter);
+        Object.assign(figures, warm.figures);
+        checks.push(
+          atLeast("kv: traces within 5 % of the better tail", nearBest(report), 0.95),
+          ...warm.checks,
+        );
+      }
       if (folder === "sessions") {
         const errors = readErrors(report);
         figures["sessions with recorded reads"] = errors.length;

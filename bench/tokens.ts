@@ -70,6 +70,7 @@ async function accuracy(
   const { results, skipped, sessions } = await measureAccuracy(folder, counter, progress);
   const claude = results.filter(({ family }) => family === "claude");
   const openai = results.filter(({ family }) => family === "openai");
+  const tuned = claude.filter(({ isTuned }) => isTuned);
   const other = claude.filter(({ isTuned }) => !isTuned);
   return {
     figures: {
@@ -87,6 +88,9 @@ async function accuracy(
       ...spread("openai appended, replies estimated too", openai, "contentOnly"),
       ...spread("claude anchored total", claude, "anchoredTotal"),
       ...spread("openai anchored total", openai, "anchoredTotal"),
+      ...spread("tuned half, calibrated", shown(tuned), "calibrated"),
+      ...spread("tuned half, cold", shown(tuned), "cold"),
+      ...spread("other half, cold", shown(other), "cold"),
       ...spread("other half, hidden reminders included, cold", other, "cold"),
       ...spread("other half, hidden reminders included, calibrated", other, "calibrated"),
     },

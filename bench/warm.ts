@@ -10,8 +10,8 @@ import { readCalls, type RecordedCall } from "./warm/read-calls.ts";
 /** Ours, and one that keeps nothing for longer than five minutes. */
 const policies: readonly PolicyName[] = ["adaptive", "tail-5m"];
 
-/** Of an hour. */
-const budgetUsd = 1;
+/** Of an hour. With less, no long prompt is refreshed: it might have to be written again. */
+const budgetUsd = 3;
 const budgetPicoUsd = BigInt(budgetUsd * 1e12);
 const hourMs = 3_600_000;
 

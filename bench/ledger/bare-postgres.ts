@@ -52,7 +52,7 @@ export interface BarePostgres {
 }
 
 export async function openBarePostgres(url: string): Promise<BarePostgres> {
-  const client = new Client({ connectionString: url });
+  const client = new Client({ connectionString: url, pipeline: true });
   await client.connect();
   const names = new Map<string, string>();
   const run = ({ sql, values }: Sent): Promise<{ rows: readonly { content?: unknown }[] }> => {

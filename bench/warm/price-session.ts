@@ -4,7 +4,7 @@ import { openCacheState, type CacheState } from "../../src/core/cache/cache-stat
 import { decideRefresh, type RefreshDecision } from "../../src/core/cache/keep-warm.ts";
 import { findKeptPrefix, type KeptPrefix } from "../../src/core/cache/kept-prefix.ts";
 import { learnFromReply } from "../../src/core/cache/learn-from-reply.ts";
-import { learnPace, openPace, type Pace } from "../../src/core/cache/pace.ts";
+import { openPace, paceAt, type Pace } from "../../src/core/cache/pace.ts";
 import { planCache } from "../../src/core/cache/plan-cache.ts";
 import { planRefresh } from "../../src/core/cache/plan-warm.ts";
 import type { MarkerPart } from "../../src/core/cache/policy.ts";
@@ -98,7 +98,8 @@ export function priceSession(
     threads.set(request.thread, thread);
     const replay = advance(thread, call);
     const { blocks } = replay;
-    const { state, pace } = thread;
+    const { state } = thread;
+    const pace = paceAt(thread.pace, thread.last?.call.startMs ?? null, startMs);
     const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
     const usage = bill(replay, { plan, model, startMs, endMs });
     const uncachedTokens = usage.uncachedTokens + request.remainderTokens;
@@ -106,7 +107,7 @@ export function priceSession(
     callsPicoUsd += costPicoUsd;
     thread.state = learn({ plan, blocks, model, usage, state, startMs });
     thread.books = bookCall(thread.books, { usage, costPicoUsd, startMs }, model);
-    if (thread.last !== null) thread.pace = learnPace(pace, startMs - thread.last.call.startMs);
+    thread.pace = pace;
     thread.last = { model, plan, call };
     thread.due = budgetPicoUsd === null ? null : findDue(thread, startMs);
   }

@@ -3,6 +3,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { styleText } from "node:util";
 import { exitStatusOf, messageOf } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
+import { checkLifetimes } from "./check-lifetimes.ts";
 import { checkStore, nearestExisting, type Finding } from "./check-store.ts";
 import { readDataDirectory } from "../../host/config/environment.ts";
 
@@ -16,6 +17,7 @@ export const run: CommandBody = async (input, io) => {
     await checkPart("tokenizer", "gpt-tokenizer/bpeRanks/o200k_base", "reinstall strata-context"),
     await checkOptionalPart("postgres driver", "pg", "npm install pg, to keep the ledger there"),
     await checkStore(io.env),
+    ...(await checkLifetimes(io.env)),
   ];
   const isFit = findings.every(({ state }) => state !== "failed");
   io.out(

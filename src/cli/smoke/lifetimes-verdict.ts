@@ -19,6 +19,11 @@ export interface LifetimesVerdict {
   readonly reasons: readonly string[];
 }
 
+/** The session of a trial's last call, which shares only the head with the others. */
+export function afterName(id: string): string {
+  return `${id}-after`;
+}
+
 /** The four calls in order: short markers, a long one at the end, after the pause, and one that shares only the head. */
 export function judgeLifetimes(usages: readonly (Usage | null)[]): LifetimesVerdict {
   const [first, second, third, fourth] = usages;

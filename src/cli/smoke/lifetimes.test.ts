@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { plantedKey } from "../../../harness/planted-key.ts";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
+import { openEngine } from "../../host/open-engine.ts";
 import { createVirtualClock } from "../../simulator/clock.ts";
 import { createSimulator, type BillingOptions } from "../../simulator/index.ts";
 import { parseInput } from "../command.ts";
@@ -64,10 +65,17 @@ test.each([
   expect(out).not.toContain(plantedKey);
 });
 
+test("--yes without the question it answers is refused", async () => {
+  expect(await strata(makeEnv(), "smoke", "--yes")).toMatchObject({
+    status: 2,
+    error: expect.stringContaining("--yes is for --lifetimes"),
+  });
+});
+
 test("nothing is sent before the question is answered, and the question names the price", async () => {
   const env = makeEnv();
   await expect(tryReal(env, {})).rejects.toThrow(
-    /^Four calls to claude-haiku-5-5 of anthropic over about six minutes cost at most \$0\.0\d\. Send them\? There is no terminal to ask on$/,
+    /^Four calls to claude-haiku-5-5 of anthropic over about six minutes cost at most \$0\.0\d\d\. Send them\? There is no terminal to ask on$/,
   );
 });
 
@@ -78,12 +86,40 @@ test("the trial and its cost are in the ledger", async () => {
   const ledger = await openLedger(env["STRATA_STORE"] ?? "");
   onTestFinished(() => ledger.close());
   const sessions = await ledger.listSessions({ agent: "strata smoke" });
-  expect(sessions.map(({ id, turnCount }) => [id, turnCount]).toSorted()).toEqual([
-    [recordedAs, 3],
-    [`${recordedAs}-after`, 1],
-  ]);
+  expect(new Map(sessions.map(({ id, turnCount }) => [id, turnCount]))).toEqual(
+    new Map([
+      [recordedAs, 3],
+      [`${recordedAs}-after`, 1],
+    ]),
+  );
   expect(sessions.every(({ costPicoUsd }) => costPicoUsd > 0n)).toBe(true);
 });
+
+test.each([
+  [{}, { held: 5, broken: 0 }, "kept"],
+  [{ entryLives: "as its shortest part" }, { held: 0, broken: 5 }, "lost"],
+] as const)(
+  "what a trial under %j found, later sessions of every agent know, and doctor shows",
+  async (billing, known, step) => {
+    const env = makeEnv();
+    await tryReal(env, billing, "--yes");
+    const engine = await openEngine({
+      model: "claude-haiku-5-5",
+      agent: "writer",
+      store: env["STRATA_STORE"] ?? "",
+      env: { ANTHROPIC_API_KEY: plantedKey },
+    });
+    onTestFinished(() => engine.close());
+    const { evidence } = (await engine.open()).session.cache;
+    expect(evidence["steps last"]).toEqual(known);
+    const { out } = await strata(env, "doctor");
+    expect(out).toMatch(
+      new RegExp(
+        `ok {6}lifetimes +anthropic/claude-haiku-5-5, tested 20\\d\\d-\\d\\d-\\d\\d: a long part at the end keeps the whole prefix: ${step};`,
+      ),
+    );
+  },
+);
 
 test("a model without markers for both lifetimes is refused", async () => {
   await expect(

@@ -22,7 +22,12 @@ import { confirm } from "../confirm.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 import { createProgress } from "../progress.ts";
 import { useMadeLedger } from "../use-ledger.ts";
-import { judgeLifetimes, trialCost, type LifetimesVerdict } from "./lifetimes-verdict.ts";
+import {
+  afterName,
+  judgeLifetimes,
+  trialCost,
+  type LifetimesVerdict,
+} from "./lifetimes-verdict.ts";
 import { costText, outputTokensMax, toSmokeTurn, type SmokeTurn } from "./smoke-checks.ts";
 
 /** Time as the trial sees it. */
@@ -92,7 +97,7 @@ async function runTrial(trial: LifetimesTrial, host: Host, clock: TrialClock): P
   const first = await engine.openWith("latest-user", id);
   const { model, thread } = first.session;
   const most = needPrice(model, thread.end.tokens, clock.now());
-  const question = `Four calls to ${model.id} of ${model.provider} over about six minutes cost at most ${formatUsdRounded(most, 2)}. Send them?`;
+  const question = `Four calls to ${model.id} of ${model.provider} over about six minutes cost at most ${formatUsdRounded(most, 3)}. Send them?`;
   if (!isSimulated && !(await confirm(question, input.switches.has("yes")))) {
     io.error("Nothing was sent.\n");
     return 0;
@@ -140,7 +145,7 @@ async function openTrialEngine(
   id: string,
 ): Promise<TrialEngine> {
   const counter = await loadO200k();
-  const system = `Trial ${id}.\n${"Every answer is one short sentence about prompt caches and nothing else. ".repeat(450)}`;
+  const system = `Trial ${id}.\n${"Every answer is one short sentence about prompt caches and nothing else. ".repeat(300)}`;
   let policy: PolicyName = "none";
   const engine = createEngine(
     () => {
@@ -202,10 +207,6 @@ async function sendCalls(
   }
   await ask(await engine.openWith("latest-user", afterName(id)), "What is a prefix?");
   return calls;
-}
-
-function afterName(id: string): string {
-  return `${id}-after`;
 }
 
 /** Takes the trial's sessions into the configured ledger: what they cost, and what later sessions learn from them. */

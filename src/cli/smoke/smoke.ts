@@ -28,6 +28,7 @@ import { smokeLifetimes } from "./lifetimes.ts";
 
 export const run: CommandBody = async (input, io) => {
   if (input.switches.has("lifetimes")) return smokeLifetimes({ input, io, model: modelOf(input) });
+  if (input.switches.has("yes")) throw yesWithoutQuestion();
   const ledger = await openLedger(":memory:");
   const workspace = await mkdtemp(join(tmpdir(), "strata-smoke-"));
   const open = (more: readonly ConfigOption[], onNotice: (text: string) => void): Promise<Host> =>
@@ -55,6 +56,14 @@ export const run: CommandBody = async (input, io) => {
     await rm(workspace, { recursive: true, force: true });
   }
 };
+
+function yesWithoutQuestion(): StrataError {
+  return new StrataError(
+    "usage",
+    "--yes is for --lifetimes, and two turns are sent without a question",
+    "leave it out, or add --lifetimes",
+  );
+}
 
 const unmarked: ConfigOption = { name: "smoke", path: ["policies", "default"], value: "none" };
 

@@ -16,8 +16,8 @@ export interface CachePlan {
   readonly expected: Expectation;
   readonly dropped: readonly DroppedMarker[];
   readonly keepWarm: KeepWarm;
-  /** Which account led before this call, and by how much. Null for none yet; absent for fixed rules, which do not look. */
-  readonly account?: LeadingAccount | null;
+  /** Which account led before this call, and by how much. Absent before the first call, and for fixed rules, which do not look. */
+  readonly account?: LeadingAccount;
 }
 
 export interface PlannedMarker {

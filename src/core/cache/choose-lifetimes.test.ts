@@ -52,7 +52,7 @@ describe("a session that pauses before anything protects it", () => {
   });
 
   test("says which account led, by how much, and what a pause would have cost", () => {
-    expect(plans[0]?.account).toBeNull();
+    expect(plans[0]?.account).toBeUndefined();
     expect(plans[1]?.account).toEqual({
       leader: "plain",
       leadTokens: -23_300,

@@ -52,32 +52,33 @@ function isTally(value: unknown): value is Tally {
 
 /**
  * What a new session starts from: for each promise that was broken, the tally of the session that saw most, because each of
- * them began with what the earlier ones had seen. It counts for a dozen observations at most, so that a changed provider is
- * noticed. A promise that only held is what the documents say already.
+ * them began with what the earlier ones had seen. A promise that only held is what the documents say already. What a
+ * trial showed about steps counts either way, and for several accidental observations. None counts for more
+ * than a dozen, so that a changed provider is noticed.
  */
-export function inheritEvidence(earlier: readonly Evidence[]): Evidence {
-  return earlier.reduce<Evidence>((all, one) => {
-    const most = cachePromises.map((promise) => {
-      const [left, right] = [all[promise], atMost(inheritedMax, one[promise])];
-      const isMore = right.broken > 0 && countOf(right) > countOf(left);
-      return [promise, isMore ? right : left] as const;
-    });
-    return { ...all, ...Object.fromEntries(most) };
-  }, noEvidence);
+export function inheritEvidence(
+  earlier: readonly Evidence[],
+  trials: readonly Evidence[] = [],
+): Evidence {
+  const inherited = cachePromises.map((promise) => {
+    const broken = earlier.map(({ [promise]: tally }) => tally).filter((each) => each.broken > 0);
+    const tried = promise === "steps last" ? trials.map((each) => asTrial(each[promise])) : [];
+    return [promise, atMost(inheritedMax, [...tried, ...broken].reduce(larger, nothing))] as const;
+  });
+  return { ...noEvidence, ...Object.fromEntries(inherited) };
 }
 
-const inheritedMax = 12;
+function larger(left: Tally, right: Tally): Tally {
+  return countOf(right) > countOf(left) ? right : left;
+}
 
-/** A trial was made to settle a promise: what it saw counts for several accidental observations. */
-export function asTrial(evidence: Evidence): Evidence {
-  const tallies = cachePromises.map((promise) => {
-    const { held, broken } = evidence[promise];
-    return [promise, { held: held * trialWeight, broken: broken * trialWeight }] as const;
-  });
-  return { ...evidence, ...Object.fromEntries(tallies) };
+function asTrial({ held, broken }: Tally): Tally {
+  return { held: held * trialWeight, broken: broken * trialWeight };
 }
 
 const trialWeight = 5;
+
+const inheritedMax = 12;
 
 function atMost(observations: number, tally: Tally): Tally {
   const factor = Math.min(1, observations / Math.max(1, countOf(tally)));

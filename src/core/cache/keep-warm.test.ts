@@ -7,7 +7,11 @@ import { noWarmBooks, type WarmBooks } from "./warm-books.ts";
 
 const human = openPace("human");
 /** Most calls come seven minutes after the one before. */
-const late = Array.from({ length: 392 }).reduce<Pace>((pace) => learnPace(pace, 420_000), human);
+const late = afterGaps(392, 420_000);
+
+function afterGaps(count: number, gapMs: number): Pace {
+  return Array.from({ length: count }).reduce<Pace>((pace) => learnPace(pace, gapMs), human);
+}
 
 describe("repeating a prefix before it expires", () => {
   test("costs more than it saves where nearly every call comes in time", () => {
@@ -108,16 +112,45 @@ describe("refreshing the prefix of a session that waits", () => {
   });
 
   test("under least-cost markers pays from the first cent it saves, once in a pause", () => {
-    // A person comes in 17 % of such pauses: that saves $0.0057 on average, more than the $0.0033 of a refresh, not twice that.
+    // A third of 3,000 · $3.45 a million is more than the $0.0033 of a refresh, and less than twice that.
+    const longUntilMs = callMs + 3_600_000;
+    const partly = { ...question, kept: { ...kept, longTokens: 7000, longUntilMs }, pace: human };
     const planned = { ...question, markers: "least-cost" as const };
-    expect(decideRefresh({ ...planned, pace: human })).toMatchObject({ pays: true });
-    expect(decideRefresh({ ...question, pace: human })).toMatchObject({ pays: false });
+    expect(decideRefresh({ ...partly, markers: "least-cost" })).toMatchObject({
+      pays: true,
+      reason:
+        "35 % of calls come in the next 5m of such a pause: a refresh saves more than it costs",
+    });
+    expect(decideRefresh(partly)).toMatchObject({ pays: false });
     const since = { callMs, kept };
     expect(decideRefresh({ ...planned, books: { ...rich, since } })).toMatchObject({
       pays: false,
       reason: "one refresh has bridged this pause already",
     });
     expect(decideRefresh({ ...question, books: { ...rich, since } })).toMatchObject({ pays: true });
+  });
+
+  test("under least-cost markers may cost 6 % of a session with eight calls, and 2 % of a shorter one", () => {
+    const planned = { ...question, markers: "least-cost" as const };
+    const books = { ...noWarmBooks, paidPicoUsd: 55_000_000_000n };
+    expect(decideRefresh({ ...planned, books, pace: afterGaps(7, 60_000) })).toMatchObject({
+      pays: true,
+    });
+    expect(decideRefresh({ ...planned, books, pace: afterGaps(6, 60_000) })).toMatchObject({
+      pays: false,
+    });
+    const less = { ...books, paidPicoUsd: 54_999_999_999n };
+    expect(decideRefresh({ ...planned, books: less, pace: afterGaps(7, 60_000) })).toMatchObject({
+      pays: false,
+    });
+  });
+
+  test("under least-cost markers counts on the pauses of the agent the more it has seen", () => {
+    const planned = { ...question, markers: "least-cost" as const };
+    const told = [0, 3, 30].map((pauses) =>
+      decideRefresh({ ...planned, pace: afterGaps(pauses, 5_000_000) })?.reason.slice(0, 4),
+    );
+    expect(told).toEqual(["35 %", "19 %", "4 % "]);
   });
 
   /** Whether it pays after so many lifetimes. */

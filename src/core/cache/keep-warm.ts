@@ -6,7 +6,7 @@ import type { ModelFacts } from "../models/model-facts.ts";
 import type { KeepWarm } from "./cache-plan.ts";
 import { countTolerance } from "./cache-state.ts";
 import type { KeptPrefix } from "./kept-prefix.ts";
-import { chanceBetween, chanceWithin, type Pace } from "./pace.ts";
+import { chanceBetween, chanceWithin, seenGaps, seenPauses, type Pace } from "./pace.ts";
 import type { MarkerPart } from "./policy.ts";
 import type { WarmBooks } from "./warm-books.ts";
 
@@ -75,31 +75,71 @@ export interface RefreshDecision {
 interface RefreshRule {
   /** The expected saving must be at least this many times the cost. */
   readonly savingFactorMin: number;
-  /** How often one pause is bridged. */
-  readonly refreshesMax: number;
+  /** Whether a pause is bridged only once. */
+  readonly isOnce: boolean;
+  /** What keeping it warm may cost a session, beyond what it saved, as a share of what the session has cost. */
+  readonly lossShareMax: number;
 }
 
 /**
  * Least-cost markers protect most of a session for an hour where its pauses are long. What they leave is the first pause
- * after many new tokens, and one refresh bridges it if the call comes soon: the expected saving decides. Other markers protect nothing, so more
- * is at stake with each refresh; because pauses are hard to predict, a refresh must then promise twice its cost.
+ * after many new tokens: one refresh bridges it, and the expected saving decides. Other markers protect nothing, so every
+ * pause costs refreshes; because pauses are hard to predict, each must promise twice its cost.
  */
 const refreshRules: Readonly<Record<MarkerPart["kind"], RefreshRule>> = {
-  "least-cost": { savingFactorMin: 1, refreshesMax: 1 },
-  rules: { savingFactorMin: 2, refreshesMax: Infinity },
+  "least-cost": { savingFactorMin: 1, isOnce: true, lossShareMax: 0.06 },
+  rules: { savingFactorMin: 2, isOnce: false, lossShareMax: 0.02 },
 };
 
-/** A session never loses more than this share of its cost by being kept warm. */
-const lossShareMax = 0.02;
+/** A session with fewer calls may be over soon: it bears only the smaller loss. */
+const callsMin = 8;
 
 /**
  * The decision while the session waits. A refresh keeps the prefix for one more lifetime. It saves the rewrite if the
  * next call comes within that time, which the pauses of this session so far make more or less likely.
  */
 export function decideRefresh(question: RefreshQuestion): RefreshDecision | null {
-  const { model, pace, kept, lifetimes, callMs, books } = question;
+  const { pace, kept, books } = question;
   const rule = refreshRules[question.markers];
   const atMs = kept.expiresMs - marginMs;
+  const prices = priceRefresh(question, atMs);
+  if (prices === null) return null;
+  const { cost, most, saving } = prices;
+  const chance = returnChance(question);
+  const isWorth = chance * Number(saving) >= rule.savingFactorMin * Number(cost);
+  const isBridged = rule.isOnce && books.since !== null && books.since.kept !== null;
+  const isYoung = seenGaps(pace) + 1 < callsMin;
+  const lossShareMax = isYoung ? refreshRules.rules.lossShareMax : rule.lossShareMax;
+  const lossMax = lossShareMax * Number(books.paidPicoUsd);
+  const isBearable = Number(books.spentPicoUsd - books.savedPicoUsd + cost) <= lossMax;
+  const told = `${Math.round(chance * 100)} % of calls come in the next ${kept.lifetime} of such a pause`;
+  return {
+    pays: isWorth && isBearable && !isBridged,
+    atMs,
+    costPicoUsd: cost,
+    costPicoUsdMax: most,
+    reason: isBridged
+      ? "one refresh has bridged this pause already"
+      : !isWorth
+        ? `${told}: a refresh would not save ${rule.savingFactorMin === 1 ? "" : "twice "}what it costs`
+        : isBearable
+          ? `${told}: a refresh saves more than it costs`
+          : `${told}, but a refresh costs too much for what the session has cost so far`,
+  };
+}
+
+interface RefreshPrices {
+  readonly cost: bigint;
+  readonly most: bigint;
+  /** If the next call comes in time: reading instead of writing again. */
+  readonly saving: bigint;
+}
+
+/** Null if the model has no price. */
+function priceRefresh(
+  { model, kept, lifetimes }: RefreshQuestion,
+  atMs: number,
+): RefreshPrices | null {
   const price = (bill: Partial<Usage>): bigint | null =>
     findCost({ ...noUsage, ...bill }, model, { at: atMs }).cost?.totalPicoUsd ?? null;
   const { tokens, longTokens, promptTokens, lifetime } = kept;
@@ -116,25 +156,24 @@ export function decideRefresh(question: RefreshQuestion): RefreshDecision | null
     (high, each) => (high === null || each === null ? null : each > high ? each : high),
     cost,
   );
-  if (most === null) return null;
-  const waitedMs = kept.expiresMs - callMs;
-  const chance = chanceBetween(pace, waitedMs, waitedMs + kept.keptMs - marginMs);
-  const isWorth = chance * Number(late - inTime) >= rule.savingFactorMin * Number(cost);
-  const isBridged = rule.refreshesMax === 1 && books.since !== null && books.since.kept !== null;
-  const lossMax = lossShareMax * Number(books.paidPicoUsd);
-  const isBearable = Number(books.spentPicoUsd - books.savedPicoUsd + cost) <= lossMax;
-  const told = `${Math.round(chance * 100)} % of calls come in the next ${lifetime} of such a pause`;
-  return {
-    pays: isWorth && isBearable && !isBridged,
-    atMs,
-    costPicoUsd: cost,
-    costPicoUsdMax: most,
-    reason: isBridged
-      ? "one refresh has bridged this pause already"
-      : !isWorth
-        ? `${told}: a refresh would not save ${rule.savingFactorMin === 1 ? "" : "twice "}what it costs`
-        : isBearable
-          ? `${told}: a refresh saves more than it costs`
-          : `${told}, but a refresh costs too much for what the session has cost so far`,
-  };
+  return most === null ? null : { cost, most, saving: late - inTime };
 }
+
+/**
+ * The chance that the next call comes within the lifetime that the refresh adds. A person who has been away for almost five
+ * minutes is back in the next five in about a third of all pauses; what is seen of this agent's pauses counts more and more.
+ */
+function returnChance({ pace, kept, callMs, markers }: RefreshQuestion): number {
+  const waitedMs = kept.expiresMs - callMs;
+  const learned = chanceBetween(pace, waitedMs, waitedMs + kept.keptMs - marginMs);
+  const isFirst = waitedMs <= shortPauseMs;
+  if (markers !== "least-cost" || pace.kind !== "human" || !isFirst) return learned;
+  const seen = seenPauses(pace);
+  return (seen * learned + usualWeight * usualReturn) / (seen + usualWeight);
+}
+
+const shortPauseMs = 300_000;
+/** Of recorded turns that ended and were followed by a pause of almost five minutes. */
+const usualReturn = 0.35;
+/** How many pauses it counts for. */
+const usualWeight = 3;

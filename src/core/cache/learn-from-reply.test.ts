@@ -71,6 +71,11 @@ describe("a reply as expected", () => {
         calls: 1,
         contents: { blocks: 4, messagesFrom: 1, hasImages: false, thinkingFrom: null },
         evidence: stateWith().evidence,
+        accounts: {
+          paid: { ours: 7675, "short tail": 7675, "long tail": 12_250, plain: 6150 },
+          promptTokensMax: 6150,
+          tails: [{ key: "k3", block: 3, shortMs: nowMs, longMs: nowMs }],
+        },
       },
       verdict: { kind: "as expected", expectedTokens: 0, reportedTokens: 0, promise: null },
       refuted: [],
@@ -356,10 +361,11 @@ describe("a step: an entry for an hour after a prefix for five minutes", () => {
 });
 
 describe("the accounts of a session", () => {
-  test("are kept for plans that look at them, and for no others", () => {
+  test("are kept where a provider reports cache usage and has two lifetimes", () => {
     const usage = usageOf(50, 0, { "5m": 6000 });
-    expect(learn({ usage }).state.accounts).toBeUndefined();
-    expect(learn({ usage, policy: "adaptive" }).state.accounts?.paid).toEqual({
+    expect(learn({ usage, reportsCache: false }).state.accounts).toBeUndefined();
+    expect(learn({ usage, model: olderGpt }).state.accounts).toBeUndefined();
+    expect(learn({ usage }).state.accounts?.paid).toEqual({
       ours: 7550,
       "short tail": 7550,
       "long tail": 12_050,

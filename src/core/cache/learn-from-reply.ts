@@ -115,14 +115,14 @@ export function findLastTail(
   return key === undefined ? null : { key, block };
 }
 
-/** Only plans that look at the accounts need them. Without reported cache usage there is nothing to compare. */
+/** Without reported cache usage, or with one lifetime, there is nothing to compare. */
 function accountsAfter(
-  { state, plan, blocks, rules, usage, reportsCache, startMs }: AnsweredCall,
+  { state, blocks, rules, usage, reportsCache, startMs }: AnsweredCall,
   measured: Measured | null,
 ): Pick<CacheState, "accounts"> {
   const { accounts = noAccounts } = state;
-  const isAsked = plan.account !== undefined && reportsCache && tailLifetimes(rules) !== null;
-  if (!isAsked) return state.accounts === undefined ? {} : { accounts };
+  const isKnown = reportsCache && tailLifetimes(rules) !== null;
+  if (!isKnown) return state.accounts === undefined ? {} : { accounts };
   const ruler = createRuler(blocks, measured ?? state.measured);
   const question = { blocks, rules, ruler, tail: tailOf(blocks), nowMs: startMs };
   return { accounts: settleAccounts(accounts, question, usage) };

@@ -215,6 +215,19 @@ function total(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
+/** The gaps of this session. */
+export function seenGaps(pace: Pace): number {
+  return countOf(pace);
+}
+
+/** The gaps longer than the shortest lifetime, in this session and as far as inherited. */
+export function seenPauses({ inherited, ...own }: Pace): number {
+  const lists = [own, ...(inherited === undefined ? [] : [inherited])];
+  return total(
+    lists.flatMap(({ gaps, gapsAfterPause }) => [...gaps.slice(1), ...gapsAfterPause.slice(1)]),
+  );
+}
+
 /** How many calls a session of this kind makes, before anything is observed. */
 export function expectedCalls({ kind }: Pace): number {
   return callsOf[kind];

@@ -5,7 +5,7 @@ import type { Lifetime } from "../message/usage.ts";
 import { findTotal } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { CachePlan, DroppedMarker, DropReason, ExpectedBill } from "./cache-plan.ts";
-import { leadingAccount, noAccounts } from "./accounts.ts";
+import { leadingAccount } from "./accounts.ts";
 import {
   createRuler,
   isLive,
@@ -62,6 +62,10 @@ export function planCache(question: PlanQuestion): CachePlan {
     nowMs: now,
     ...(question.promptTokens === undefined ? {} : { promptTokens: question.promptTokens }),
   });
+  const account =
+    markers.kind === "least-cost" && state.accounts !== undefined
+      ? leadingAccount(state.accounts, cache)
+      : null;
   return {
     ...placed,
     cacheKey: cacheKeyOf(question),
@@ -72,9 +76,7 @@ export function planCache(question: PlanQuestion): CachePlan {
       shortTokens: ruler(keptBlock(bill)),
       longTokens: longKeptTokens(bill, known, question, ruler),
     }),
-    ...(markers.kind === "least-cost" && {
-      account: leadingAccount(state.accounts ?? noAccounts, cache),
-    }),
+    ...(account !== null && { account }),
   };
 }
 

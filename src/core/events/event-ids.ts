@@ -69,17 +69,22 @@ export function timeOfUlid(text: string): number {
 }
 
 const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/** All numbers of two digits. */
+const pairs: readonly string[] = [...digits].flatMap((high) =>
+  [...digits].map((low) => high + low),
+);
 
 function spellUlid({ ms, high, low }: UlidParts): string {
   return spell(ms, 10) + spell(high, 8) + spell(low, 8);
 }
 
+/** `length` is even. */
 function spell(value: number, length: number): string {
   let text = "";
   let rest = value;
-  for (let place = 0; place < length; place++) {
-    text = (digits[rest % 32] ?? "") + text;
-    rest = Math.floor(rest / 32);
+  for (let place = 0; place < length; place += 2) {
+    text = (pairs[rest % 1024] ?? "") + text;
+    rest = Math.floor(rest / 1024);
   }
   return text;
 }

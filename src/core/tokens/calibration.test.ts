@@ -7,9 +7,9 @@ test("a factor multiplies an estimate", () => {
   expect(calibrate(1000, uncalibrated)).toBe(1000);
 });
 
-test("a model that bills a fifth more is learned from the third reply on", () => {
-  expect(afterRatios(1.2, 1.2).factor).toBe(1);
-  expect(afterRatios(1.2, 1.2, 1.2).factor).toBeCloseTo(1.16, 3);
+test("a model that bills a fifth more is learned from the fifth reply on", () => {
+  expect(afterRatios(...times(4, 1.2)).factor).toBe(1);
+  expect(afterRatios(...times(5, 1.2)).factor).toBeCloseTo(1.179, 3);
   expect(afterRatios(...times(10, 1.2)).factor).toBeCloseTo(1.193, 3);
   expect(afterRatios(...times(200, 1.2)).factor).toBeCloseTo(1.198, 3);
 });
@@ -40,11 +40,11 @@ test("a reply of a few tokens teaches nothing", () => {
   expect(learn(uncalibrated, { estimatedTokens: 500, billedTokens: 0 }).ignored).toBe(1);
 });
 
-test("what another source taught holds until three bills say otherwise", () => {
+test("what another source taught holds until five bills say otherwise", () => {
   const taught = startFrom(afterRatios(...times(10, 1)), 1.3);
   expect(taught).toMatchObject({ factor: 1.3, base: 1.3, recent: [], learned: 10 });
   const after = (replies: number): number => times(replies, 1.1).reduce(learnRatio, taught).factor;
-  expect(after(2)).toBe(1.3);
+  expect(after(4)).toBe(1.3);
   expect(after(10)).toBeCloseTo(1.1, 1);
 });
 

@@ -36,7 +36,7 @@ const outlierLog = 0.7;
 const factorLogMax = 0.4;
 const recentMax = 24;
 /** Fewer replies agree by chance. */
-const recentMin = 3;
+const recentMin = 5;
 /**
  * A median is believed as far as it stands out from its own uncertainty: one within it leaves the factor at its base.
  * Before replies show their own spread, it counts as this much, with the weight of a few replies.

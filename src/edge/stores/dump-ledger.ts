@@ -1,6 +1,6 @@
 // A whole ledger as lines: a header, every row in an order that can be restored, and a last line with the count.
 import { tableOrder } from "./ledger/transfer/kept-lines.ts";
-import { columnsOf, type TableName } from "./sql/tables.ts";
+import { columnNames, type TableName } from "./sql/tables.ts";
 import type { Snapshot } from "./sql/database.ts";
 
 export const dumpFormat = "strata-ledger/1";
@@ -22,7 +22,7 @@ export async function* dumpLedger(snapshot: Snapshot): AsyncGenerator<string> {
 }
 
 function selectAll(table: TableName): string {
-  const columns = Object.keys(columnsOf(table)).map((column) => selected(table, column));
+  const columns = columnNames(table).map((column) => selected(table, column));
   return `${table === "turns" ? depths : ""} SELECT ${columns.join(", ")} FROM ${table} t ${inOrder[table]}`;
 }
 

@@ -3,7 +3,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { dumpFormat } from "./dump-ledger.ts";
 import { readKeptRows, type KeptFile } from "./ledger/transfer/kept-lines.ts";
 import type { Database } from "./sql/database.ts";
-import { columnsOf, type Row, type TableName } from "./sql/tables.ts";
+import { columnNames, type Row, type TableName } from "./sql/tables.ts";
 
 const file: KeptFile = {
   what: "backup",
@@ -54,7 +54,7 @@ function createBatches(query: Database["query"]): Batches {
   let characters = 0;
   const flush = async (): Promise<void> => {
     if (rows.length === 0) return;
-    const columns = Object.keys(columnsOf(table));
+    const columns = columnNames(table);
     const places = `(${columns.map(() => "?").join(", ")})`;
     await query(
       `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${rows.map(() => places).join(", ")}`,

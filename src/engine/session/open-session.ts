@@ -1,9 +1,10 @@
 // Opens a session: a new one from values, or one as the ledger has it.
 import { randomUUID } from "node:crypto";
-import { inheritEvidence } from "../../core/cache/evidence.ts";
+import { inheritEvidence, type Evidence } from "../../core/cache/evidence.ts";
 import type { Ledger, SessionsOf } from "../../core/ledger/ledger.ts";
 import type { Session, SessionSetup } from "../../core/session/session.ts";
-import { lessonIn } from "../../core/session/session-state.ts";
+import { usualRole } from "../../core/session/session-role.ts";
+import { lessonIn, trialAgent, type Lesson } from "../../core/session/session-state.ts";
 import { toSession } from "../../core/session/to-session.ts";
 import { findRecorded, optionsOf, policyOf } from "./engine-config.ts";
 import type { EngineContext } from "./engine-deps.ts";
@@ -24,12 +25,23 @@ export async function readLessons(
   ledger: Ledger,
   of: Omit<SessionsOf, "limit">,
 ): Promise<Pick<SessionSetup, "earlierPaces" | "learned">> {
-  const states = await ledger.readLatestStates({ ...of, limit: teachersMax });
-  const lessons = states.flatMap((state) => lessonIn(state, of) ?? []);
+  // A trial settles a point anew.
+  if (of.agent === trialAgent) return {};
+  const trial = { ...of, agent: trialAgent, role: usualRole, areSubAgents: false };
+  const [own, trials] = await Promise.all(
+    [of, trial].map(async (whose) => {
+      const states = await ledger.readLatestStates({ ...whose, limit: teachersMax });
+      return states.flatMap((state) => lessonIn(state, of) ?? []);
+    }),
+  );
   return {
-    earlierPaces: lessons.map(({ pace }) => pace),
-    learned: { evidence: inheritEvidence(lessons.map(({ evidence }) => evidence)) },
+    earlierPaces: own?.map(({ pace }) => pace) ?? [],
+    learned: { evidence: inheritEvidence(evidenceOf(own), evidenceOf(trials)) },
   };
+}
+
+function evidenceOf(lessons: readonly Lesson[] = []): readonly Evidence[] {
+  return lessons.map(({ evidence }) => evidence);
 }
 
 export interface LoadedSession extends ReachedSession {

@@ -279,7 +279,7 @@ export function reviewContract(open: OpenLedger): void {
     const world = await openWorld(open, {
       tools: [fileTool("read")],
       speak: reads({ steps: 8, tokens: 20 }),
-      setup: { context: { role: "unified", workspaceRules: words(17_500, "rules") } },
+      setup: { context: { role: "unified", workspaceRules: words(16_500, "rules") } },
     });
     const { ledger } = world.deps;
     const readThread: typeof ledger.readThread = (of) => {

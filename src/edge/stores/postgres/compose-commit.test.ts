@@ -48,14 +48,45 @@ describe("a commit as one statement", () => {
       }),
     ).toEqual({
       sql:
-        "WITH w0 AS (INSERT INTO branches (id, parent_branch_id, fork_seq) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])) " +
+        "WITH w0 AS (INSERT INTO branches (id, parent_branch_id, fork_seq) SELECT $1::bigint, $2::bigint, $3::bigint) " +
         "SELECT 1 AS done",
-      values: [[7n], [null], [null]],
+      values: [7n, null, null],
     });
   });
 
-  test("the statement is the same for one row and for a hundred", () => {
-    expect(sqlFor(100)).toBe(sqlFor(1));
+  test("the statement is the same for two rows and for a hundred", () => {
+    expect(sqlFor(100)).toBe(sqlFor(2));
+  });
+
+  test("a commit of the same form has the very same statement, with its own values", () => {
+    const forms = ["one", "two"].map((text) =>
+      composeCommit({
+        guards: [{ ...pointer, values: [2, text, 1] }],
+        writes: [{ into: "contents", rows: [{ hash: "h", text }], orIgnore: true }],
+      }),
+    );
+    const sql =
+      "WITH g0 AS (UPDATE sessions SET next_seq = $1 WHERE id = $2 AND next_seq = $3 RETURNING 1), " +
+      "w0 AS (INSERT INTO contents (hash, text) SELECT $4::text, $5::text WHERE (SELECT true FROM g0) ON CONFLICT DO NOTHING) " +
+      "SELECT (SELECT 1 FROM g0) AS g0";
+    expect(forms).toEqual([
+      { sql, values: [2, "one", 1, "h", "one"] },
+      { sql, values: [2, "two", 1, "h", "two"] },
+    ]);
+  });
+
+  test("the same insert with and without a conflict allowed, and another number of rows, are other statements", () => {
+    const rows = [{ hash: "h", text: "t" }];
+    const texts = [
+      { into: "contents" as const, rows },
+      { into: "contents" as const, rows, orIgnore: true },
+      { into: "contents" as const, rows: [...rows, ...rows] },
+    ].map((write) => composeCommit({ guards: [], writes: [write] })?.sql);
+    expect(texts).toEqual([
+      "WITH w0 AS (INSERT INTO contents (hash, text) SELECT $1::text, $2::text) SELECT 1 AS done",
+      "WITH w0 AS (INSERT INTO contents (hash, text) SELECT $1::text, $2::text ON CONFLICT DO NOTHING) SELECT 1 AS done",
+      "WITH w0 AS (INSERT INTO contents (hash, text) SELECT * FROM unnest($1::text[], $2::text[])) SELECT 1 AS done",
+    ]);
   });
 
   test("a column the table does not have is our mistake", () => {
@@ -106,8 +137,8 @@ describe("a commit that needs several statements", () => {
       writes: [
         { sql: "DELETE FROM events WHERE session_id = $1", values: ["a"] },
         {
-          sql: "INSERT INTO contents (hash, text) SELECT * FROM unnest($1::text[], $2::text[])",
-          values: [["h"], ["t"]],
+          sql: "INSERT INTO contents (hash, text) SELECT $1::text, $2::text",
+          values: ["h", "t"],
         },
       ],
     });

@@ -1,5 +1,6 @@
 // A bounded number of connections to one database, each used by one piece of work at a time.
 import type * as Driver from "pg";
+import { assert } from "../../../core/assert.ts";
 import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ResultRow } from "../sql/database.ts";
 import { repairHint } from "../sql/read-row.ts";
@@ -29,6 +30,8 @@ export interface ConnectionsOptions {
   readonly silentForMs: number;
   /** Called when an idle connection broke. */
   readonly onLost: (error: unknown) => void;
+  /** Called when work on a connection has succeeded. */
+  readonly onSuccess: () => void;
 }
 
 const connectForMsMax = 10_000;
@@ -45,7 +48,7 @@ const sessionSettings = `SELECT pg_backend_pid() AS pid, set_config('client_enco
     WHEN '0' THEN set_config('idle_in_transaction_session_timeout', '30s', false) END`;
 
 export async function openConnections(options: ConnectionsOptions): Promise<Connections> {
-  const { address, onLost, silentForMs } = options;
+  const { address, onLost, onSuccess, silentForMs } = options;
   const pg = await loadDriver();
   const types = new pg.TypeOverrides();
   for (const [type, parse] of resultTypes) types.setTypeParser(type, parse);
@@ -80,17 +83,31 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
   const pool = new pg.Pool(config);
   const open = new Set<Driver.Client>();
   pool.on("error", onLost);
+  const toRun = createToRun(watch);
+  const lines = new WeakMap<Driver.Client, Line>();
   pool.on("connect", (client) => {
     open.add(client);
     client.on("end", () => open.delete(client));
-    // A connection may break before its user can listen. The next statement on it then fails.
-    client.on("error", () => {});
+    lines.set(client, listen(client, toRun(client)));
   });
-  const toRun = createToRun(watch);
   return {
-    use: async (work, onNotice) => {
+    use: async (work, onNotice = ignore) => {
       const client = await pool.connect();
-      return useClient(client, toRun(client), work, onNotice);
+      const line = lines.get(client);
+      assert(line !== undefined, "a connection is listened to from its start");
+      line.onNotice = onNotice;
+      try {
+        const result = await work(line.run);
+        onSuccess();
+        return result;
+      } catch (error) {
+        line.isBroken ||= kindOfFailure(error) === "lost" || isStalePlan(error);
+        throw error;
+      } finally {
+        line.onNotice = ignore;
+        // A new connection starts without prepared statements.
+        client.release(line.isBroken || line.isFull());
+      }
     },
     close: async () => {
       await pool.end();
@@ -130,29 +147,22 @@ function checkConfig(pg: typeof Driver, config: Driver.PoolConfig, { redact }: A
   }
 }
 
-async function useClient<T>(
-  client: Driver.PoolClient,
-  { run, isFull }: ClientRun,
-  work: (run: Run) => Promise<T>,
-  onNotice: (notice: Notice) => void = () => {},
-): Promise<T> {
-  let isBroken = false;
-  const onError = (): void => {
-    isBroken = true;
-  };
-  client.on("error", onError);
-  client.on("notice", onNotice);
-  try {
-    return await work(run);
-  } catch (error) {
-    isBroken ||= kindOfFailure(error) === "lost" || isStalePlan(error);
-    throw error;
-  } finally {
-    client.off("error", onError);
-    client.off("notice", onNotice);
-    // A new connection starts without prepared statements.
-    client.release(isBroken || isFull());
-  }
+/** What is known of a connection, from its start on. */
+interface Line extends ClientRun {
+  isBroken: boolean;
+  /** Of the work that uses it. */
+  onNotice: (notice: Notice) => void;
+}
+
+const ignore = (): void => {};
+
+function listen(client: Driver.Client, run: ClientRun): Line {
+  const line: Line = { ...run, isBroken: false, onNotice: ignore };
+  client.on("error", () => {
+    line.isBroken = true;
+  });
+  client.on("notice", (notice) => line.onNotice(notice));
+  return line;
 }
 
 /** Converts the server's types to the values both databases give. By type number in pg_type. Everything else stays text. */

@@ -42,10 +42,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     poolSize,
     silentForMs: statementTimeoutMs,
     onLost: outage.onLost,
+    onSuccess: outage.onSuccess,
   });
   const operations = createOperations({
     address,
-    connections: { ...connections, use: (work) => connections.use(work).then(outage.onSuccess) },
+    connections,
     rules: { forMs: retryForMs, onLost: outage.onLost },
   });
   try {
@@ -104,7 +105,7 @@ function waitingFor(error: unknown, address: Address, forMs: number): StrataErro
 /** Reports an outage once, not once per waiting operation. */
 function watchOutage(onOutage: (error: unknown) => void): {
   readonly onLost: (error: unknown) => void;
-  readonly onSuccess: <T>(result: T) => T;
+  readonly onSuccess: () => void;
 } {
   let isAway = false;
   return {
@@ -112,9 +113,8 @@ function watchOutage(onOutage: (error: unknown) => void): {
       if (!isAway) onOutage(error);
       isAway = true;
     },
-    onSuccess: (result) => {
+    onSuccess: () => {
       isAway = false;
-      return result;
     },
   };
 }

@@ -20,20 +20,16 @@ export interface ClientRun {
 
 export function createToRun(watch: SilenceWatch): (client: Client) => ClientRun {
   const nameOf = createStatementNames();
-  const prepared = new WeakMap<Client, Set<string>>();
   return (client) => {
-    const names = prepared.get(client) ?? new Set();
-    prepared.set(client, names);
+    const names = new Set<string>();
     return {
       run: async (sql, values = []) => {
         const name = values.length === 0 ? undefined : nameOf(sql);
         if (name !== undefined) names.add(name);
-        const text = { text: sql, values: [...values] };
-        const answered = watch.sent(client, charactersOf(sql, values));
+        const query = name === undefined ? { text: sql } : { text: sql, name };
+        const answered = watch.sent(client, () => charactersOf(sql, values));
         try {
-          const { rows, rowCount } = await client.query<ResultRow>(
-            name === undefined ? text : { ...text, name },
-          );
+          const { rows, rowCount } = await client.query<ResultRow>(query, [...values]);
           return { rows, rowCount: rowCount ?? 0 };
         } finally {
           answered();

@@ -7,8 +7,8 @@ import { endClient, hangUp, withinTime } from "./deadline.ts";
 import { isServersWord } from "./postgres-errors.ts";
 
 export interface SilenceWatch {
-  /** Call it for every statement sent. Returns the function to call on the answer. */
-  sent(client: Client, characters: number): () => void;
+  /** Call it for every statement sent, with its length. Returns the function to call on the answer. */
+  sent(client: Client, characters: () => number): () => void;
   /** Sets the server's process id of a connection. */
   know(client: Client, pid: number): void;
   stop(): void;
@@ -25,9 +25,8 @@ export interface SilenceOptions {
 
 interface Line {
   readonly client: Client;
-  unanswered: number;
-  /** Characters sent and not answered. */
-  characters: number;
+  /** The lengths of statements sent and not answered. */
+  readonly unanswered: Set<() => number>;
   /** At the last sign of life. */
   bytes: number;
   sinceMs: number;
@@ -45,7 +44,8 @@ export function watchSilence({ forMs, askForMs, connect }: SilenceOptions): Sile
   const isSilent = (line: Line): boolean => {
     const bytes = bytesMoved(line.client);
     if (bytes !== line.bytes) Object.assign(line, { bytes, sinceMs: performance.now() });
-    return performance.now() - line.sinceMs >= forMs + line.characters / charactersPerMs;
+    const characters = [...line.unanswered].reduce((sum, lengthOf) => sum + lengthOf(), 0);
+    return performance.now() - line.sinceMs >= forMs + characters / charactersPerMs;
   };
   const ask = async (silent: readonly Line[]): Promise<void> => {
     const asked = silent.flatMap(({ client }) => pids.get(client) ?? []);
@@ -71,13 +71,11 @@ export function watchSilence({ forMs, askForMs, connect }: SilenceOptions): Sile
     sent: (client, characters) => {
       const line = lines.get(client) ?? newLine(client);
       lines.set(client, line);
-      line.unanswered += 1;
-      line.characters += characters;
+      line.unanswered.add(characters);
       return () => {
-        line.unanswered -= 1;
-        line.characters -= characters;
+        line.unanswered.delete(characters);
         line.sinceMs = performance.now();
-        if (line.unanswered === 0) lines.delete(client);
+        if (line.unanswered.size === 0) lines.delete(client);
       };
     },
     know: (client, pid) => {
@@ -89,7 +87,7 @@ export function watchSilence({ forMs, askForMs, connect }: SilenceOptions): Sile
 
 function newLine(client: Client): Line {
   const sinceMs = performance.now();
-  return { client, unanswered: 0, characters: 0, bytes: bytesMoved(client), sinceMs };
+  return { client, unanswered: new Set(), bytes: bytesMoved(client), sinceMs };
 }
 
 /** Bytes received, and bytes the system accepted for sending. */

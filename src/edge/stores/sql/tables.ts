@@ -40,6 +40,11 @@ export function columnsOf(table: TableName): Readonly<Record<string, ColumnType>
   return columns.get(table) ?? {};
 }
 
+/** In the order of `columnsOf`. */
+export function columnNames(table: TableName): readonly string[] {
+  return names.get(table) ?? [];
+}
+
 /** The columns that a later step added, with the value that older rows have. Files of earlier versions do not have them. */
 export function laterColumnsOf(table: TableName): ReadonlyMap<string, Value> {
   return laterColumns.get(table) ?? new Map();
@@ -79,6 +84,10 @@ const columns: ReadonlyMap<string, Readonly<Record<string, ColumnType>>> = new M
         .map(({ column, type }) => [column, type]),
     ),
   ]),
+);
+
+const names: ReadonlyMap<string, readonly string[]> = new Map(
+  tableNames.map((table) => [table, Object.keys(columnsOf(table))]),
 );
 
 const laterColumns: ReadonlyMap<string, ReadonlyMap<string, Value>> = new Map(

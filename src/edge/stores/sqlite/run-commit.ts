@@ -1,7 +1,8 @@
 // One transaction: guards first, then writes. Synchronous, so nothing else in the process runs in between.
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { buildOnce } from "../sql/build-once.ts";
 import type { Commit, CommitResult, Guard, Write } from "../sql/database.ts";
-import { columnsOf, type TableName } from "../sql/tables.ts";
+import { columnNames, type TableName } from "../sql/tables.ts";
 
 export type Prepare = (sql: string) => StatementSync;
 
@@ -38,30 +39,16 @@ function runWrite(prepare: Prepare, write: Write): void {
     prepare(write.sql).run(...write.values);
     return;
   }
-  const { columns, sql } = insertOf(write.into, write.orIgnore === true);
+  const columns = columnNames(write.into);
+  const sql = write.orIgnore === true ? ignoringInsert(write.into) : insert(write.into);
   const statement = prepare(sql);
   for (const row of write.rows) statement.run(...columns.map((column) => row[column] ?? null));
 }
 
-interface InsertText {
-  readonly columns: readonly string[];
-  readonly sql: string;
-}
+const insert = buildOnce((table: TableName) => {
+  const columns = columnNames(table);
+  const places = columns.map(() => "?");
+  return `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places.join(", ")})`;
+});
 
-const inserts = {
-  strict: new Map<TableName, InsertText>(),
-  ignoring: new Map<TableName, InsertText>(),
-};
-
-/** Built once per table. */
-function insertOf(table: TableName, orIgnore: boolean): InsertText {
-  const known = (orIgnore ? inserts.ignoring : inserts.strict).get(table);
-  if (known !== undefined) return known;
-  const columns = Object.keys(columnsOf(table));
-  const places = columns.map(() => "?").join(", ");
-  const conflict = orIgnore ? " ON CONFLICT DO NOTHING" : "";
-  const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places})${conflict}`;
-  const made = { columns, sql };
-  (orIgnore ? inserts.ignoring : inserts.strict).set(table, made);
-  return made;
-}
+const ignoringInsert = buildOnce((table: TableName) => `${insert(table)} ON CONFLICT DO NOTHING`);

@@ -1,6 +1,6 @@
 // Rows as lines of an export, without values that only mean something in this ledger.
 import type { ResultRow } from "../../sql/database.ts";
-import { columnsOf, type TableName } from "../../sql/tables.ts";
+import { columnNames, type TableName } from "../../sql/tables.ts";
 import type { Store } from "../store.ts";
 
 /** Rows of a table as lines, with branch numbers instead of ids. */
@@ -12,7 +12,7 @@ export async function* rowsOf(
   numbers: ReadonlyMap<number, number>,
   { onRow, leftOut }: RowsOptions = {},
 ): AsyncGenerator<string> {
-  const columns = Object.keys(columnsOf(table));
+  const columns = columnNames(table);
   const selected = columns.map((column) => {
     if (column === "cost_pico_usd") return "CAST(cost_pico_usd AS TEXT) AS cost_pico_usd";
     return leftOut === undefined ? column : keptInFile(column, leftOut);
