@@ -2,12 +2,7 @@
 import type { CallRecord } from "../../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
-import {
-  addUsage,
-  generatedTokens,
-  promptTokens,
-  type Usage,
-} from "../../../core/message/usage.ts";
+import { addUsage, generatedTokens, promptTokens } from "../../../core/message/usage.ts";
 import { findSavings, savedTokens } from "../../../core/models/cost.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import type { TurnResult } from "../../../engine.ts";
