@@ -69,13 +69,13 @@ const entryTexts = new WeakMap<KnownEntry, JsonText>();
 
 /** Most entries stay as they are from call to call, so each is spelled once. */
 function spell(entries: readonly KnownEntry[]): string {
-  return entries
-    .map((entry) => {
-      const text = entryTexts.get(entry) ?? JSON.stringify(entry);
-      entryTexts.set(entry, text);
-      return text;
-    })
-    .join(",");
+  return entries.map((entry) => entryTexts.get(entry) ?? spellEntry(entry)).join(",");
+}
+
+function spellEntry(entry: KnownEntry): JsonText {
+  const text = JSON.stringify(entry);
+  entryTexts.set(entry, text);
+  return text;
 }
 
 function toKept({ setup: _setup, lastVolatile, ...state }: ModelState): KeptModelState {
