@@ -12,6 +12,9 @@ import {
   type Figure,
 } from "../harness/report.ts";
 import { findTraces } from "../harness/traces.ts";
+import { checkPromise } from "./replay/promise.ts";
+import { checkNoStep, checkRevived } from "./replay/readings.ts";
+import { halfRatios, watchSessions, type SessionCosts } from "./replay/sessions.ts";
 import { listPolicies } from "../src/core/cache/policies.ts";
 import { loadO200k } from "../src/core/tokens/o200k/counter.ts";
 import { readRecordings } from "../src/replay/readers/read-recordings.ts";
@@ -29,24 +32,27 @@ export const experiment: Experiment = {
     const counter = await loadO200k();
     const figures: Record<string, Figure> = {};
     const checks: Check[] = [];
-    for (const [folder, limit] of [
-      ["kv", 1.06],
-      ["sessions", 1.04],
-    ] as const) {
+    const everySession: SessionCosts[] = [];
+    for (const [folder, limit] of limits) {
       const path = found[folder];
       if (path === undefined) continue;
       progress(`${folder}: every policy`);
       const startMs = performance.now();
+      const watch = watchSessions(path);
       const report = await replay(readRecordings([path], { counter }), {
         policies: listPolicies(),
         model: null,
         groupBy: "session",
+        onCall: watch.onCall,
       });
       if (report.requests === 0) throw new UsageError(`no request could be read from ${path}`);
       const seconds = (performance.now() - startMs) / 1000;
       for (const { policy, ratioToLimit } of report.policies) {
         figures[`${folder} ${policy} x limit`] = ratioToLimit;
       }
+      const sessions = watch.read(report);
+      everySession.push(...sessions);
+      Object.assign(figures, halfRatios(folder, sessions));
       figures[`${folder} requests`] = report.requests;
       figures[`${folder} requests/s`] = report.requests / seconds;
       const adaptive = costOf(report, "adaptive");
@@ -57,13 +63,12 @@ export const experiment: Experiment = {
         exactly(`${folder}: policies not above adaptive`, cheaper.length, 0),
       );
       if (folder === "kv") {
-        const warm = await measureKeepWarm("kv", path, counter);
-        Object.assign(figures, warm.figures);
-        checks.push(
-          atLeast("kv: traces within 5 % of the better tail", nearBest(report), 0.95),
-          ...warm.checks,
-        );
+        const { figures: ofWarm, checks: warm } = await measureKeepWarm(folder, path, counter);
+        Object.assign(figures, ofWarm);
+        const near = atLeast("kv: traces within 5 % of the better tail", nearBest(report), 0.95);
+        checks.push(near, await checkNoStep(path, counter), ...warm);
       }
+      checks.push(await checkRevived(folder, path, counter));
       if (folder === "sessions") {
         const errors = readErrors(report);
         figures["sessions with recorded reads"] = errors.length;
@@ -73,10 +78,19 @@ export const experiment: Experiment = {
         );
       }
     }
+    const promise = checkPromise(everySession);
+    Object.assign(figures, promise.figures);
+    checks.push(...promise.checks);
     checks.push(atMost("RSS MB of one command over everything", rssOf(Object.values(found)), 400));
     return { figures, checks };
   },
 };
+
+/** Under the referee's reading, in which an expired entry does not come back by being marked (docs/decisions/0028). */
+const limits = [
+  ["kv", 1.04],
+  ["sessions", 1.015],
+] as const;
 
 /** In a new process, because this one has read everything twice. */
 function rssOf(folders: readonly string[]): number {
