@@ -44,8 +44,8 @@ export const experiment: Experiment = {
         calls,
         seed,
         "all sessions against the best simple of each": ours / best,
-        "seed of the worst excess": worstWrites.seed,
-        "seed of the worst ratio": worstRatio.seed,
+        "seed of the worst excess": `${worstWrites.seed}`,
+        "seed of the worst ratio": `${worstRatio.seed}`,
       },
       checks: [
         atMost("worst excess in writes", worstWrites.value, 4),
