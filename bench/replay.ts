@@ -10,6 +10,9 @@ import {
   type Figure,
 } from "../harness/report.ts";
 import { findTraces } from "../harness/traces.ts";
+import { checkPromise } from "./replay/promise.ts";
+import { checkNoStep, checkRevived } from "./replay/readings.ts";
+import { halfRatios, watchSessions, type SessionCosts } from "./replay/sessions.ts";
 import { listPolicies } from "../src/core/cache/policies.ts";
 import { loadO200k } from "../src/core/tokens/o200k/counter.ts";
 import { readRecordings } from "../src/replay/readers/read-recordings.ts";
@@ -28,24 +31,27 @@ export const experiment: Experiment = {
     const counter = await loadO200k();
     const figures: Record<string, Figure> = {};
     const checks: Check[] = [];
-    for (const [folder, limit] of [
-      ["kv", 1.06],
-      ["sessions", 1.04],
-    ] as const) {
+    const everySession: SessionCosts[] = [];
+    for (const [folder, limit] of limits) {
       const path = found[folder];
       if (path === undefined) continue;
       progress(`${folder}: every policy`);
       const startMs = performance.now();
+      const watch = watchSessions(path);
       const report = await replay(readRecordings([path], { counter }), {
         policies: listPolicies(),
         model: null,
         groupBy: "session",
+        onCall: watch.onCall,
       });
       if (report.requests === 0) throw new UsageError(`no request could be read from ${path}`);
       const seconds = (performance.now() - startMs) / 1000;
       for (const { policy, ratioToLimit } of report.policies) {
         figures[`${folder} ${policy} x limit`] = ratioToLimit;
       }
+      const sessions = watch.read(report);
+      everySession.push(...sessions);
+      Object.assign(figures, halfRatios(folder, sessions));
       figures[`${folder} requests`] = report.requests;
       figures[`${folder} requests/s`] = report.requests / seconds;
       const adaptive = costOf(report, "adaptive");
@@ -56,13 +62,12 @@ export const experiment: Experiment = {
         exactly(`${folder}: policies not above adaptive`, cheaper.length, 0),
       );
       if (folder === "kv") {
-        const warm = await measureKeepWarm("kv", path, counter);
-        Object.assign(figures, warm.figures);
-        checks.push(
-          atLeast("kv: traces within 5 % of the better tail", nearBest(report), 0.95),
-          ...warm.checks,
-        );
+        const { figures: ofWarm, checks: warm } = await measureKeepWarm(folder, path, counter);
+        Object.assign(figures, ofWarm);
+        const near = atLeast("kv: traces within 5 % of the better tail", nearBest(report), 0.95);
+        checks.push(near, await checkNoStep(path, counter), ...warm);
       }
+      checks.push(await checkRevived(folder, path, counter));
       if (folder === "sessions") {
         const errors = readErrors(report);
         figures["sessions with recorded reads"] = errors.length;
@@ -72,11 +77,21 @@ export const experiment: Experiment = {
         );
       }
     }
+    const promise = checkPromise(everySession);
     progress("one command over everything");
     const speed = measureSpeed(Object.values(found));
-    return { figures: { ...figures, ...speed.figures }, checks: [...checks, ...speed.checks] };
+    return {
+      figures: { ...figures, ...promise.figures, ...speed.figures },
+      checks: [...checks, ...promise.checks, ...speed.checks],
+    };
   },
 };
+
+/** Under the referee's reading, in which an expired entry does not come back by being marked (docs/decisions/0028). */
+const limits = [
+  ["kv", 1.04],
+  ["sessions", 1.015],
+] as const;
 
 function costOf(report: Pick<ReplayReport, "policies">, name: string): number {
   return report.policies.find(({ policy }) => policy === name)?.costUsd ?? NaN;

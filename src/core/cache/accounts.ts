@@ -91,21 +91,39 @@ export function settleAccounts(
   };
 }
 
-/**
- * The least that a simple policy would have paid if this prompt were sent now, and once more after a pause that only a
- * long-lived entry outlives.
- */
-export function leastAfterPause(accounts: Accounts, question: AccountQuestion): number {
+/** What the best simple policy would have paid, and which it is. */
+export interface BestSimple {
+  readonly name: Exclude<AccountName, "ours">;
+  readonly paid: number;
+}
+
+/** If this prompt were sent now; and if it were sent once more after a pause that only a long-lived entry outlives. */
+export function foreseeSimple(
+  accounts: Accounts,
+  question: AccountQuestion,
+): { readonly now: BestSimple; readonly afterPause: BestSimple } {
   const { rules } = question;
   const { paid } = accounts;
-  const { short, long, tailTokens } = simpleCosts(simpleHits(accounts, question), question);
+  const costs = simpleCosts(simpleHits(accounts, question), question);
+  const { tailTokens } = costs;
   const read = rules.readMultiplier ?? 1;
   const shortWrite = rules.lifetimes[0]?.writeMultiplier ?? 1;
-  return Math.min(
-    paid["short tail"] + short + shortWrite * tailTokens,
-    paid["long tail"] + long + read * tailTokens,
-    paid.plain + 2 * tailTokens,
-  );
+  const short = paid["short tail"] + costs.short;
+  const long = paid["long tail"] + costs.long;
+  const plain = paid.plain + tailTokens;
+  return {
+    now: bestOf(short, long, plain),
+    afterPause: bestOf(
+      short + shortWrite * tailTokens,
+      long + read * tailTokens,
+      plain + tailTokens,
+    ),
+  };
+}
+
+function bestOf(short: number, long: number, plain: number): BestSimple {
+  if (plain < short && plain < long) return { name: "plain", paid: plain };
+  return short <= long ? { name: "short tail", paid: short } : { name: "long tail", paid: long };
 }
 
 interface SimpleHits {

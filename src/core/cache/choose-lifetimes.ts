@@ -1,6 +1,6 @@
 // The lifetimes of tail, head and step: by expected cost, unless a simple policy would then be far ahead after a pause.
 import type { Lifetime } from "../message/usage.ts";
-import { leadingAccount, leastAfterPause, noAccounts } from "./accounts.ts";
+import { foreseeSimple, leadingAccount, type BestSimple } from "./accounts.ts";
 import type { Terms } from "./cost-terms.ts";
 import type { CostQuestion, Places } from "./marker-places.ts";
 
@@ -91,34 +91,51 @@ function expectedCost(choice: Choice, places: Places, terms: Terms): number {
   );
 }
 
-/** How far behind the best simple policy a pause may leave a session: this share of a 5-minute write of its largest prompt. */
+/** How far behind the best simple policy a session may fall: this share of a 5-minute write of its largest prompt. */
 const behindShareMax = 0.8;
 
 /**
- * A long pause right now would rewrite what no long-lived entry keeps. If that left us too far behind what a simple policy
- * would have paid for this very session, everything new is written for the long lifetime: from then on a pause costs us no
- * more than it costs one long-lived marker at the end.
+ * Keeps a session near the simple policy that would have been best for it. If we are too far behind it, we do as it does.
+ * If a long pause right now, which rewrites what no long-lived entry keeps, left us too far behind one long-lived marker at
+ * the end, everything new is written for the long lifetime: from then on a pause costs us no more than it costs that one.
  */
 function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQuestion): Choice {
-  const { long, read, shortWrite, stepsLast } = terms;
-  if (long === null || choice.tail === null || choice.tail === long.lifetime) return choice;
-  if (!stepsLast && !places.isHitFirm) return choice;
   const { blocks, rules, ruler, nowMs, state } = question;
-  const { accounts = noAccounts } = state;
-  const { tail, tailTokens, head } = places;
-  const simple = leastAfterPause(accounts, { blocks, rules, ruler, tail, nowMs });
-  const behindBy = (other: Choice): number => {
+  const { accounts } = state;
+  if (accounts === undefined || choice.tail === null) return choice;
+  const { tail, tailTokens } = places;
+  const simple = foreseeSimple(accounts, { blocks, rules, ruler, tail, nowMs });
+  const most = behindShareMax * terms.shortWrite * Math.max(tailTokens, accounts.promptTokensMax);
+  const behindNow = (other: Choice): number =>
+    accounts.paid.ours + effectOf(other, places, terms).now - simple.now.paid;
+  if (behindNow(choice) > most) {
+    const reason = leadingAccount(accounts, rules)?.reason ?? "";
+    return { ...likeSimple(simple.now.name, choice, places, terms), reason };
+  }
+  if (simple.afterPause.name !== "long tail") return choice;
+  const behindAfterPause = (other: Choice): number => {
     const { now, longRead } = effectOf(other, places, terms);
-    const after = read * longRead + shortWrite * (tailTokens - longRead);
-    return accounts.paid.ours + now + after - simple;
+    const after = terms.read * longRead + terms.shortWrite * (tailTokens - longRead);
+    return accounts.paid.ours + now + after - simple.afterPause.paid;
   };
-  const most = behindShareMax * shortWrite * Math.max(tailTokens, accounts.promptTokensMax);
-  const behind = behindBy(choice);
-  if (behind <= most) return choice;
-  const { lifetime } = long;
-  const safe: Choice = { tail: lifetime, head: head === null ? null : lifetime, step: false };
-  if (behindBy(safe) >= behind) return choice;
-  const told = leadingAccount(accounts, rules)?.reason ?? "this is the first call";
+  const behind = behindAfterPause(choice);
+  const safe = likeSimple("long tail", choice, places, terms);
+  if (behind <= most || behindAfterPause(safe) >= behind) return choice;
+  const told = leadingAccount(accounts, rules)?.reason ?? "";
   const reason = `a pause now would leave this session ${Math.round(behind)} input tokens behind a simple policy; ${told}`;
   return { ...safe, reason };
+}
+
+/** The lifetimes of a simple policy. A long one after a shorter-lived hit lasts only if steps do. */
+function likeSimple(
+  name: BestSimple["name"],
+  choice: Choice,
+  { head, isHitFirm }: Places,
+  { short, long, stepsLast }: Terms,
+): Choice {
+  if (name === "plain") return { tail: null, head: null, step: false };
+  const isLong = name === "long tail" && long !== null && (stepsLast || isHitFirm);
+  if (name === "long tail" && !isLong) return choice;
+  const { lifetime } = isLong ? long : short;
+  return { tail: lifetime, head: head === null ? null : lifetime, step: false };
 }

@@ -135,19 +135,26 @@ function needsPreviousTail(
 const guardedTokensMin = 100;
 const guardedShare = 0.01;
 
-/** A block far enough before the tail to survive a change of the last few. */
+/** A block far enough before the tail to survive a change of the last few; the last one before it if that is very far. */
 function guardOf(
   { tail, tailTokens, hit, hitTokens }: Places,
   { blocks, rules, ruler }: CostQuestion,
 ): number {
   if (rules.markers === null) return -1;
+  const after = hit?.block ?? -1;
   const guarded = Math.max(guardedTokensMin, guardedShare * (tailTokens - hitTokens));
-  let guard = carrierAt(blocks, tail - 1, rules.markers);
-  while (guard > (hit?.block ?? -1) && tailTokens - ruler(guard) < guarded) {
+  const nearest = carrierAt(blocks, tail - 1, rules.markers);
+  let guard = nearest;
+  while (guard > after && tailTokens - ruler(guard) < guarded) {
     guard = carrierAt(blocks, guard - 1, rules.markers);
   }
-  return guard > (hit?.block ?? -1) ? guard : -1;
+  const isFar = guard <= after || tailTokens - ruler(guard) > farGuards * guarded;
+  const chosen = isFar ? nearest : guard;
+  return chosen > after ? chosen : -1;
 }
+
+/** One block may be most of a prompt. Then a near guard is better than one that saves next to nothing. */
+const farGuards = 10;
 
 /** The provider marks the end of the latest message itself. Ours mark what it does not. */
 function besidesOwn(
