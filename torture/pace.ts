@@ -6,7 +6,8 @@ import { hashContent } from "../src/core/hash.ts";
 import { noUsage, promptTokens } from "../src/core/message/usage.ts";
 import type { ModelFacts } from "../src/core/models/model-facts.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
-import { replayWorkspace, type TimedRequest } from "../src/replay/replay-workspace.ts";
+import type { TimedRequest } from "../src/replay/policy-run.ts";
+import { replayWorkspace } from "../src/replay/replay-workspace.ts";
 import { costOf } from "../src/replay/tally.ts";
 import { playAdversary, type HostileCall } from "./pace/adversary.ts";
 
