@@ -72,6 +72,14 @@ describe("a session that pauses before anything protects it", () => {
   });
 });
 
+test("the conversation is not written once no caching leads by far and the next call may well come too late", () => {
+  const { plans, state } = playSession(Array.from({ length: 12 }, () => 61 * minute));
+  expect(new Set(plans.slice(6).map(tailOf))).toEqual(new Set([undefined]));
+  expect(plans[6]?.account?.leader).toBe("plain");
+  const { ours, plain } = state.accounts?.paid ?? { ours: NaN, plain: NaN };
+  expect(ours - plain).toBeLessThan(1.25 * 98_000);
+});
+
 test("a session without pauses is never written for an hour beyond its steps", () => {
   const { plans } = playSession(Array.from({ length: 20 }, () => minute));
   expect(new Set(plans.map(tailOf))).toEqual(new Set(["5m"]));

@@ -131,11 +131,14 @@ function likeSimple(
   name: BestSimple["name"],
   choice: Choice,
   { head, isHitFirm }: Places,
-  { short, long, stepsLast }: Terms,
+  { short, long, stepsLast, soon }: Terms,
 ): Choice {
-  if (name === "plain") return { tail: null, head: null, step: false };
+  // Writing for the short lifetime costs little; it is left out only if the next call may well come too late.
+  if (name === "plain" && soon < surelySoon) return { tail: null, head: null, step: false };
   const isLong = name === "long tail" && long !== null && (stepsLast || isHitFirm);
   if (name === "long tail" && !isLong) return choice;
   const { lifetime } = isLong ? long : short;
   return { tail: lifetime, head: head === null ? null : lifetime, step: false };
 }
+
+const surelySoon = 0.8;

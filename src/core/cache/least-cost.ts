@@ -61,6 +61,10 @@ function inOrderOfRank(
   if (guard !== -1)
     add("guard", guard, short.lifetime, "read if the last block comes back changed");
   const hasSlot = (): boolean => candidates.length < (question.rules.markers?.markersMax ?? 0);
+  const earlier = hasSlot() ? earlierTail(guard === -1 ? tail : guard, places, question) : -1;
+  if (earlier !== -1) {
+    add("guard", earlier, short.lifetime, "an earlier call ended here: read if what follows changes");
+  }
   const tools = hasSlot() ? toolsEnd(question) : -1;
   if (tools !== -1 && tools !== head) {
     add("head", tools, short.lifetime, "read if the system text after the tools changes");
@@ -100,6 +104,19 @@ const testShare = 0.01;
 
 /** A long-lived entry needs no marker during the first third of its life: twenty minutes of an hour. */
 const restingShare = 1 / 3;
+
+/** Where the latest of the earlier calls ended that is written again now, or -1. */
+function earlierTail(
+  before: number,
+  { hit, head }: Places,
+  { blocks, state }: CostQuestion,
+): number {
+  const after = Math.max(hit?.block ?? -1, head ?? -1);
+  const tails = (state.accounts?.tails ?? []).filter(
+    ({ block, key }) => block > after && block < before && blocks.at(block)?.key === key,
+  );
+  return Math.max(-1, ...tails.map(({ block }) => block));
+}
 
 /** The last tool definition, or -1 if the tools are too short to be kept. */
 function toolsEnd({ blocks, rules, ruler }: CostQuestion): number {
