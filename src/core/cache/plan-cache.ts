@@ -61,10 +61,13 @@ export function planCache(question: PlanQuestion): CachePlan {
     nowMs: now,
     ...(question.promptTokens === undefined ? {} : { promptTokens: question.promptTokens }),
   });
+  const { dropped, ...sent } = placed;
+  // Stored plans keep their fields in this order.
   return {
-    ...placed,
+    ...sent,
     cacheKey: cacheKeyOf(question),
     expected: toExpectation(bill, question),
+    dropped,
     keepWarm: decideKeepWarm({
       rules: cache,
       pace,
