@@ -49,7 +49,8 @@ export function planCache(question: PlanQuestion): CachePlan {
     markers.kind === "least-cost"
       ? cheapestMarkers({ blocks, rules: cache, state, known, pace, ruler, nowMs: now })
       : { candidates: ruleCandidates(markers.rules, blocks, state, head), mode: ownMode(markers) };
-  const placed = placeMarkers(question, { ...chosen, asked: head.asked }, ruler);
+  // Stored plans have what was dropped behind what is expected.
+  const { dropped, ...placed } = placeMarkers(question, { ...chosen, asked: head.asked }, ruler);
   const bill = expectBill({
     blocks,
     markers: placed.markers,
@@ -61,10 +62,8 @@ export function planCache(question: PlanQuestion): CachePlan {
     nowMs: now,
     ...(question.promptTokens === undefined ? {} : { promptTokens: question.promptTokens }),
   });
-  const { dropped, ...sent } = placed;
-  // Stored plans keep their fields in this order.
   return {
-    ...sent,
+    ...placed,
     cacheKey: cacheKeyOf(question),
     expected: toExpectation(bill, question),
     dropped,
