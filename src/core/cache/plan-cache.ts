@@ -50,7 +50,8 @@ export function planCache(question: PlanQuestion): CachePlan {
     markers.kind === "least-cost"
       ? cheapestMarkers({ blocks, rules: cache, state, known, pace, ruler, nowMs: now })
       : { candidates: ruleCandidates(markers.rules, blocks, state, head), mode: ownMode(markers) };
-  const placed = placeMarkers(question, { ...chosen, asked: head.asked }, ruler);
+  // Stored plans have what was dropped behind what is expected.
+  const { dropped, ...placed } = placeMarkers(question, { ...chosen, asked: head.asked }, ruler);
   const bill = expectBill({
     blocks,
     markers: placed.markers,
@@ -70,6 +71,7 @@ export function planCache(question: PlanQuestion): CachePlan {
     ...placed,
     cacheKey: cacheKeyOf(question),
     expected: toExpectation(bill, question),
+    dropped,
     keepWarm: decideKeepWarm({
       rules: cache,
       pace,
