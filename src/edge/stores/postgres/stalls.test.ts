@@ -44,6 +44,9 @@ function openNode(options: Partial<PostgresOptions> = {}): Promise<Database> {
   return openPostgres({ url: proxy.url, statementTimeoutMs: 200, ...options });
 }
 
+/** Gives up soon, but not before a busy machine has opened a connection. */
+const impatient = { statementTimeoutMs: 500, retryForMs: 1000 };
+
 describe("a network that stalls", () => {
   test.each(["all", "answers"] as const)(
     "for a while costs a commit nothing but time (%s)",
@@ -61,7 +64,7 @@ describe("a network that stalls", () => {
   );
 
   test("for good is an error after the time, and the ledger can be closed", async () => {
-    const node = await openNode({ retryForMs: 300 });
+    const node = await openNode(impatient);
     proxy.stall("all");
     await expect(node.query("SELECT 1 AS one")).rejects.toMatchObject({
       code: "store-unavailable",
@@ -75,7 +78,7 @@ describe("a network that stalls", () => {
   });
 
   test("in the middle of a long answer is noticed", async () => {
-    const node = await openNode({ retryForMs: 300 });
+    const node = await openNode(impatient);
     const reading = node.query("SELECT repeat('x', 1000000) AS text FROM generate_series(1, 100)");
     await wait(20);
     proxy.stall("answers");
