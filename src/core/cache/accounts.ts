@@ -3,7 +3,6 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import type { ContentHash } from "../hash.ts";
 import { promptTokens, type Lifetime, type Usage } from "../message/usage.ts";
 import type { CacheRules, LifetimeRules } from "../models/cache-rules.ts";
-import type { Ruler } from "./cache-state.ts";
 
 /** Ours; one marker at the end for the shortest lifetime, or for the longest; no marker at all. */
 export const accountNames = ["ours", "short tail", "long tail", "plain"] as const;
@@ -38,7 +37,8 @@ const tailsMax = 8;
 export interface AccountQuestion {
   readonly blocks: BlockList;
   readonly rules: CacheRules;
-  readonly ruler: Ruler;
+  /** Tokens up to a block. */
+  readonly ruler: (block: number) => number;
   /** The last block that later calls repeat. */
   readonly tail: number;
   readonly nowMs: number;

@@ -200,11 +200,12 @@ describe("the place where the last call ended", () => {
   });
 });
 
+function markersAfter(ageMs: number): CheapestMarkers["candidates"] {
+  const state = stateWith(entryAt(2, "1h", ageMs), entryAt(3, "5m"));
+  return cheapest({ shorts: grown, state, pace: loop }).candidates;
+}
+
 test("a long-lived prefix is kept alive by a marker of its own once it was untouched for twenty minutes", () => {
-  const markersAfter = (ageMs: number): CheapestMarkers["candidates"] => {
-    const state = stateWith(entryAt(2, "1h", ageMs), entryAt(3, "5m"));
-    return cheapest({ shorts: grown, state, pace: loop }).candidates;
-  };
   const kept = {
     block: 2,
     lifetime: "1h",

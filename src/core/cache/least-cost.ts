@@ -63,7 +63,12 @@ function inOrderOfRank(
   const hasSlot = (): boolean => candidates.length < (question.rules.markers?.markersMax ?? 0);
   const earlier = hasSlot() ? earlierTail(guard === -1 ? tail : guard, places, question) : -1;
   if (earlier !== -1) {
-    add("guard", earlier, short.lifetime, "an earlier call ended here: read if what follows changes");
+    add(
+      "guard",
+      earlier,
+      short.lifetime,
+      "an earlier call ended here: read if what follows changes",
+    );
   }
   const tools = hasSlot() ? toolsEnd(question) : -1;
   if (tools !== -1 && tools !== head) {
