@@ -80,7 +80,8 @@ describe.each([
     const world = await openWorld(kind.protocol);
     const before = await talk(openSession(setupOf(kind)), world, 1, 4);
     const { bill } = world.simulator.calls().at(-1)?.billed ?? {};
-    const left = (bill?.readTokens ?? 0) + (bill?.writeTokens["5m"] ?? 0);
+    const { "5m": short = 0, "1h": long = 0 } = bill?.writeTokens ?? {};
+    const left = (bill?.readTokens ?? 0) + short + long;
     const done = asCompacted(await compact(before, world));
     expect(lastBilled(world).readTokens).toBe(left);
     expect(done.calls[0]?.usage).toMatchObject({ cacheReadTokens: left, cacheWriteTokens: {} });
