@@ -45,6 +45,18 @@ describe("what simple policies would have paid", () => {
     });
   });
 
+  test("a prompt below the provider's minimum is plain under every policy, and leaves nothing to read", () => {
+    const short = ["static 600", "user 300"];
+    const { paid, tails } = after({ shorts: short });
+    expect({ paid, tails }).toEqual({
+      paid: { ours: 900, "short tail": 900, "long tail": 900, plain: 900 },
+      tails: [],
+    });
+    const longer = after({ shorts: short }, { shorts: [...short, "said 1000"] }).paid;
+    expect(longer["short tail"]).toBeCloseTo(900 + 1.25 * 1900, 6);
+    expect(longer["long tail"]).toBeCloseTo(900 + 2 * 1900, 6);
+  });
+
   test("text that is sent once is plain under every policy", () => {
     expect(after({ shorts: [...first, "volatile 50"] }).paid).toEqual({
       ours: 4050,

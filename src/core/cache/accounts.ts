@@ -79,6 +79,7 @@ export function settleAccounts(
       : each,
   );
   const others = refreshed.filter((each) => each.key !== key);
+  const ended = { key, block: tail, shortMs: nowMs, longMs: nowMs };
   return {
     paid: {
       ours: paid.ours + priceOf(usage, rules),
@@ -87,7 +88,7 @@ export function settleAccounts(
       plain: paid.plain + total,
     },
     promptTokensMax: Math.max(accounts.promptTokensMax, total),
-    tails: [...others, { key, block: tail, shortMs: nowMs, longMs: nowMs }].slice(-tailsMax),
+    tails: isKept(costs.tailTokens, rules) ? [...others, ended].slice(-tailsMax) : others,
   };
 }
 
@@ -106,8 +107,7 @@ export function foreseeSimple(
   const { paid } = accounts;
   const costs = simpleCosts(simpleHits(accounts, question), question);
   const { tailTokens } = costs;
-  const read = rules.readMultiplier ?? 1;
-  const shortWrite = rules.lifetimes[0]?.writeMultiplier ?? 1;
+  const { read, shortWrite } = ratesFor(tailTokens, rules);
   const short = paid["short tail"] + costs.short;
   const long = paid["long tail"] + costs.long;
   const plain = paid.plain + tailTokens;
@@ -153,16 +153,34 @@ function simpleCosts(
   { rules, ruler, tail }: AccountQuestion,
 ): { readonly short: number; readonly long: number; readonly tailTokens: number } {
   const tailTokens = ruler(tail);
-  const read = rules.readMultiplier ?? 1;
+  const { read, shortWrite, longWrite } = ratesFor(tailTokens, rules);
   const costWith = (hit: SimpleTail | null, write: number): number => {
     const found = hit === null ? 0 : Math.min(tailTokens, ruler(hit.block));
     return read * found + write * (tailTokens - found);
   };
   return {
-    short: costWith(hits.short, rules.lifetimes[0]?.writeMultiplier ?? 1),
-    long: costWith(hits.long, rules.lifetimes.at(-1)?.writeMultiplier ?? 1),
+    short: costWith(hits.short, shortWrite),
+    long: costWith(hits.long, longWrite),
     tailTokens,
   };
+}
+
+/** A prompt that is too short is neither written nor read. */
+function ratesFor(
+  tailTokens: number,
+  rules: CacheRules,
+): { readonly read: number; readonly shortWrite: number; readonly longWrite: number } {
+  if (!isKept(tailTokens, rules)) return { read: 1, shortWrite: 1, longWrite: 1 };
+  const { lifetimes, readMultiplier } = rules;
+  return {
+    read: readMultiplier ?? 1,
+    shortWrite: lifetimes[0]?.writeMultiplier ?? 1,
+    longWrite: lifetimes.at(-1)?.writeMultiplier ?? 1,
+  };
+}
+
+function isKept(tailTokens: number, { minimumTokens }: CacheRules): boolean {
+  return tailTokens >= (minimumTokens ?? 0);
 }
 
 function priceOf(usage: Usage, { lifetimes, readMultiplier }: CacheRules): number {
