@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { plantedKey } from "../../../harness/planted-key.ts";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
 import { openEngine } from "../../host/open-engine.ts";
-import { createVirtualClock } from "../../simulator/clock.ts";
+import { createVirtualClock, type Clock } from "../../simulator/clock.ts";
 import { createSimulator, type BillingOptions } from "../../simulator/index.ts";
 import { parseInput } from "../command.ts";
 import { createTestIo, strata, type Ran } from "../test-kit.ts";
@@ -26,13 +26,22 @@ async function tryReal(
   billing: Partial<BillingOptions>,
   ...words: readonly string[]
 ): Promise<Ran> {
+  return tryOn(env, billing, words, (virtual, ms) => virtual.advance(ms));
+}
+
+async function tryOn(
+  env: Record<string, string>,
+  billing: Partial<BillingOptions>,
+  words: readonly string[],
+  pass: (virtual: Clock, ms: number) => Promise<void>,
+): Promise<Ran> {
   const virtual = createVirtualClock();
   const server = await createSimulator({ clock: virtual, billing }).listen({ port: 0 });
   onTestFinished(() => server.close());
   const keyed = { ...env, ANTHROPIC_API_KEY: plantedKey, ANTHROPIC_BASE_URL: server.url };
   const { io, said } = createTestIo(keyed);
   const input = parseInput(smokeCommand, ["--lifetimes", ...words]);
-  const clock = { now: () => virtual.now(), pass: (ms: number) => virtual.advance(ms) };
+  const clock = { now: () => virtual.now(), pass: (ms: number) => pass(virtual, ms) };
   const status = await smokeLifetimes({ input, io, model: "claude-haiku-5-5", clock });
   return { status, ...said };
 }
@@ -65,6 +74,13 @@ test.each([
   expect(out).not.toContain(plantedKey);
 });
 
+test("--store without a trial to keep is refused", async () => {
+  expect(await strata(makeEnv(), "smoke", "--store", "x.db")).toMatchObject({
+    status: 2,
+    error: expect.stringContaining("--store is for --lifetimes"),
+  });
+});
+
 test("--yes without the question it answers is refused", async () => {
   expect(await strata(makeEnv(), "smoke", "--yes")).toMatchObject({
     status: 2,
@@ -77,6 +93,22 @@ test("nothing is sent before the question is answered, and the question names th
   await expect(tryReal(env, {})).rejects.toThrow(
     /^Four calls to claude-haiku-5-5 of anthropic over about six minutes cost at most \$0\.0\d\d\. Send them\? There is no terminal to ask on$/,
   );
+});
+
+test("a ledger that cannot be opened is refused before anything is sent", async () => {
+  const env = makeEnv();
+  writeFileSync(env["STRATA_STORE"] ?? "", "no database");
+  await expect(tryReal(env, {}, "--yes")).rejects.toThrow(/is not a SQLite database/);
+});
+
+test("what was sent before an interruption is in the ledger", async () => {
+  const env = makeEnv();
+  const pausing = tryOn(env, {}, ["--yes"], () => Promise.reject(new Error("interrupted")));
+  await expect(pausing).rejects.toThrow("interrupted");
+  const ledger = await openLedger(env["STRATA_STORE"] ?? "");
+  onTestFinished(() => ledger.close());
+  const [session] = await ledger.listSessions({ agent: "strata smoke" });
+  expect(session).toMatchObject({ turnCount: 2 });
 });
 
 test("the trial and its cost are in the ledger", async () => {

@@ -49,10 +49,29 @@ export interface LifetimesTrial {
   readonly simulator?: SimulatorOptions;
 }
 
+/** A simulated trial is not kept. A real one is recorded call by call in the configured ledger, which is opened first. */
 export async function smokeLifetimes(trial: LifetimesTrial): Promise<number> {
+  const ledger = await openLedger(":memory:");
+  try {
+    const status = await withHost(trial, ledger, (host, clock) =>
+      host.isSimulated ? runTrial(trial, host, clock) : Promise.resolve(null),
+    );
+    if (status !== null) return status;
+  } finally {
+    await ledger.close();
+  }
+  return useMadeLedger(trial.input, trial.io, (store) =>
+    withHost(trial, store.ledger, (host, clock) => runTrial(trial, host, clock)),
+  );
+}
+
+async function withHost<Result>(
+  trial: LifetimesTrial,
+  ledger: Ledger,
+  work: (host: Host, clock: TrialClock) => Promise<Result>,
+): Promise<Result> {
   const { input, io } = trial;
   const virtual = createVirtualClock();
-  const ledger = await openLedger(":memory:");
   const configFile = input.values.get("config");
   const host = await openHost({
     env: io.env,
@@ -66,11 +85,9 @@ export async function smokeLifetimes(trial: LifetimesTrial): Promise<number> {
   try {
     const pass = (ms: number): Promise<void> => virtual.advance(ms);
     const simulated: TrialClock = { now: () => virtual.now(), pass };
-    const clock = host.isSimulated ? simulated : (trial.clock ?? realClock(io));
-    return await runTrial(trial, host, clock);
+    return await work(host, host.isSimulated ? simulated : (trial.clock ?? realClock(io)));
   } finally {
     await host.close();
-    await ledger.close();
   }
 }
 
@@ -78,6 +95,7 @@ function realClock(io: Io): TrialClock {
   return {
     now: Date.now,
     pass: async (ms) => {
+      io.error(`Two calls are made. The next one follows after a pause of ${ms / 1000} s.\n`);
       const progress = createProgress(io, "of the pause that the short entries must not outlive");
       const endMs = Date.now() + ms;
       for (let leftMs = ms; leftMs > 0; leftMs = endMs - Date.now()) {
@@ -91,7 +109,7 @@ function realClock(io: Io): TrialClock {
 
 async function runTrial(trial: LifetimesTrial, host: Host, clock: TrialClock): Promise<number> {
   const { input, io } = trial;
-  const { ledger, isSimulated } = host;
+  const { isSimulated } = host;
   const id = `lifetimes-${randomUUID()}`;
   const engine = await openTrialEngine(trial, host, clock, id);
   const first = await engine.openWith("latest-user", id);
@@ -105,7 +123,6 @@ async function runTrial(trial: LifetimesTrial, host: Host, clock: TrialClock): P
   const calls = await sendCalls(engine, clock, first);
   const verdict = judgeLifetimes(calls.map(({ usage }) => usage));
   const recordedAs = isSimulated ? null : id;
-  if (!isSimulated) await keepTrial(ledger, [id, afterName(id)], input, io);
   const turns = calls.map(({ turn }) => turn);
   const about = { model: model.id, provider: model.provider, isSimulated, recordedAs };
   const result: TrialResult = { ...about, ...verdict, calls: turns };
@@ -207,22 +224,6 @@ async function sendCalls(
   }
   await ask(await engine.openWith("latest-user", afterName(id)), "What is a prefix?");
   return calls;
-}
-
-/** Takes the trial's sessions into the configured ledger: what they cost, and what later sessions learn from them. */
-async function keepTrial(
-  from: Ledger,
-  ids: readonly string[],
-  input: CommandInput,
-  io: Io,
-): Promise<void> {
-  await useMadeLedger(input, io, async ({ ledger }) => {
-    for (const id of ids) {
-      if ((await from.findSession(id)) === null) continue;
-      await ledger.importSession(from.exportSession(id), { isTrusted: true });
-    }
-    return 0;
-  });
 }
 
 interface TrialResult extends LifetimesVerdict {

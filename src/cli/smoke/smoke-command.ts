@@ -14,6 +14,10 @@ export const smokeCommand: Command = {
       value: "FILE",
       meaning: "use this file instead of your own strata.yaml; the current folder's is never read",
     },
+    store: {
+      value: "PATH",
+      meaning: "with --lifetimes: the ledger that keeps the trial; the configured one by default",
+    },
     lifetimes: {
       meaning:
         "settle instead, with four calls in about six minutes, what lives how long where 5m and 1h are mixed; says first what it costs",

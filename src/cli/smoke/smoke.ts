@@ -28,7 +28,7 @@ import { smokeLifetimes } from "./lifetimes.ts";
 
 export const run: CommandBody = async (input, io) => {
   if (input.switches.has("lifetimes")) return smokeLifetimes({ input, io, model: modelOf(input) });
-  if (input.switches.has("yes")) throw yesWithoutQuestion();
+  refuseTrialOptions(input);
   const ledger = await openLedger(":memory:");
   const workspace = await mkdtemp(join(tmpdir(), "strata-smoke-"));
   const open = (more: readonly ConfigOption[], onNotice: (text: string) => void): Promise<Host> =>
@@ -57,12 +57,20 @@ export const run: CommandBody = async (input, io) => {
   }
 };
 
-function yesWithoutQuestion(): StrataError {
-  return new StrataError(
-    "usage",
-    "--yes is for --lifetimes, and two turns are sent without a question",
-    "leave it out, or add --lifetimes",
-  );
+/** Throws on options that only the trial of lifetimes takes. */
+function refuseTrialOptions({ switches, values }: CommandInput): void {
+  const hint = "leave it out, or add --lifetimes";
+  if (switches.has("yes")) {
+    const problem = "--yes is for --lifetimes, and two turns are sent without a question";
+    throw new StrataError("usage", problem, hint);
+  }
+  if (values.has("store")) {
+    throw new StrataError(
+      "usage",
+      "--store is for --lifetimes, and two turns are not stored",
+      hint,
+    );
+  }
 }
 
 const unmarked: ConfigOption = { name: "smoke", path: ["policies", "default"], value: "none" };

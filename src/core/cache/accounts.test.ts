@@ -3,6 +3,7 @@ import {
   foreseeSimple,
   leadingAccount,
   noAccounts,
+  payAlone,
   settleAccounts,
   type Accounts,
 } from "./accounts.ts";
@@ -55,6 +56,12 @@ describe("what simple policies would have paid", () => {
     const longer = after({ shorts: short }, { shorts: [...short, "said 1000"] }).paid;
     expect(longer["short tail"]).toBeCloseTo(900 + 1.25 * 1900, 6);
     expect(longer["long tail"]).toBeCloseTo(900 + 2 * 1900, 6);
+  });
+
+  test("a refresh of the cache is paid by ours alone", () => {
+    const before = after({ shorts: first });
+    const refreshed = payAlone(before, usageOf(0, 4000), sonnet.cache);
+    expect(refreshed).toEqual({ ...before, paid: { ...before.paid, ours: 4000 + 400 } });
   });
 
   test("text that is sent once is plain under every policy", () => {

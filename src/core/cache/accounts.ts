@@ -92,6 +92,12 @@ export function settleAccounts(
   };
 }
 
+/** After a call that no simple policy would have sent. */
+export function payAlone(accounts: Accounts, usage: Usage, rules: CacheRules): Accounts {
+  const { paid } = accounts;
+  return { ...accounts, paid: { ...paid, ours: paid.ours + priceOf(usage, rules) } };
+}
+
 /** What the best simple policy would have paid, and which it is. */
 export interface BestSimple {
   readonly name: Exclude<AccountName, "ours">;

@@ -14,7 +14,7 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { CachePlan, ExpectedBill } from "./cache-plan.ts";
-import { noAccounts, settleAccounts, tailLifetimes } from "./accounts.ts";
+import { noAccounts, payAlone, settleAccounts, tailLifetimes } from "./accounts.ts";
 import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
 import {
   entriesByBlock,
@@ -53,6 +53,8 @@ export interface AnsweredCall {
   readonly reportsCache: boolean;
   /** The send time in milliseconds since 1970. */
   readonly startMs: number;
+  /** True if the call only keeps or writes a cache: no simple policy would have sent it. */
+  readonly isWarming?: boolean;
   /** True if our own request caused a shortfall: it then says nothing about the provider. */
   readonly isOwnFault?: boolean;
 }
@@ -117,12 +119,13 @@ export function findLastTail(
 
 /** Without reported cache usage, or with one lifetime, there is nothing to compare. */
 function accountsAfter(
-  { state, blocks, rules, usage, reportsCache, startMs }: AnsweredCall,
+  { state, blocks, rules, usage, reportsCache, startMs, isWarming = false }: AnsweredCall,
   measured: Measured | null,
 ): Pick<CacheState, "accounts"> {
   const { accounts = noAccounts } = state;
   const isKnown = reportsCache && tailLifetimes(rules) !== null;
   if (!isKnown) return state.accounts === undefined ? {} : { accounts };
+  if (isWarming) return { accounts: payAlone(accounts, usage, rules) };
   const ruler = createRuler(blocks, measured ?? state.measured);
   const question = { blocks, rules, ruler, tail: tailOf(blocks), nowMs: startMs };
   return { accounts: settleAccounts(accounts, question, usage) };

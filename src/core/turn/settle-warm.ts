@@ -58,6 +58,7 @@ export function settleWarm(session: Session, finished: WarmCall): SettledWarmCal
           usage: reply.usage.usage,
           reportsCache: reply.usage.reportsCache,
           startMs,
+          isWarming: true,
         });
   const call = toLoneCall(session, { ...finished, sent }, lesson);
   const state = lesson?.state ?? cache;
