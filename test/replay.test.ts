@@ -118,6 +118,18 @@ describe("a session of three calls with a pause before the last", () => {
   });
 });
 
+test("prompts below the provider's minimum are named so under every policy", async () => {
+  const small = block("small", 600, { tier: "T1", kind: "system text", role: "system" });
+  const short = [request(0, 0, [small, block("a", 100)]), request(1, 2, [block("b", 100)])];
+  const { policies } = await run(short, ["adaptive", "tail-5m", "none"]);
+  const expected = { "below the minimum": { count: 1, tokens: 700 } };
+  expect(policies.map(({ missesByCause }) => missesByCause)).toEqual([
+    expected,
+    expected,
+    expected,
+  ]);
+});
+
 test("the billing may take another reading of what providers leave open", async () => {
   // An agent whose calls come in threes, with ten minutes between the threes.
   const minutes = Array.from({ length: 24 }, (_, call) => Math.floor(call / 3) * 12 + (call % 3));

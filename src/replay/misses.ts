@@ -1,5 +1,6 @@
 // Why a replayed call read less than it shares with the previous call.
 import type { MissCause } from "../core/diagnosis/explanation.ts";
+import type { CacheRules } from "../core/models/cache-rules.ts";
 import type { Bill } from "../simulator/billing/bill.ts";
 import type { RecordedBlock } from "./recording.ts";
 
@@ -29,22 +30,24 @@ const tokensMin = 64;
 export function explainReplayMiss(
   bill: Bill,
   continuation: Continuation,
-  shortestLifetimeMs: number,
+  rules: CacheRules,
 ): Miss | null {
   const { sharedTokens, recorded } = continuation;
   const tokens = sharedTokens - bill.readTokens;
   if (tokens < tokensMin) return null;
   const excerpt = recorded[(bill.hitBlock ?? -1) + 1]?.excerpt;
-  const miss = { cause: causeOf(bill, continuation, shortestLifetimeMs), tokens };
+  const miss = { cause: causeOf(bill, continuation, rules), tokens };
   return excerpt === undefined ? miss : { ...miss, excerpt };
 }
 
 function causeOf(
   bill: Bill,
-  { frame, isRewritten, gapMs }: Continuation,
-  shortestLifetimeMs: number,
+  { frame, isRewritten, gapMs, sharedTokens }: Continuation,
+  { lifetimes, minimumTokens }: CacheRules,
 ): MissCause {
   if (frame !== "same") return frame;
+  const isShort = sharedTokens < (minimumTokens ?? 0);
+  const shortestLifetimeMs = (lifetimes[0]?.seconds ?? 0) * 1000;
   switch (bill.reason.kind) {
     case "expired":
       return "lifetime expired";
@@ -55,7 +58,7 @@ function causeOf(
     case "not readable yet":
       return "written concurrently";
     case "no marker":
-      return "nothing was marked";
+      return isShort ? "below the minimum" : "nothing was marked";
     case "never written":
     case "hit":
       if (gapMs > shortestLifetimeMs) return "lifetime expired";

@@ -130,8 +130,7 @@ export function runPolicy(run: PolicyRun, call: PolicyCall): PolicyOutcome {
   open.begin();
   open.end(step.endMs);
   run.learn(call, open.bill);
-  const shortestLifetimeMs = (model.cache.lifetimes[0]?.seconds ?? 0) * 1000;
-  const miss = explainReplayMiss(open.bill, step, shortestLifetimeMs);
+  const miss = explainReplayMiss(open.bill, step, model.cache);
   return { usage: toUsage(open.bill, request.remainderTokens), miss };
 }
 
