@@ -122,7 +122,7 @@ test("prompts below the provider's minimum are named so under every policy", asy
   const small = block("small", 600, { tier: "T1", kind: "system text", role: "system" });
   const short = [request(0, 0, [small, block("a", 100)]), request(1, 2, [block("b", 100)])];
   const { policies } = await run(short, ["adaptive", "tail-5m", "none"]);
-  const expected = { "below the minimum": { count: 1, tokens: 700 } };
+  const expected = { "below the minimum": { count: 1, tokens: 700, costUsd: 0.00189 } };
   expect(policies.map(({ missesByCause }) => missesByCause)).toEqual([
     expected,
     expected,

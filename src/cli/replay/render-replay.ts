@@ -20,7 +20,7 @@ export function renderReplay(
   const rate = Math.round(report.requests / Math.max(seconds, 0.001));
   const parts = [
     `${formatCount(report.sessions, "session")}, ${formatCount(report.requests, "request")}, ` +
-      `${report.policies.length} policies in ${seconds.toFixed(1)} s (${rate} requests/s)\n`,
+      `${formatCount(report.policies.length, "policy", "policies")} in ${seconds.toFixed(1)} s (${rate} requests/s)\n`,
     renderGroup(report),
     ...(groupBy === "none" ? [] : [renderGroups(report)]),
     renderMisses(report),

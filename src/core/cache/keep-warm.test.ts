@@ -95,7 +95,7 @@ describe("refreshing the prefix of a session that waits", () => {
       costPicoUsd: 3_300_000_000n,
       costPicoUsdMax: 39_768_750_000n,
       reason:
-        "37 % of calls come in the next 5m of such a pause: a refresh saves more than it costs",
+        "37 % of calls are expected in the next 5m of such a pause: a refresh saves more than it costs",
     });
   });
 
@@ -103,7 +103,7 @@ describe("refreshing the prefix of a session that waits", () => {
     expect(decideRefresh({ ...question, pace: openPace("tool loop") })).toMatchObject({
       pays: false,
       reason:
-        "9 % of calls come in the next 5m of such a pause: a refresh would not save twice what it costs",
+        "9 % of calls are expected in the next 5m of such a pause: a refresh would not save twice what it costs",
     });
     const longUntilMs = callMs + 3_600_000;
     expect(
@@ -119,7 +119,7 @@ describe("refreshing the prefix of a session that waits", () => {
     expect(decideRefresh({ ...partly, markers: "least-cost" })).toMatchObject({
       pays: true,
       reason:
-        "35 % of calls come in the next 5m of such a pause: a refresh saves more than it costs",
+        "35 % of calls are expected in the next 5m of such a pause: a refresh saves more than it costs",
     });
     expect(decideRefresh(partly)).toMatchObject({ pays: false });
     const since = { callMs, kept };

@@ -112,7 +112,7 @@ export function decideRefresh(question: RefreshQuestion): RefreshDecision | null
   const lossShareMax = isYoung ? refreshRules.rules.lossShareMax : rule.lossShareMax;
   const lossMax = lossShareMax * Number(books.paidPicoUsd);
   const isBearable = Number(books.spentPicoUsd - books.savedPicoUsd + cost) <= lossMax;
-  const told = `${Math.round(chance * 100)} % of calls come in the next ${kept.lifetime} of such a pause`;
+  const expected = `${Math.round(chance * 100)} % of calls are expected in the next ${kept.lifetime} of such a pause`;
   return {
     pays: isWorth && isBearable && !isBridged,
     atMs,
@@ -121,10 +121,10 @@ export function decideRefresh(question: RefreshQuestion): RefreshDecision | null
     reason: isBridged
       ? "one refresh has bridged this pause already"
       : !isWorth
-        ? `${told}: a refresh would not save ${rule.savingFactorMin === 1 ? "" : "twice "}what it costs`
+        ? `${expected}: a refresh would not save ${rule.savingFactorMin === 1 ? "" : "twice "}what it costs`
         : isBearable
-          ? `${told}: a refresh saves more than it costs`
-          : `${told}, but a refresh costs too much for what the session has cost so far`,
+          ? `${expected}: a refresh saves more than it costs`
+          : `${expected}, but a refresh costs too much for what the session has cost so far`,
   };
 }
 

@@ -39,16 +39,16 @@ export async function replayFiles(
   const found = await findFiles(paths);
   const task = { ...options, found, keepsCalls: onCall !== undefined, cells: createCells() };
   const all = { bytes: bytesOf(found), files: found.length };
-  const tell = (): void => onProgress?.(readCells(task), all);
+  const report = (): void => onProgress?.(readCells(task), all);
   const results = new Map<number, PricedFile>();
   const merge = createMerge(task, onCall);
   const keep = (priced: PricedFile): void => {
     results.set(priced.index, priced);
-    tell();
+    report();
   };
   const threads = startThreads(Math.min(jobs ?? usualJobs(all), found.length), task, keep);
   try {
-    for await (const priced of priceFiles(task, tell)) {
+    for await (const priced of priceFiles(task, report)) {
       keep(priced);
       while (results.has(merge.next())) await merge.add(results);
     }
