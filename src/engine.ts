@@ -67,7 +67,7 @@ export async function advance(running: RunningTurn, deps: StepDeps): Promise<Out
       if (running.endMs === null) takeInputs(running, deps);
       const step = nextStep(running.turn);
       if (step.do === "send" || step.do === "run tools" || step.do === "close") return step;
-      await take(step, running, deps);
+      apply(running, await carryOut(step, running, deps));
     }
   });
 }

@@ -36,10 +36,16 @@ export function fromMessageText({ role, content, wire }: Omit<MessageText, "hash
 type Place = string;
 
 function exactTexts(message: Message): JsonText | null {
+  if (message.json === undefined && !message.content.some(hasText)) return null;
   const texts: Record<Place, JsonText> = {};
   if (message.json !== undefined) texts["m"] = message.json;
   collect(message.content, "", texts);
-  return Object.keys(texts).length === 0 ? null : JSON.stringify(texts);
+  return JSON.stringify(texts);
+}
+
+function hasText(block: Block): boolean {
+  if (block.type === "opaque") return false;
+  return block.json !== undefined || (block.type === "tool_result" && block.content.some(hasText));
 }
 
 function collect(blocks: readonly Block[], path: string, texts: Record<Place, JsonText>): void {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { estimateTokens } from "./estimate.ts";
+import { estimateTokens, weighTokens } from "./estimate.ts";
 import { tokenizers } from "../models/model-facts.ts";
 import { loadO200k } from "./o200k/counter.ts";
 import { readPriorWeights } from "./priors.ts";
-import { countText, noRawCount } from "./raw-count.ts";
+import { countText, noRawCount, rawFeatures } from "./raw-count.ts";
 
 const counter = await loadO200k();
 
@@ -77,4 +77,9 @@ test("a misspelt feature or a weight that is no number is refused", () => {
   expect(() => readPriorWeights({ texTokens: 1 }, "mine")).toThrow('unknown feature "texTokens"');
   expect(() => readPriorWeights({ textTokens: "1" }, "mine")).toThrow('mine.textTokens is "1"');
   expect(() => readPriorWeights(null, "mine")).toThrow("mine is null");
+});
+
+test.each(rawFeatures)("an estimate counts the feature %s by its weight", (feature) => {
+  const weights = readPriorWeights({ [feature]: 3 }, "weights");
+  expect(weighTokens({ ...noRawCount, [feature]: 7 }, weights)).toBe(21);
 });

@@ -62,10 +62,18 @@ export function isFreeSql(holder: string, expires: string, clockSql: string): st
 export const seqStep = 1024;
 
 /** Done if the commit is in the ledger now, by this call or by an earlier one whose answer was lost. */
-export async function commitOnce({ database }: Store, commit: Commit): Promise<CommitResult> {
-  const result = await database.commit(commit);
-  if (result.kind === "done" || commit.landed === undefined) return result;
-  const { sql, values } = commit.landed();
+export async function commitOnce(store: Store, commit: Commit): Promise<CommitResult> {
+  const result = await store.database.commit(commit);
+  return result.kind === "done" ? result : orLanded(store, commit, result);
+}
+
+async function orLanded(
+  { database }: Store,
+  { landed }: Commit,
+  result: CommitResult,
+): Promise<CommitResult> {
+  if (landed === undefined) return result;
+  const { sql, values } = landed();
   const [row] = await database.query(sql, values);
   return row === undefined ? result : { kind: "done" };
 }
@@ -73,7 +81,9 @@ export async function commitOnce({ database }: Store, commit: Commit): Promise<C
 /** Commits texts that are stored once. Retries if the last other user of one was just deleted. */
 export async function commitSharing(store: Store, commit: Commit): Promise<CommitResult> {
   for (let tries = 1; ; tries += 1) {
-    const result = await commitOnce(store, commit);
+    const first = await store.database.commit(commit);
+    if (first.kind === "done") return first;
+    const result = await orLanded(store, commit, first);
     const isGone = result.kind === "refused" && result.guard === "reference";
     if (!isGone || tries === triesMax) return result;
   }

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { buildOnce } from "../sql/build-once.ts";
 import type { Commit, CommitResult, Guard, Write } from "../sql/database.ts";
-import { columnNames, type TableName } from "../sql/tables.ts";
+import { columnNames, type TableName, type Value } from "../sql/tables.ts";
 
 export type Prepare = (sql: string) => StatementSync;
 
@@ -42,7 +42,11 @@ function runWrite(prepare: Prepare, write: Write): void {
   const columns = columnNames(write.into);
   const sql = write.orIgnore === true ? ignoringInsert(write.into) : insert(write.into);
   const statement = prepare(sql);
-  for (const row of write.rows) statement.run(...columns.map((column) => row[column] ?? null));
+  for (const row of write.rows) {
+    const values: Value[] = [];
+    for (const column of columns) values.push(row[column] ?? null);
+    statement.run(...values);
+  }
 }
 
 const insert = buildOnce((table: TableName) => {

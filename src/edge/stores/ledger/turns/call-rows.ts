@@ -47,9 +47,9 @@ export function loneCallRow(call: LoneCall): Row {
 }
 
 function hashOf(row: Row, more: string): string {
-  const texts = Object.values(row).map(String);
-  texts.push(more);
-  return hashContent(texts.join("\n"));
+  let lines = "";
+  for (const value of Object.values(row)) lines += `${value}\n`;
+  return hashContent(lines + more);
 }
 
 type RecordedCall = Omit<CallRecord, "turnId" | "number">;

@@ -1,7 +1,6 @@
 // Records tool results before they are sent.
 import { toMessageText } from "../../../../core/ledger/message-text.ts";
 import type { NewMessage } from "../../../../core/ledger/turn-record.ts";
-import type { Block } from "../../../../core/message/message.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import { buildOnce } from "../../sql/build-once.ts";
 import type { Statement, Write } from "../../sql/database.ts";
@@ -79,11 +78,13 @@ export function repeatedAnswers(held: HeldTurn, messages: readonly NewMessage[])
 }
 
 function findUnasked({ unanswered }: HeldTurn, answers: readonly Answer[]): Answer | undefined {
+  if (answers.length === 0) return undefined;
   const waiting = new Set(unanswered);
   return answers.find(({ toolUseId }) => !waiting.has(toolUseId));
 }
 
 export function stillOpen({ unanswered }: HeldTurn, answers: readonly Answer[]): readonly string[] {
+  if (unanswered.length === 0) return unanswered;
   const answered = new Set(answers.map(({ toolUseId }) => toolUseId));
   return unanswered.filter((id) => !answered.has(id));
 }
@@ -98,14 +99,16 @@ interface Answer {
 
 /** `from`: the place of the first message. */
 export function answersIn(messages: readonly NewMessage[], from: number): readonly Answer[] {
-  return messages.flatMap(({ message, ran }, at) =>
-    message.content.flatMap((block) => toAnswer(block, { index: from + at, ran })),
-  );
-}
-
-function toAnswer(block: Block, at: Pick<Answer, "index" | "ran">): readonly Answer[] {
-  if (block.type !== "tool_result") return [];
-  return [{ toolUseId: storable(block.toolUseId), isError: block.isError, ...at }];
+  const answers: Answer[] = [];
+  let index = from;
+  for (const { message, ran } of messages) {
+    for (const block of message.content) {
+      if (block.type !== "tool_result") continue;
+      answers.push({ toolUseId: storable(block.toolUseId), isError: block.isError, index, ran });
+    }
+    index += 1;
+  }
+  return answers;
 }
 
 /** A statement takes a limited number of values. */
