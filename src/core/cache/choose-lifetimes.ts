@@ -91,8 +91,14 @@ function expectedCost(choice: Choice, places: Places, terms: Terms): number {
   );
 }
 
-/** How far behind the best simple policy a session may fall: this share of a 5-minute write of its largest prompt. */
-const behindShareMax = 0.8;
+/**
+ * How far behind the best simple policy a session may fall: this share of a 5-minute write of its largest prompt. Just above
+ * what an hour costs more than five minutes (0.6), so that an hour chosen by expected cost is given up for other reasons only.
+ */
+const behindShareMax = 0.61;
+
+/** How far a pause may leave it behind. It may not come, and writing for an hour is paid at once. */
+const behindAfterPauseMax = 1.1;
 
 /**
  * Keeps a session near the simple policy that would have been best for it. If we are too far behind it, we do as it does.
@@ -105,10 +111,10 @@ function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQ
   if (accounts === undefined || choice.tail === null) return choice;
   const { tail, tailTokens } = places;
   const simple = foreseeSimple(accounts, { blocks, rules, ruler, tail, nowMs });
-  const most = behindShareMax * terms.shortWrite * Math.max(tailTokens, accounts.promptTokensMax);
+  const write = terms.shortWrite * Math.max(tailTokens, accounts.promptTokensMax);
   const behindNow = (other: Choice): number =>
     accounts.paid.ours + effectOf(other, places, terms).now - simple.now.paid;
-  if (behindNow(choice) > most) {
+  if (behindNow(choice) > behindShareMax * write) {
     const reason = leadingAccount(accounts, rules)?.reason ?? "";
     return { ...likeSimple(simple.now.name, choice, places, terms), reason };
   }
@@ -120,7 +126,7 @@ function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQ
   };
   const behind = behindAfterPause(choice);
   const safe = likeSimple("long tail", choice, places, terms);
-  if (behind <= most || behindAfterPause(safe) >= behind) return choice;
+  if (behind <= behindAfterPauseMax * write || behindAfterPause(safe) >= behind) return choice;
   const told = leadingAccount(accounts, rules)?.reason ?? "";
   const reason = `a pause now would leave this session ${Math.round(behind)} input tokens behind a simple policy; ${told}`;
   return { ...safe, reason };
@@ -131,14 +137,11 @@ function likeSimple(
   name: BestSimple["name"],
   choice: Choice,
   { head, isHitFirm }: Places,
-  { short, long, stepsLast, soon }: Terms,
+  { short, long, stepsLast }: Terms,
 ): Choice {
-  // Writing for the short lifetime costs little; it is left out only if the next call may well come too late.
-  if (name === "plain" && soon < surelySoon) return { tail: null, head: null, step: false };
+  if (name === "plain") return { tail: null, head: null, step: false };
   const isLong = name === "long tail" && long !== null && (stepsLast || isHitFirm);
   if (name === "long tail" && !isLong) return choice;
   const { lifetime } = isLong ? long : short;
   return { tail: lifetime, head: head === null ? null : lifetime, step: false };
 }
-
-const surelySoon = 0.8;
