@@ -91,11 +91,8 @@ function expectedCost(choice: Choice, places: Places, terms: Terms): number {
   );
 }
 
-/**
- * How far behind the best simple policy a session may fall: this share of a 5-minute write of its largest prompt. Just above
- * what an hour costs more than five minutes (0.6), so that an hour chosen by expected cost is given up for other reasons only.
- */
-const behindShareMax = 0.61;
+/** How far behind the best simple policy a session may fall: this share of a 5-minute write of its largest prompt. */
+const behindShareMax = 0.4;
 
 /** How far a pause may leave it behind. It may not come, and writing for an hour is paid at once. */
 const behindAfterPauseMax = 1.1;
@@ -114,7 +111,10 @@ function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQ
   const write = terms.shortWrite * Math.max(tailTokens, accounts.promptTokensMax);
   const behindNow = (other: Choice): number =>
     accounts.paid.ours + effectOf(other, places, terms).now - simple.now.paid;
-  if (behindNow(choice) > behindShareMax * write) {
+  // An hour that the least expected cost chose is paid at once and comes back later.
+  const isHour = choice.tail === terms.long?.lifetime;
+  const ahead = isHour ? (terms.longWrite - terms.shortWrite) / terms.shortWrite : 0;
+  if (behindNow(choice) > (behindShareMax + ahead) * write) {
     const reason = leadingAccount(accounts, rules)?.reason ?? "";
     return { ...likeSimple(simple.now.name, choice, places, terms), reason };
   }
@@ -137,11 +137,14 @@ function likeSimple(
   name: BestSimple["name"],
   choice: Choice,
   { head, isHitFirm }: Places,
-  { short, long, stepsLast }: Terms,
+  { short, long, stepsLast, soon }: Terms,
 ): Choice {
-  if (name === "plain") return { tail: null, head: null, step: false };
+  // Writing for the short lifetime costs little; it is left out only if the next call may well come too late.
+  if (name === "plain" && soon < surelySoon) return { tail: null, head: null, step: false };
   const isLong = name === "long tail" && long !== null && (stepsLast || isHitFirm);
   if (name === "long tail" && !isLong) return choice;
   const { lifetime } = isLong ? long : short;
   return { tail: lifetime, head: head === null ? null : lifetime, step: false };
 }
+
+const surelySoon = 0.85;
