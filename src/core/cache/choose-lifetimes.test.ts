@@ -80,6 +80,12 @@ test("the conversation is not written once no caching leads by far and the next 
   expect(ours - plain).toBeLessThan(1.25 * 98_000);
 });
 
+test("a session more than 0.4 writes behind no caching does as no caching does, until it leads no more", () => {
+  const { plans } = playSession([61 * minute, 20 * minute, minute, minute]);
+  expect(plans.map(tailOf)).toEqual(["5m", "5m", undefined, "5m", "5m"]);
+  expect(plans[2]?.account).toMatchObject({ leader: "plain" });
+});
+
 test("a session without pauses is never written for an hour beyond its steps", () => {
   const { plans } = playSession(Array.from({ length: 20 }, () => minute));
   expect(new Set(plans.map(tailOf))).toEqual(new Set(["5m"]));

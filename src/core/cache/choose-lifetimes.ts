@@ -92,7 +92,10 @@ function expectedCost(choice: Choice, places: Places, terms: Terms): number {
 }
 
 /** How far behind the best simple policy a session may fall: this share of a 5-minute write of its largest prompt. */
-const behindShareMax = 0.8;
+const behindShareMax = 0.4;
+
+/** How far a pause may leave it behind. It may not come, and writing for an hour is paid at once. */
+const behindAfterPauseMax = 1.1;
 
 /**
  * Keeps a session near the simple policy that would have been best for it. If we are too far behind it, we do as it does.
@@ -105,10 +108,13 @@ function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQ
   if (accounts === undefined || choice.tail === null) return choice;
   const { tail, tailTokens } = places;
   const simple = foreseeSimple(accounts, { blocks, rules, ruler, tail, nowMs });
-  const most = behindShareMax * terms.shortWrite * Math.max(tailTokens, accounts.promptTokensMax);
+  const write = terms.shortWrite * Math.max(tailTokens, accounts.promptTokensMax);
   const behindNow = (other: Choice): number =>
     accounts.paid.ours + effectOf(other, places, terms).now - simple.now.paid;
-  if (behindNow(choice) > most) {
+  // An hour that the least expected cost chose is paid at once and comes back later.
+  const isHour = choice.tail === terms.long?.lifetime;
+  const ahead = isHour ? (terms.longWrite - terms.shortWrite) / terms.shortWrite : 0;
+  if (behindNow(choice) > (behindShareMax + ahead) * write) {
     const reason = leadingAccount(accounts, rules)?.reason ?? "";
     return { ...likeSimple(simple.now.name, choice, places, terms), reason };
   }
@@ -120,7 +126,7 @@ function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQ
   };
   const behind = behindAfterPause(choice);
   const safe = likeSimple("long tail", choice, places, terms);
-  if (behind <= most || behindAfterPause(safe) >= behind) return choice;
+  if (behind <= behindAfterPauseMax * write || behindAfterPause(safe) >= behind) return choice;
   const told = leadingAccount(accounts, rules)?.reason ?? "";
   const reason = `a pause now would leave this session ${Math.round(behind)} input tokens behind a simple policy; ${told}`;
   return { ...safe, reason };
@@ -141,4 +147,4 @@ function likeSimple(
   return { tail: lifetime, head: head === null ? null : lifetime, step: false };
 }
 
-const surelySoon = 0.8;
+const surelySoon = 0.85;
