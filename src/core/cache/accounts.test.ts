@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  foreseeSimple,
+  predictSimple,
   leadingAccount,
   noAccounts,
   payAlone,
@@ -123,14 +123,14 @@ describe("what simple policies would have paid", () => {
 test("the best simple policy after this call and a pause is the one with the lower price", () => {
   const cold = questionOf({ shorts: first });
   // No marker: 4000 twice. One for an hour: 8000 and 400. One for five minutes: 5000 twice.
-  expect(foreseeSimple(noAccounts, cold)).toEqual({
+  expect(predictSimple(noAccounts, cold)).toEqual({
     now: { name: "plain", paid: 4000 },
     afterPause: { name: "plain", paid: 8000 },
   });
   const accounts = after({ shorts: first });
   const again = questionOf({ shorts: first, atMs: 10 * minute });
   // For an hour: 8000 so far, 400 now, 400 after the pause.
-  expect(foreseeSimple(accounts, again)).toEqual({
+  expect(predictSimple(accounts, again)).toEqual({
     now: { name: "plain", paid: 8000 },
     afterPause: { name: "long tail", paid: 8800 },
   });

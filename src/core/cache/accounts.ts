@@ -105,7 +105,7 @@ export interface BestSimple {
 }
 
 /** If this prompt were sent now; and if it were sent once more after a pause that only a long-lived entry outlives. */
-export function foreseeSimple(
+export function predictSimple(
   accounts: Accounts,
   question: AccountQuestion,
 ): { readonly now: BestSimple; readonly afterPause: BestSimple } {
@@ -213,11 +213,11 @@ export function leadingAccount({ paid }: Accounts, rules: CacheRules): LeadingAc
   const simple = accountNames.filter((name) => name !== "ours");
   const best = simple.reduce((least, name) => (paid[name] < paid[least] ? name : least));
   const leadTokens = Math.round(paid[best] - paid.ours);
-  const told = describeAccount(best, kept.short.lifetime, kept.long.lifetime);
+  const policy = describeAccount(best, kept.short.lifetime, kept.long.lifetime);
   const reason =
     leadTokens >= 0
-      ? `so far ${leadTokens} input tokens cheaper than ${told}`
-      : `so far ${told} would have been ${-leadTokens} input tokens cheaper`;
+      ? `so far ${leadTokens} input tokens cheaper than ${policy}`
+      : `so far ${policy} would have been ${-leadTokens} input tokens cheaper`;
   return { leader: leadTokens >= 0 ? "ours" : best, leadTokens, reason };
 }
 

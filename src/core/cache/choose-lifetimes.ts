@@ -1,6 +1,6 @@
 // The lifetimes of tail, head and step: by expected cost, unless a simple policy would then be far ahead after a pause.
 import type { Lifetime } from "../message/usage.ts";
-import { foreseeSimple, leadingAccount, type BestSimple } from "./accounts.ts";
+import { predictSimple, leadingAccount, type BestSimple } from "./accounts.ts";
 import type { Terms } from "./cost-terms.ts";
 import type { CostQuestion, Places } from "./marker-places.ts";
 
@@ -107,7 +107,7 @@ function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQ
   const { accounts } = state;
   if (accounts === undefined || choice.tail === null) return choice;
   const { tail, tailTokens } = places;
-  const simple = foreseeSimple(accounts, { blocks, rules, ruler, tail, nowMs });
+  const simple = predictSimple(accounts, { blocks, rules, ruler, tail, nowMs });
   const write = terms.shortWrite * Math.max(tailTokens, accounts.promptTokensMax);
   const behindNow = (other: Choice): number =>
     accounts.paid.ours + effectOf(other, places, terms).now - simple.now.paid;
@@ -127,8 +127,8 @@ function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQ
   const behind = behindAfterPause(choice);
   const safe = likeSimple("long tail", choice, places, terms);
   if (behind <= behindAfterPauseMax * write || behindAfterPause(safe) >= behind) return choice;
-  const told = leadingAccount(accounts, rules)?.reason ?? "";
-  const reason = `a pause now would leave this session ${Math.round(behind)} input tokens behind a simple policy; ${told}`;
+  const soFar = leadingAccount(accounts, rules)?.reason ?? "";
+  const reason = `a pause now would leave this session ${Math.round(behind)} input tokens behind a simple policy; ${soFar}`;
   return { ...safe, reason };
 }
 
