@@ -86,7 +86,10 @@ export const commands: readonly Command[] = [
       "group-by": { value: "WHAT", meaning: "one of session, model, agent, day, none (default)" },
       html: { value: "FILE", meaning: "write one self-contained page with plots" },
       excerpts: { meaning: "also show a few words of the uncached text in the page" },
-      jobs: { value: "N", meaning: "how many files to read at once; default: 2, or 1 for little" },
+      jobs: {
+        value: "N",
+        meaning: "how many files to read at once, up to 64; default: 2, or 1 below 20 MB",
+      },
       json,
     },
     examples: {

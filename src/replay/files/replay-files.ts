@@ -69,8 +69,8 @@ function startThreads(
   return Array.from({ length: Math.max(0, jobs - 1) }, () => startPricingThread(task, onPriced));
 }
 
-/** Starting a thread takes as long as pricing this much. */
-const bytesOfOneThread = 1_000_000;
+/** Below this a second thread costs more time than it saves: it compiles and loads everything again. */
+const bytesOfOneThread = 20_000_000;
 /** More threads are faster, but each takes about 100 MB. */
 const usualThreads = 2;
 
