@@ -97,39 +97,56 @@ const behindShareMax = 0.4;
 /** How far a pause may leave it behind. It may not come, and writing for an hour is paid at once. */
 const behindAfterPauseMax = 1.1;
 
-/**
- * Keeps a session near the simple policy that would have been best for it. If we are too far behind it, we do as it does.
- * If a long pause right now, which rewrites what no long-lived entry keeps, left us too far behind one long-lived marker at
- * the end, everything new is written for the long lifetime: from then on a pause costs us no more than it costs that one.
- */
+/** Keeps a session near the simple policy that would have been best for it. */
 function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQuestion): Choice {
   const { blocks, rules, ruler, nowMs, state } = question;
   const { accounts } = state;
   if (accounts === undefined || choice.tail === null) return choice;
   const { tail, tailTokens } = places;
   const simple = predictSimple(accounts, { blocks, rules, ruler, tail, nowMs });
+  const soFar = (): string => leadingAccount(accounts, rules)?.reason ?? "";
   const write = terms.shortWrite * Math.max(tailTokens, accounts.promptTokensMax);
-  const behindNow = (other: Choice): number =>
-    accounts.paid.ours + effectOf(other, places, terms).now - simple.now.paid;
-  // An hour that the least expected cost chose is paid at once and comes back later.
-  const isHour = choice.tail === terms.long?.lifetime;
-  const ahead = isHour ? (terms.longWrite - terms.shortWrite) / terms.shortWrite : 0;
-  if (behindNow(choice) > (behindShareMax + ahead) * write) {
-    const reason = leadingAccount(accounts, rules)?.reason ?? "";
-    return { ...likeSimple(simple.now.name, choice, places, terms), reason };
+  const { ours } = accounts.paid;
+  const now = behindNow(choice, simple.now, ours, places, terms);
+  if (now > (behindShareMax + advanceShare(choice, terms)) * write) {
+    return { ...likeSimple(simple.now.name, choice, places, terms), reason: soFar() };
   }
   if (simple.afterPause.name !== "long tail") return choice;
-  const behindAfterPause = (other: Choice): number => {
-    const { now, longRead } = effectOf(other, places, terms);
-    const after = terms.read * longRead + terms.shortWrite * (tailTokens - longRead);
-    return accounts.paid.ours + now + after - simple.afterPause.paid;
-  };
-  const behind = behindAfterPause(choice);
+  const behind = behindAfterPause(choice, simple.afterPause, ours, places, terms);
+  if (behind <= behindAfterPauseMax * write) return choice;
   const safe = likeSimple("long tail", choice, places, terms);
-  if (behind <= behindAfterPauseMax * write || behindAfterPause(safe) >= behind) return choice;
-  const soFar = leadingAccount(accounts, rules)?.reason ?? "";
-  const reason = `a pause now would leave this session ${Math.round(behind)} input tokens behind a simple policy; ${soFar}`;
+  if (behindAfterPause(safe, simple.afterPause, ours, places, terms) >= behind) return choice;
+  const reason = `a pause now would leave this session ${Math.round(behind)} input tokens behind a simple policy; ${soFar()}`;
   return { ...safe, reason };
+}
+
+/** Input tokens that we will have paid more than the best simple policy, after this call. */
+function behindNow(
+  choice: Choice,
+  best: BestSimple,
+  paid: number,
+  places: Places,
+  terms: Terms,
+): number {
+  return paid + effectOf(choice, places, terms).now - best.paid;
+}
+
+/** The same if this prompt is sent once more after a long pause: what no long-lived entry keeps is then written again. */
+function behindAfterPause(
+  choice: Choice,
+  best: BestSimple,
+  paid: number,
+  places: Places,
+  terms: Terms,
+): number {
+  const { now, longRead } = effectOf(choice, places, terms);
+  const after = terms.read * longRead + terms.shortWrite * (places.tailTokens - longRead);
+  return paid + now + after - best.paid;
+}
+
+/** An hour for everything, chosen by expected cost, is paid at once and comes back later: its extra price, in short writes. */
+function advanceShare({ tail }: Choice, { long, longWrite, shortWrite }: Terms): number {
+  return tail === long?.lifetime ? (longWrite - shortWrite) / shortWrite : 0;
 }
 
 /** The lifetimes of a simple policy. A long one after a shorter-lived hit lasts only if steps do. */

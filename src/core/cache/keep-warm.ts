@@ -173,7 +173,7 @@ function returnChance({ pace, kept, callMs, markers }: RefreshQuestion): number 
 }
 
 const shortPauseMs = 300_000;
-/** Of recorded turns that ended and were followed by a pause of almost five minutes. */
+/** After a turn has ended and almost five minutes have passed, this share of recorded sessions went on soon. */
 const usualReturn = 0.35;
 /** How many pauses it counts for. */
 const usualWeight = 3;

@@ -1,4 +1,5 @@
 // What every thread does: takes the next file, reads and prices it, until none is left.
+import { assert } from "../../core/assert.ts";
 import type { Policy } from "../../core/cache/policy.ts";
 import {
   builtInCatalogue,
@@ -88,18 +89,16 @@ export async function createPricing(
   };
   return async (index) => {
     const file = found[index];
+    assert(file !== undefined, `there is no file ${index} to price`);
     const calls: CallDetail[] = [];
     const onCall = (call: CallDetail): void => void calls.push(call);
     const options: ReplayOptions = { policies, model, groupBy, catalogue };
-    const recorded = file === undefined ? nothing() : read(file, onBytes);
     try {
-      const sums = await sumUp(recorded, keepsCalls ? { ...options, onCall } : options);
+      const sums = await sumUp(read(file, onBytes), keepsCalls ? { ...options, onCall } : options);
       return { sums, calls };
     } catch (cause) {
       if (cause instanceof StrataError) throw cause;
-      throw new Error(`${file?.path ?? ""} cannot be priced: ${messageOf(cause)}`, { cause });
+      throw new Error(`${file.path} cannot be priced: ${messageOf(cause)}`, { cause });
     }
   };
 }
-
-async function* nothing(): AsyncGenerator<never> {}

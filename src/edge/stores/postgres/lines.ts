@@ -14,7 +14,7 @@ export interface Notice {
 export interface Line extends ClientRun {
   readonly client: Driver.PoolClient;
   isBroken: boolean;
-  /** Of the work that uses it. */
+  /** Set by the work that uses the connection. */
   onNotice: (notice: Notice) => void;
 }
 
@@ -46,7 +46,7 @@ export function openLines(
   const takeSpare = (): Line | null => {
     const line = spare;
     spare = null;
-    wasTaken = true;
+    if (line !== null) wasTaken = true;
     return line;
   };
   pool.on("connect", (client) => {
