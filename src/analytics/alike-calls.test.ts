@@ -4,10 +4,11 @@ import { createSampleTurn } from "../../harness/ledger-turns.ts";
 import { createRandom } from "../../harness/random-message.ts";
 import { createLedger } from "../edge/stores/ledger/create-ledger.ts";
 import { openSqlite, type SqliteDatabase } from "../edge/stores/sqlite/open-sqlite.ts";
+import type { PriceSteps } from "./reprice.ts";
 import { readAlike, type PricedCalls } from "./alike-calls.ts";
 
 const window = { startMs: 10, endMs: 100 };
-const steps = { aboveTokens: [1000, 2000], fromMs: [50] };
+const steps: PriceSteps = { aboveTokens: [1000, 2000], fromMs: [50], peaks: [] };
 const question = {
   window,
   groupBy: "none",
@@ -64,16 +65,33 @@ test("calls are grouped if they are on the same side of every price step, and so
 });
 
 test("where no price changes, one group holds all calls except those with discarded attempts", async () => {
-  const found = await ask({ aboveTokens: [], fromMs: [] });
+  const found = await ask({ aboveTokens: [], fromMs: [], peaks: [] });
   expect(found.map(({ callCount, startMs }) => [callCount, startMs])).toEqual([
     [1, window.startMs],
     [5, window.startMs],
   ]);
 });
 
-async function ask(at = steps): Promise<readonly PricedCalls[]> {
+test("calls of peak hours are a group apart, priced at such an hour", async () => {
+  // All were made in the first hour of 1970, a Thursday; one moves to the fourth.
+  await database.query("UPDATE calls SET started_ms = 10800099 WHERE started_ms = 99");
+  const late: PriceSteps = {
+    aboveTokens: [],
+    fromMs: [],
+    peaks: [{ name: "any", weekdays: [4], hoursUtc: [[3, 4]], exceptOn: [] }],
+  };
+  const found = await ask(late, { startMs: 10, endMs: 20_000_000 });
+  expect(found.map(({ callCount, startMs }) => [callCount, startMs])).toEqual([
+    [1, 10_800_000],
+    [1, 10],
+    [4, 10],
+  ]);
+  await database.query("UPDATE calls SET started_ms = 99 WHERE started_ms = 10800099");
+});
+
+async function ask(at = steps, within = window): Promise<readonly PricedCalls[]> {
   const found = await database.snapshot(({ query }) =>
-    readAlike({ query, clockSql: database.clockSql }, question, at),
+    readAlike({ query, clockSql: database.clockSql }, { ...question, window: within }, at),
   );
   return found.toSorted(
     (left, right) =>

@@ -1,4 +1,5 @@
 // The calls of a window, grouped so that one price applies to all calls of a group.
+import { assert } from "../core/assert.ts";
 import { lifetimes, type Lifetime } from "../core/message/usage.ts";
 import { writeColumns } from "../edge/stores/ledger/turns/call-rows.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
@@ -7,6 +8,7 @@ import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { sumSql, writtenSql } from "./figures.ts";
 import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
 import { endsOf, fromCalls, keyOf, labelOf } from "./group-keys.ts";
+import { isPeak, type PeakHours } from "../core/models/peak-hours.ts";
 import type { AlikeCalls, PriceSteps } from "./reprice.ts";
 import type { TimeWindow } from "./time-window.ts";
 
@@ -63,7 +65,7 @@ async function readGroups(
     ...lifetimes.map((lifetime) => `c.${writeColumns[lifetime]} > 0`),
     "c.kind = 'warm'",
   ].map((flag, index) => `CASE WHEN ${flag} THEN ${2 ** index} ELSE 0 END`);
-  const places = `${placeSql(prompt, "<=", steps.aboveTokens)} * ${tokensPlace} + ${placeSql("c.started_ms", "<", steps.fromMs)} * ${daysPlace}`;
+  const places = `${placeSql(prompt, "<=", steps.aboveTokens)} * ${tokensPlace} + ${placeSql("c.started_ms", "<", steps.fromMs)} * ${daysPlace} + ${peaksSql(steps.peaks)} * ${peaksPlace}`;
   const rows = await query(
     `SELECT ${key.calls} AS grp, c.model AS model, ${flags.join(" + ")} + ${places} AS alike, COUNT(*) AS call_count, ${moneySums("c.cost_pico_usd", "cost")},
       ${tokenColumns.join(", ")}
@@ -107,9 +109,10 @@ const tokenColumns: readonly string[] = [
   sumSql("c.output_tokens + c.reasoning_tokens", "output"),
 ];
 
-/** The group number of a call packs three values: flags, the price tier of its prompt, the price period of its day. */
-const tokensPlace = 512;
-const daysPlace = 131_072;
+/** The group number of a call packs four values: flags, peak hours, the price tier of its prompt, the price period of its day. */
+const peaksPlace = 512;
+const tokensPlace = 2048;
+const daysPlace = 524_288;
 
 /** SQL for how many steps a value has passed. Most values have passed none, so that case comes first. */
 function placeSql(value: string, before: "<=" | "<", steps: readonly number[]): string {
@@ -118,18 +121,52 @@ function placeSql(value: string, before: "<=" | "<", steps: readonly number[]): 
   return `CASE ${cases.join(" ")} ELSE ${steps.length} END`;
 }
 
+/** SQL for the peaks in which a call was made, a bit for each. */
+function peaksSql(peaks: readonly PeakHours[]): string {
+  assert(2 ** peaks.length <= tokensPlace / peaksPlace, "more calendars than places for them");
+  const bits = peaks.map((peak, index) => {
+    const hours = peak.hoursUtc.map(
+      ([from, to]) => `(${hourSql} >= ${from} AND ${hourSql} < ${to})`,
+    );
+    const except = peak.exceptOn.map((day) => Date.parse(day) / msPerDay);
+    const isOpen = except.length === 0 ? "" : ` AND ${daySql} NOT IN (${except.join(", ")})`;
+    return `CASE WHEN (${daySql} + 4) % 7 IN (${peak.weekdays.join(", ")}) AND (${hours.join(" OR ")})${isOpen} THEN ${2 ** index} ELSE 0 END`;
+  });
+  return bits.length === 0 ? "0" : `(${bits.join(" + ")})`;
+}
+
+const msPerDay = 86_400_000;
+const msPerHour = 3_600_000;
+/** 1970 began on a Thursday. */
+const daySql = `(c.started_ms / ${msPerDay})`;
+const hourSql = `((c.started_ms / ${msPerHour}) % 24)`;
+
+/** The first time from `startMs` on, in whole hours, that is in these peaks and in no other. */
+function timeInPeaks(startMs: number, peaks: readonly PeakHours[], bits: number): number {
+  const fits = (ms: number): boolean =>
+    peaks.every((peak, index) => isPeak(peak, ms) === (bits & (2 ** index)) > 0);
+  const hour = Math.floor(startMs / msPerHour);
+  const later = Array.from({ length: hoursMax }, (_, index) => (hour + 1 + index) * msPerHour);
+  return [startMs, ...later].find(fits) ?? startMs;
+}
+
+/** Longer than any run of holidays. */
+const hoursMax = 24 * 31;
+
 /** A prompt length and a time that get the same rates as the calls of the group; cheaper than querying for a real one. */
 function standIn(
   row: ResultRow,
-  { aboveTokens, fromMs }: PriceSteps,
+  { aboveTokens, fromMs, peaks }: PriceSteps,
   { startMs }: TimeWindow,
 ): Pick<PricedCalls, "promptTokens" | "startMs"> {
   const alike = integer(row, "alike");
   const tier = Math.floor(alike / tokensPlace) % (daysPlace / tokensPlace);
   const days = Math.floor(alike / daysPlace);
+  const bits = Math.floor(alike / peaksPlace) % (tokensPlace / peaksPlace);
+  const from = days === 0 ? startMs : (fromMs[days - 1] ?? startMs);
   return {
     promptTokens: aboveTokens[tier] ?? (aboveTokens.at(-1) ?? 0) + 1,
-    startMs: days === 0 ? startMs : (fromMs[days - 1] ?? startMs),
+    startMs: timeInPeaks(from, peaks, bits),
   };
 }
 

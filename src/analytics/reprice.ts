@@ -3,6 +3,7 @@ import { assert } from "../core/assert.ts";
 import { lifetimes, type Lifetime } from "../core/message/usage.ts";
 import { times } from "../core/models/cost.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
+import type { PeakHours } from "../core/models/peak-hours.ts";
 import { ratesAt, type Rates } from "../core/models/prices.ts";
 import type { TimeWindow } from "./time-window.ts";
 
@@ -56,6 +57,8 @@ export function priceUncached(calls: AlikeCalls, model: Priced): bigint | null {
 export interface PriceSteps {
   readonly aboveTokens: readonly number[];
   readonly fromMs: readonly number[];
+  /** Hours of the week that cost more for some models. */
+  readonly peaks: readonly PeakHours[];
 }
 
 /** The steps of all models: finding out which were called would need another query. */
@@ -66,6 +69,7 @@ export function stepsOf(models: readonly Priced[], { startMs, endMs }: TimeWindo
   return {
     aboveTokens: inOrder(tokens),
     fromMs: inOrder(days.filter((ms) => ms > startMs && ms < endMs)),
+    peaks: [...new Set(rows.flatMap(({ offPeak }) => offPeak?.peak ?? []))],
   };
 }
 

@@ -35,6 +35,9 @@ export interface Sums {
   readonly standIns: Map<string, number>;
   /** Requests to providers without markers, kept apart because policies make no difference there. */
   readonly automatic: Group;
+  /** Requests of which only the bill is recorded: no policy can be tried on them. By group as asked. */
+  readonly billed: Group;
+  readonly billedGroups: Map<string, Group>;
   /** Sessions whose recordings were read to the end. */
   readonly reads: SessionReads[];
 }
@@ -47,6 +50,8 @@ export function createSums(policyCount: number): Sums {
     skippedWhere: [],
     standIns: new Map(),
     automatic: createGroup("automatic", 1),
+    billed: createGroup("billed", 0),
+    billedGroups: new Map(),
     reads: [],
   };
 }
@@ -88,15 +93,21 @@ export function countUp(counts: Map<string, number>, reason: string, by = 1): vo
 export function addSums(sums: Sums, more: Sums): void {
   addGroup(sums.total, more.total);
   addGroup(sums.automatic, more.automatic);
-  for (const [name, group] of more.groups) {
-    const own = sums.groups.get(name) ?? createGroup(name, group.tallies.length);
-    sums.groups.set(name, own);
-    addGroup(own, group);
-  }
+  addGroup(sums.billed, more.billed);
+  addGroups(sums.groups, more.groups);
+  addGroups(sums.billedGroups, more.billedGroups);
   for (const [reason, count] of more.skipped) countUp(sums.skipped, reason, count);
   for (const [reason, count] of more.standIns) countUp(sums.standIns, reason, count);
   sums.skippedWhere.push(...more.skippedWhere.slice(0, placesMax - sums.skippedWhere.length));
   sums.reads.push(...more.reads);
+}
+
+function addGroups(groups: Map<string, Group>, more: ReadonlyMap<string, Group>): void {
+  for (const [name, group] of more) {
+    const own = groups.get(name) ?? createGroup(name, group.tallies.length);
+    groups.set(name, own);
+    addGroup(own, group);
+  }
 }
 
 /** Sums over one group of requests, or over all. */

@@ -160,7 +160,8 @@ function explainNext(walk: SessionWalk, request: RecordedRequest, facts: ModelFa
     shortfallTokens: Math.max(0, keptTokens(before, facts.cache) - usage.cacheReadTokens),
     ...(firstUnread === null ? {} : { firstUnread }),
     explanation,
-    evidence,
+    // Of such a recording nothing but bills is known.
+    evidence: session.blocks === "from bills" ? "inferred" : evidence,
   };
   workspace.waiting.push({
     thread: threadName,

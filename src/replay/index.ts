@@ -19,6 +19,8 @@ export type {
 export { replay } from "./replay.ts";
 export type {
   AutomaticReport,
+  BilledFigures,
+  BilledReport,
   Bound,
   GroupReport,
   MissReport,

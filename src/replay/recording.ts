@@ -26,8 +26,11 @@ export interface RecordedSession {
   readonly agent: string | null;
   /** The protocol's name; null where the file does not say. */
   readonly wire: string | null;
-  /** Whether blocks are what the provider saw, or pieces of one size without content. */
-  readonly blocks: "as sent" | "hashed pieces";
+  /**
+   * Whether blocks are what the provider saw, pieces of one size without content, or only what the bills let one guess: one block
+   * for each growth of the prompt. The last serve for explanations; no policy is tried on them.
+   */
+  readonly blocks: "as sent" | "hashed pieces" | "from bills";
   /** Whether requests are recorded whole, as sent; otherwise settings, tools or injected text may be missing. */
   readonly isWhole: boolean;
   /** Every session of one workspace may read what another wrote; each file is its own by default. */
@@ -41,6 +44,12 @@ export type RecordingFormat =
   | "request-log"
   | "ctx-trace/1"
   | "ctx-kv/1"
+  | "gemini-cli"
+  | "opencode"
+  | "hermes"
+  | "langchain"
+  | "ai-sdk"
+  | "otel"
   | "strata";
 
 /** One request, as what changed since the one before it on the same thread. */

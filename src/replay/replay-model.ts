@@ -42,7 +42,7 @@ function lookUp(asked: string | null, recorded: string | null, catalogue: Catalo
 /** Pieces of one size do not show the provider's blocks, so every piece can be marked, without minimum or lookback limit. */
 function withBlocks(model: ReplayModel, blocks: RecordedSession["blocks"]): ReplayModel {
   const { cache } = model.facts;
-  if (blocks === "as sent" || cache.markers === null) return model;
+  if (blocks !== "hashed pieces" || cache.markers === null) return model;
   const lookback = { kind: "positions", positions: Infinity, counting: "every block" } as const;
   const markers = { ...cache.markers, lookback };
   return { ...model, facts: { ...model.facts, cache: { ...cache, markers, minimumTokens: 0 } } };

@@ -1,5 +1,5 @@
 // Recordings → report: what they cost, under every policy and at the limit.
-import { noUsage } from "../core/message/usage.ts";
+import { noUsage, promptTokens as promptTokensOf } from "../core/message/usage.ts";
 import type { Recorded, RecordedRequest, RecordedSession } from "./recording.ts";
 import type { Caching } from "./recorded-reads.ts";
 import { createAnchor, type Anchor } from "./anchor-sizes.ts";
@@ -71,10 +71,13 @@ interface Placed extends TimedRequest {
 
 function settle({ name, sessions, requests }: Gathered, books: Books): void {
   const { options, sums } = books;
-  const placed = placeInTime(requests, sessions, books);
+  const all = placeInTime(requests, sessions, books);
+  const placed = all.filter(({ session }) => session.blocks !== "from bills");
+  for (const each of all) if (each.session.blocks === "from bills") addBilled(each, books);
   const marked = placed.filter(({ model }) => model.cache.markers !== null);
   const unmarked = placed.filter(({ model }) => model.cache.markers === null);
   placed.length = 0;
+  all.length = 0;
   const watches = new Map<string, WriteWatch>();
   // Only recordings with usage can be compared.
   const isBilled = marked.some(({ request }) => request.usage !== null);
@@ -107,8 +110,8 @@ function settle({ name, sessions, requests }: Gathered, books: Books): void {
     compareReads(replayed, "automatic", replayed.outcomes[0]?.usage.cacheReadTokens, books);
   }
   options.onProgress?.({
-    sessions: sums.total.sessions.size + sums.automatic.sessions.size,
-    requests: sums.total.requests + sums.automatic.requests,
+    sessions: sums.total.sessions.size + sums.automatic.sessions.size + sums.billed.sessions.size,
+    requests: sums.total.requests + sums.automatic.requests + sums.billed.requests,
   });
 }
 
@@ -209,6 +212,28 @@ function addRequest(group: Group, replayed: ReplayedRequest<Placed>): void {
   group.recordedLimitPicoUsd += limitPicoUsd;
   group.recordedPlainPicoUsd += plain;
   if (isFirst) group.warmStartTokens += request.usage.cacheReadTokens;
+}
+
+/** A bill without its prompt is summed as it is. */
+function addBilled(placed: Placed, { options, sums }: Books): void {
+  const { session, request, model, startMs, isFirst } = placed;
+  const { usage } = request;
+  if (usage === null) return skip(sums, "request without prompt and bill");
+  const groups = [sums.billed];
+  if (options.groupBy !== "none") {
+    const name = groupName(options.groupBy, placed);
+    const group = sums.billedGroups.get(name) ?? createGroup(name, 0);
+    sums.billedGroups.set(name, group);
+    groups.push(group);
+  }
+  const uncachedTokens = promptTokensOf(usage);
+  for (const group of groups) {
+    group.sessions.add(session.id);
+    group.requests += 1;
+    group.plainPicoUsd += costOf({ ...noUsage, uncachedTokens }, model, startMs);
+    addToTally(group.recorded, { usage, miss: null }, model, startMs);
+    if (isFirst) group.warmStartTokens += usage.cacheReadTokens;
+  }
 }
 
 /** Removes items as it yields them, so that a long session is not in memory twice. */

@@ -16,6 +16,8 @@ export interface ReplayReport extends GroupReport {
   readonly groups: readonly (GroupReport & { readonly name: string })[];
   /** Cost at providers without markers, which cache by themselves. */
   readonly automaticOnly?: AutomaticReport;
+  /** Requests of which only the bill is recorded, as they were billed. No policy can be tried on them. */
+  readonly billedOnly?: BilledReport;
   /** Recorded and simulated reads of sessions with recorded usage, and what their recordings do not show. */
   readonly recordedReads: readonly SessionReads[];
   readonly standIns: readonly { readonly reason: string; readonly count: number }[];
@@ -71,19 +73,53 @@ export interface RecordedReport extends Figures {
 
 export type AutomaticReport = Figures & Pick<GroupReport, "sessions" | "requests" | "recorded">;
 
+/** What was billed. The limit needs the prompts, so nothing is compared with it. */
+export interface BilledFigures extends Omit<Figures, "ratioToLimit"> {
+  readonly sessions: number;
+  readonly requests: number;
+  readonly warmStartTokens: number;
+}
+
+export interface BilledReport extends BilledFigures {
+  readonly groups: readonly (BilledFigures & { readonly name: string })[];
+}
+
 /** The policies are those of the sums, in the same order. */
 export function toReport(sums: Sums, policies: readonly Pick<Policy, "name">[]): ReplayReport {
-  const { total, groups, skipped, skippedWhere, standIns, reads, automatic } = sums;
+  const { total, groups, skipped, skippedWhere, standIns, reads, automatic, billed } = sums;
   return {
     ...toGroupReport(total, policies),
-    groups: [...groups.values()]
-      .toSorted((left, right) => (left.name < right.name ? -1 : 1))
-      .map((group) => ({ name: group.name, ...toGroupReport(group, policies) })),
+    groups: byName(groups).map((group) => ({
+      name: group.name,
+      ...toGroupReport(group, policies),
+    })),
     ...(automatic.requests === 0 ? {} : { automaticOnly: toAutomatic(automatic) }),
+    ...(billed.requests === 0 ? {} : { billedOnly: toBilled(billed, sums.billedGroups) }),
     recordedReads: reads,
     standIns: toCounts(standIns),
     skipped: toCounts(skipped),
     skippedWhere,
+  };
+}
+
+function byName(groups: ReadonlyMap<string, Group>): Group[] {
+  return [...groups.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+function toBilled(billed: Group, groups: ReadonlyMap<string, Group>): BilledReport {
+  return {
+    ...toBilledFigures(billed),
+    groups: byName(groups).map((group) => ({ name: group.name, ...toBilledFigures(group) })),
+  };
+}
+
+function toBilledFigures(group: Group): BilledFigures {
+  const { ratioToLimit: _none, ...figures } = toFigures(group.recorded, group.plainPicoUsd, 0n);
+  return {
+    sessions: group.sessions.size,
+    requests: group.requests,
+    ...figures,
+    warmStartTokens: group.warmStartTokens,
   };
 }
 

@@ -192,4 +192,194 @@ const logs: readonly (readonly Json[])[] = sampleProtocols.map(({ path, request 
   },
 ]);
 
-export const formatSamples: readonly (readonly Json[])[] = [codex, pi, ctxTrace, ctxKv, ...logs];
+const attribute = (key: string, value: string | number): Json => ({
+  key,
+  value: typeof value === "string" ? { stringValue: value } : { intValue: String(value) },
+});
+
+const otel: readonly Json[] = [1, 2].map((second) => ({
+  resourceSpans: [
+    {
+      resource: { attributes: [attribute("service.name", "shop")] },
+      scopeSpans: [
+        {
+          spans: [
+            {
+              traceId: "t1",
+              spanId: `s${second}`,
+              parentSpanId: "s0",
+              startTimeUnixNano: `177000000${second}000000000`,
+              endTimeUnixNano: `177000000${second}500000000`,
+              status: { code: 1 },
+              attributes: [
+                attribute("gen_ai.operation.name", "chat"),
+                attribute("gen_ai.provider.name", "anthropic"),
+                attribute("gen_ai.request.model", "claude-sonnet-4-6"),
+                attribute("gen_ai.conversation.id", "c1"),
+                attribute("gen_ai.usage.input_tokens", 900 + second),
+                attribute("gen_ai.usage.cache_read.input_tokens", 300),
+                attribute("gen_ai.usage.cache_write.input_tokens", 200),
+                attribute(
+                  "gen_ai.input.messages",
+                  JSON.stringify([{ role: "user", parts: [{ type: "text", content: "Fix it" }] }]),
+                ),
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  ],
+}));
+
+const geminiReply = (id: string, second: number, more: Json): Json => ({
+  id,
+  timestamp: at(second),
+  type: "gemini",
+  content: [{ text: "Done." }],
+  model: "gemini-2.5-pro",
+  tokens: { input: 900, output: 9, cached: 400, thoughts: 3, tool: 0, total: 912 },
+  toolCalls: [
+    {
+      id: "c1",
+      name: "read",
+      args: { path: "a" },
+      result: [{ functionResponse: { id: "c1", name: "read", response: { output: "one" } } }],
+      timestamp: at(second),
+    },
+  ],
+  more,
+});
+
+const geminiCli: readonly Json[] = [
+  { sessionId: "g1", projectHash: "0a", startTime: at(0), kind: "main" },
+  { id: "u1", timestamp: at(1), type: "user", content: [{ text: "Fix it" }] },
+  geminiReply("a1", 2, null),
+  { $set: { messages: [{ id: "u0", timestamp: at(3), type: "user", content: "So far" }] } },
+  geminiReply("a2", 4, null),
+  { $rewindTo: "a2" },
+  geminiReply("a3", 5, null),
+];
+
+const opencodeReply = (id: string, created: number, parts: readonly Json[]): Json => ({
+  info: {
+    id,
+    role: "assistant",
+    time: { created, completed: created + 5 },
+    modelID: "claude-sonnet-4-6",
+    providerID: "anthropic",
+    tokens: { input: 3, output: 9, reasoning: 0, cache: { read: 100, write: 50 } },
+  },
+  parts,
+});
+
+const opencode: readonly Json[] = [
+  {
+    info: { id: "ses_1" },
+    messages: [
+      {
+        info: { id: "u1", role: "user", time: { created: 1_770_000_000_000 } },
+        parts: [
+          { type: "text", text: "Fix it" },
+          { type: "compaction", auto: true, tail_start_id: "u1" },
+        ],
+      },
+      opencodeReply("a1", 1_770_000_001_000, [
+        {
+          type: "tool",
+          callID: "c1",
+          tool: "read",
+          state: { status: "completed", input: { path: "a" }, output: "one", time: { end: 9 } },
+        },
+        { type: "step-finish", tokens: { input: 3, cache: { read: 9, write: 1 } } },
+        { type: "reasoning", text: "hm" },
+      ]),
+      opencodeReply("a2", 1_770_000_009_000, [{ type: "text", text: "Done." }]),
+    ],
+  },
+];
+
+const hermes: readonly Json[] = [
+  {
+    id: "h1",
+    source: "cli",
+    model: "claude-sonnet-4-6",
+    system_prompt: "Rules.",
+    started_at: 1_770_000_000.5,
+    input_tokens: 9,
+    messages: [
+      { role: "user", content: "Fix it", timestamp: 1_770_000_001 },
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: '[{"id":"c1","function":{"name":"read","arguments":"{}"}}]',
+        timestamp: 1_770_000_002,
+      },
+      { role: "tool", tool_call_id: "c1", content: "one", timestamp: 1_770_000_003 },
+      { role: "assistant", content: "Done.", timestamp: 1_770_000_004 },
+    ],
+  },
+];
+
+const langChain: readonly Json[] = [
+  {
+    id: "r1",
+    trace_id: "t1",
+    run_type: "llm",
+    start_time: "2026-02-01T10:00:00.000000",
+    end_time: at(2),
+    extra: {
+      invocation_params: { model: "claude-sonnet-4-6", tools: [{ name: "read" }] },
+      metadata: { ls_provider: "anthropic", thread_id: "c1" },
+    },
+    inputs: { messages: [[{ type: "human", data: { content: "Fix it" } }]] },
+    outputs: {
+      generations: [
+        [
+          {
+            message: {
+              kwargs: {
+                usage_metadata: { input_tokens: 900, input_token_details: { cache_read: 400 } },
+              },
+            },
+          },
+        ],
+      ],
+    },
+    child_runs: [],
+  },
+];
+
+const aiSdk: readonly Json[] = [
+  {
+    runs: [],
+    steps: [
+      {
+        id: "s1",
+        run_id: "r1",
+        model_id: "claude-sonnet-4-6",
+        provider: "anthropic.messages",
+        started_at: at(1),
+        duration_ms: 9,
+        input:
+          '{"prompt":[{"role":"user","content":[{"type":"text","text":"Fix it"}]}],"tools":[]}',
+        usage: '{"inputTokens":{"total":90,"cacheRead":9},"outputTokens":{"total":3}}',
+        error: null,
+      },
+    ],
+  },
+];
+
+export const formatSamples: readonly (readonly Json[])[] = [
+  codex,
+  pi,
+  ctxTrace,
+  ctxKv,
+  otel,
+  geminiCli,
+  opencode,
+  hermes,
+  langChain,
+  aiSdk,
+  ...logs,
+];

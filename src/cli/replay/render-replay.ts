@@ -1,6 +1,11 @@
 // The report of a replay as text: a table of policies against the limit, and the warnings.
 import type { GroupBy } from "../../replay/books.ts";
-import type { GroupReport, PolicyReport, ReplayReport } from "../../replay/report.ts";
+import type {
+  BilledFigures,
+  GroupReport,
+  PolicyReport,
+  ReplayReport,
+} from "../../replay/report.ts";
 import { formatCount, formatPercent, formatUsd } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import { renderTable, type Column } from "../table.ts";
@@ -21,10 +26,12 @@ export function renderReplay(
   const parts = [
     `${formatCount(report.sessions, "session")}, ${formatCount(report.requests, "request")}, ` +
       `${formatCount(report.policies.length, "policy", "policies")} in ${seconds.toFixed(1)} s (${rate} requests/s)\n`,
-    renderGroup(report),
-    ...(groupBy === "none" ? [] : [renderGroups(report)]),
+    // Where there are bills only, a table of policies would be empty.
+    ...(report.requests === 0 && report.billedOnly !== undefined ? [] : [renderGroup(report)]),
+    ...(groupBy === "none" || report.groups.length === 0 ? [] : [renderGroups(report)]),
     renderMisses(report),
     renderReads(report),
+    renderBilled(report),
     renderRest(report),
     page === undefined
       ? ""
@@ -138,6 +145,34 @@ function renderReads({ recordedReads }: ReplayReport): string {
   if (more > 0) lines.push(`  and ${more} more; --json names them`);
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
+
+/** What was billed for requests without prompts, in all and by group. */
+function renderBilled({ billedOnly }: ReplayReport): string {
+  if (billedOnly === undefined) return "";
+  const { groups, ...all } = billedOnly;
+  const titled = [...groups, { name: "all", ...all }];
+  return (
+    `as billed, of ${formatCount(all.sessions, "session")} without prompts; no policy can be tried on them\n` +
+    renderTable(billedColumns, titled)
+  );
+}
+
+const billedColumns: readonly Column<BilledFigures & { readonly name: string }>[] = [
+  { title: "group", cell: ({ name }) => name },
+  { title: "requests", align: "right", cell: ({ requests }) => String(requests) },
+  { title: "dollars", align: "right", cell: ({ costUsd }) => formatUsd(costUsd) },
+  { title: "of none", align: "right", cell: ({ relativeCost }) => relativeCost.toFixed(4) },
+  { title: "hit rate", align: "right", cell: ({ hitRate }) => formatPercent(hitRate) },
+  { title: "coverage", align: "right", cell: ({ coverage }) => formatPercent(coverage) },
+  { title: "read", align: "right", cell: ({ readTokens }) => formatTokens(readTokens) },
+  {
+    title: "written",
+    align: "right",
+    cell: ({ inputTokens, readTokens, uncachedTokens }) =>
+      formatTokens(inputTokens - readTokens - uncachedTokens),
+  },
+  { title: "fresh", align: "right", cell: ({ uncachedTokens }) => formatTokens(uncachedTokens) },
+];
 
 function renderRest({ automaticOnly, skipped, skippedWhere, standIns }: ReplayReport): string {
   const lines: string[] = [];

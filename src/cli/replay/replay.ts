@@ -105,11 +105,12 @@ function readGroupBy(text: string): GroupBy {
 
 /** If nothing in a folder can be used, the path is probably wrong. */
 function checkFound(report: Awaited<ReturnType<typeof replay>>, from: string): void {
-  if (report.requests > 0 || report.automaticOnly !== undefined) return;
+  const { requests, automaticOnly, billedOnly } = report;
+  if (requests > 0 || automaticOnly !== undefined || billedOnly !== undefined) return;
   const why = report.skipped.map(({ reason, count }) => `${reason} (${count})`).slice(0, 3);
   throw new StrataError(
     "not-found",
     `no request could be read from ${from}${why.length > 0 ? `: ${why.join("; ")}` : ""}`,
-    "give transcripts of Claude Code, Codex or pi, request logs or exported sessions as JSON lines, a folder of them, or --store",
+    "give transcripts, request logs, OpenTelemetry exports or exported sessions (docs/replay.md lists the formats), a folder of them, or --store",
   );
 }

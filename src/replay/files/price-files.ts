@@ -69,7 +69,8 @@ export async function* priceFiles(
   for (let index = take(); index < task.found.length; index = take()) {
     const { sums, calls } = await price(index);
     Atomics.add(task.cells, cell.files, 1n);
-    Atomics.add(task.cells, cell.requests, BigInt(sums.total.requests + sums.automatic.requests));
+    const priced = sums.total.requests + sums.automatic.requests + sums.billed.requests;
+    Atomics.add(task.cells, cell.requests, BigInt(priced));
     yield { index, sums, calls, claims: run.takeClaims() };
   }
 }

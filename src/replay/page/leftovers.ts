@@ -8,6 +8,7 @@ export function renderLeftovers(report: ReplayReport): string {
   const { standIns, skipped } = report;
   const parts = [
     describeAutomatic(report),
+    describeBilled(report),
     listCounts("stand-ins", "Models that stand in for others", standIns, "request"),
     listCounts("skipped", "Skipped", skipped, "time"),
     listPlaces(report),
@@ -26,6 +27,15 @@ function describeAutomatic({ automaticOnly }: ReplayReport): string {
   return (
     `<p id="automatic-only">${formatCount(sessions, "session")} (${formatCount(requests, "request")}) of providers ` +
     `that take no markers: ${formatUsd(costUsd)}${recordedText}, hit rate ${formatPercent(hitRate)}.</p>`
+  );
+}
+
+function describeBilled({ billedOnly }: ReplayReport): string {
+  if (billedOnly === undefined) return "";
+  const { sessions, requests, costUsd, hitRate } = billedOnly;
+  return (
+    `<p id="billed-only">${formatCount(sessions, "session")} (${formatCount(requests, "request")}) without prompts, as ` +
+    `billed: ${formatUsd(costUsd)}, hit rate ${formatPercent(hitRate)}. No policy can be tried on them.</p>`
   );
 }
 

@@ -6,6 +6,12 @@ import { createClaudeCodeReader, isClaudeCode } from "./read-claude-code.ts";
 import { createCodexReader, isCodex } from "./read-codex.ts";
 import { createCtxKvReader, isCtxKv } from "./read-ctx-kv.ts";
 import { createCtxTraceReader, isCtxTrace } from "./read-ctx-trace.ts";
+import { createGeminiCliReader, isGeminiCli } from "./read-gemini-cli.ts";
+import { createAiSdkReader, isAiSdk } from "./read-ai-sdk.ts";
+import { createLangChainReader, isLangChain } from "./read-langchain.ts";
+import { createHermesReader, isHermes } from "./read-hermes.ts";
+import { createOpencodeReader, isOpencode } from "./read-opencode.ts";
+import { createOtelReader, isOtel } from "./read-otel.ts";
 import { createPiReader, isPi } from "./read-pi.ts";
 import { createRequestLogReader, isRequestLog } from "./read-request-log.ts";
 
@@ -18,6 +24,12 @@ interface Format {
 const formats: readonly Format[] = [
   { isLine: isCtxTrace, create: createCtxTraceReader },
   { isLine: isCtxKv, create: createCtxKvReader },
+  { isLine: isOtel, create: createOtelReader },
+  { isLine: isGeminiCli, create: createGeminiCliReader },
+  { isLine: isOpencode, create: createOpencodeReader },
+  { isLine: isHermes, create: createHermesReader },
+  { isLine: isLangChain, create: createLangChainReader },
+  { isLine: isAiSdk, create: createAiSdkReader },
   { isLine: isCodex, create: createCodexReader },
   { isLine: isPi, create: createPiReader },
   { isLine: isClaudeCode, create: createClaudeCodeReader },

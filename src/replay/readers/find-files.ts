@@ -2,9 +2,16 @@
 import { messageOf } from "../../core/strata-error.ts";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { findSessions } from "./opencode-storage.ts";
 
 export type FoundFile =
-  | { readonly type: "file"; readonly path: string; readonly bytes: number }
+  | {
+      readonly type: "file";
+      readonly path: string;
+      readonly bytes: number;
+      /** If the path is a folder with the messages of one session: where the folders of their parts are. */
+      readonly partsIn?: string;
+    }
   | { readonly type: "unusable"; readonly path: string; readonly reason: string };
 
 const extensions = [".jsonl", ".ndjson", ".json"];
@@ -33,7 +40,17 @@ async function visit(path: string, how: "named" | "met", search: Search): Promis
     const real = await realpath(path);
     if (search.seen.has(real)) return unusable(path, "it was found under another path", search);
     search.seen.add(real);
-    if (facts.isDirectory()) {
+    const sessions = facts.isDirectory() ? await findSessions(path) : null;
+    if (sessions !== null) {
+      for (const session of sessions) {
+        const folder = await realpath(session.path);
+        // The folder that was named may itself be that of a session.
+        if (folder !== real && search.seen.has(folder)) {
+          unusable(session.path, "it was found under another path", search);
+        } else search.found.push({ type: "file", ...session });
+        search.seen.add(folder);
+      }
+    } else if (facts.isDirectory()) {
       const names = (await readdir(path)).toSorted((left, right) => (left < right ? -1 : 1));
       for (const name of names) await visit(join(path, name), "met", search);
     } else if (facts.isFile()) {

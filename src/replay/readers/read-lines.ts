@@ -11,7 +11,7 @@ export interface Line {
 }
 
 /** More than a request with the largest allowed images. */
-const lineBytesMax = 64 * 1024 * 1024;
+export const lineBytesMax: number = 64 * 1024 * 1024;
 
 const chunkBytes = 256 * 1024;
 const lineFeed = 0x0a;
@@ -74,5 +74,31 @@ function createHeldLine(bytesMax: number): HeldLine {
       const text = whole.toString("utf8");
       return text.endsWith("\r") ? text.slice(0, -1) : text;
     },
+  };
+}
+
+/** Whether the first line can only be the beginning of one JSON value over many lines, as programs write it for people. */
+export function opensDocument({ text }: Line): boolean {
+  return text !== null && /^\s*(?:\{|\[|\[\s*\{)\s*$/.test(text);
+}
+
+export interface HeldDocument {
+  add(line: Line): void;
+  /** The whole file as its first line; beyond the size of a line it has no text. */
+  close(): Line;
+}
+
+export function createHeldDocument(): HeldDocument {
+  let parts: string[] = [];
+  let length = 0;
+  let isWhole = true;
+  return {
+    add({ text }) {
+      length += (text?.length ?? 0) + 1;
+      isWhole &&= text !== null && length <= lineBytesMax;
+      if (!isWhole) parts = [];
+      else if (text !== null) parts.push(text);
+    },
+    close: () => ({ number: 1, text: isWhole ? parts.join("\n") : null, isEnded: true }),
   };
 }

@@ -181,3 +181,24 @@ describe("what pi does not send again", () => {
     expect(skippedIn(recorded)).toEqual(["3: the reply failed: error"]);
   });
 });
+
+describe("a session of OpenClaw", () => {
+  test("is one of pi, in which notes of what was delivered are no replies", () => {
+    const echo = { provider: "openclaw", model: "delivery-mirror", api: "openai-responses" };
+    const recorded = read([
+      header,
+      { type: "model_change", id: "m1", parentId: null, provider: "anthropic", modelId: "x" },
+      { type: "custom", customType: "model-snapshot", id: "m2", parentId: "m1", data: {} },
+      user("u1", "m2", 1, "One"),
+      reply("a1", "u1", 2, text("first")),
+      reply("d1", "a1", 3, text("first"), echo),
+      user("u2", "d1", 4, "Two"),
+      reply("a2", "u2", 5, text("second")),
+    ]);
+    expect(excerptsIn(recorded)).toEqual([
+      [hidden, "user: One"],
+      [hidden, "user: One", "assistant: first", "user: Two"],
+    ]);
+    expect(skippedIn(recorded)).toEqual(["6: it repeats what was delivered, and no model made it"]);
+  });
+});

@@ -1,4 +1,4 @@
-// Reads pi sessions: entries that name their parents; a reply is one entry with its usage.
+// Reads sessions of pi and of OpenClaw, which is built on it: entries that name their parents; a reply is one entry with its usage.
 import { promptTokens } from "../../core/message/usage.ts";
 import { fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
@@ -155,6 +155,10 @@ function addReply(
   state: PiState,
 ): AddedEntry {
   const { file, drafting } = state.source;
+  if (isEcho(message)) {
+    const reason = "it repeats what was delivered, and no model made it";
+    return { node: parent, recorded: [skip(file, line, reason)] };
+  }
   const { opening, id, way } = openOnce(message, state);
   const usage = usageOf(message);
   const stop = textIn(message, "stopReason") ?? "";
@@ -174,6 +178,11 @@ function addReply(
   if (hasFailed) return { node: parent, recorded };
   const reply = { role: "assistant", content: toContent(message["content"]) };
   return { node: createNode(parent, "", draftMessage(reply, drafting), timeMs), recorded };
+}
+
+/** OpenClaw also notes as an assistant's message what it delivered itself. */
+function isEcho({ provider, model }: Fields): boolean {
+  return provider === "openclaw" && (model === "delivery-mirror" || model === "gateway-injected");
 }
 
 function openOnce(

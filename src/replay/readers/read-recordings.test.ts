@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { Recorded } from "../recording.ts";
 import { readRecordings } from "./read-recordings.ts";
@@ -116,6 +116,54 @@ describe("what cannot be used is named with its file and line", () => {
   test("a file of a known format without a request", async () => {
     write("a.jsonl", '{"type":"summary","summary":"Fixing CI","leafUuid":"u1"}\n');
     expect(shown(await read())).toEqual(["a.jsonl: it holds no request"]);
+  });
+});
+
+describe("a file that is one JSON value", () => {
+  const bodies = [JSON.parse(body("1")), JSON.parse(body("2"))];
+
+  test("is read whole: an object, or a list of them, on one line or on many", async () => {
+    write("a.json", JSON.stringify(bodies[0], undefined, 2));
+    write("b.json", JSON.stringify(bodies, undefined, 2));
+    write("c.json", JSON.stringify(bodies));
+    expect(shown(await read())).toEqual([
+      "session a.json",
+      "request of a.json",
+      "session b.json",
+      "request of b.json",
+      "request of b.json",
+      "session c.json",
+      "request of c.json",
+      "request of c.json",
+    ]);
+  });
+
+  test("is named if it is cut off, or of no known format", async () => {
+    write("a.json", JSON.stringify(bodies, undefined, 2).slice(0, -9));
+    write("b.json", JSON.stringify({ name: "x" }, undefined, 2));
+    expect(shown(await read())).toEqual([
+      "a.json: it is not JSON",
+      "b.json: it is of no known format",
+    ]);
+  });
+});
+
+describe("a format", () => {
+  test("is told from every other by what is in the file", async () => {
+    const fixtures = new URL("../../../fixtures/", import.meta.url).pathname;
+    const paths = [join(fixtures, "recordings"), join(fixtures, "transcript.jsonl")];
+    const formats = (await read(paths)).flatMap((each) =>
+      each.type === "session" ? [[basename(each.session.file), each.session.format]] : [],
+    );
+    expect(formats).toEqual([
+      ["ai-sdk.json", "ai-sdk"],
+      ["gemini-cli.json", "gemini-cli"],
+      ["hermes.jsonl", "hermes"],
+      ["langchain.jsonl", "langchain"],
+      ["opencode.json", "opencode"],
+      ["otel.json", "otel"],
+      ["transcript.jsonl", "claude-code"],
+    ]);
   });
 });
 

@@ -10,8 +10,16 @@ import { createDrafting } from "./block-draft.ts";
 import { detectFormat } from "./detect-format.ts";
 import { failureText, findFiles, type FoundFile } from "./find-files.ts";
 import { skip, type LineReader, type Run, type Source } from "./line-reader.ts";
+import { readSession } from "./opencode-storage.ts";
 import { refuseImpossible } from "./plausible-request.ts";
-import { readLines, type Line } from "./read-lines.ts";
+import { parseLine, type Parsed } from "./parse-line.ts";
+import {
+  createHeldDocument,
+  opensDocument,
+  readLines,
+  type HeldDocument,
+  type Line,
+} from "./read-lines.ts";
 import { createRun } from "./run.ts";
 
 export interface ReadingOptions {
@@ -70,21 +78,38 @@ export function createRecordingReader(
 }
 
 async function* readFile(
-  { path }: Extract<FoundFile, { readonly type: "file" }>,
+  { path, partsIn }: Extract<FoundFile, { readonly type: "file" }>,
   source: Source,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Recorded> {
   const reading = createFileReading(source);
   try {
-    const lines = readLines(path, onBytes);
-    for await (const line of lines) {
-      if (line.number === 1 && isExport(parseLine(line).fields)) {
+    if (partsIn !== undefined) {
+      const { line, skipped } = await readSession({ path, partsIn });
+      yield* skipped;
+      yield* reading.take([{ number: 1, fields: line, reason: "" }]);
+      return yield* reading.end();
+    }
+    let document: HeldDocument | null = null;
+    for await (const line of readLines(path, onBytes)) {
+      if (line.number === 1 && opensDocument(line)) document = createHeldDocument();
+      if (document !== null) {
+        document.add(line);
+        continue;
+      }
+      if (line.number === 1 && isExport(parseLine(line)[0]?.fields)) {
         // An export is read by way of a ledger, which other recordings do not need.
         const { readExport } = await import("../ledger/read-export.ts");
         return yield* readExport(path, source);
       }
       yield* reading.read(line);
       if (reading.isHopeless()) break;
+    }
+    if (document !== null) {
+      const parsed = parseLine(document.close());
+      const [first] = parsed;
+      if (first?.fields === undefined) return yield skip(path, null, first?.reason ?? "");
+      yield* reading.take(parsed);
     }
   } catch (cause) {
     yield skip(path, null, failureText(cause));
@@ -106,6 +131,7 @@ const undetectedCharactersMax = 16_000_000;
 
 interface FileReading {
   read(line: Line): readonly Recorded[];
+  take(parsed: readonly Parsed[]): readonly Recorded[];
   end(): readonly Recorded[];
   isHopeless(): boolean;
 }
@@ -131,20 +157,28 @@ function createFileReading(source: Source): FileReading {
     return recorded;
   };
 
+  const take = (parsed: Parsed): readonly Recorded[] => {
+    if (reader !== undefined) return pass(parsed);
+    waiting.push(parsed);
+    reader = parsed.fields && detectFormat(parsed.fields, source.protocols)?.(source);
+    if (reader === undefined) return [];
+    const early = waiting;
+    waiting = [];
+    return early.flatMap(pass);
+  };
+
+  const takeAll = (parsed: readonly Parsed[]): readonly Recorded[] => {
+    isEmpty = false;
+    return parsed.flatMap(take);
+  };
+
   return {
     read(line) {
       if (line.text?.trim() === "") return [];
-      isEmpty = false;
-      const parsed = parseLine(line);
-      if (reader !== undefined) return pass(parsed);
-      waiting.push(parsed);
       characters += line.text?.length ?? 0;
-      reader = parsed.fields && detectFormat(parsed.fields, source.protocols)?.(source);
-      if (reader === undefined) return [];
-      const early = waiting;
-      waiting = [];
-      return early.flatMap(pass);
+      return takeAll(parseLine(line));
     },
+    take: takeAll,
     end() {
       if (isEmpty) return [skip(file, null, "it is empty")];
       if (reader === undefined) return [skip(file, null, "it is of no known format")];
@@ -159,49 +193,6 @@ function createFileReading(source: Source): FileReading {
         ? waiting.length >= undetectedLinesMax || characters >= undetectedCharactersMax
         : isGarbage(),
   };
-}
-
-interface Parsed {
-  readonly number: number;
-  /** Undefined for an unusable line. */
-  readonly fields: Fields | undefined;
-  readonly reason: string;
-}
-
-function parseLine({ number, text, isEnded }: Line): Parsed {
-  if (text === null) return { number, fields: undefined, reason: "it is longer than 64 MB" };
-  if (text.length > longText && isDeep(text)) {
-    return { number, fields: undefined, reason: `it is nested deeper than ${levelsMax} levels` };
-  }
-  try {
-    const value: unknown = JSON.parse(withOrderedKeys(text));
-    if (isObject(value)) return { number, fields: value, reason: "" };
-    return { number, fields: undefined, reason: "it is not a JSON object" };
-  } catch {
-    const reason = isEnded ? "it is not JSON" : "it is cut off";
-    return { number, fields: undefined, reason };
-  }
-}
-
-/** Millions of levels take gigabytes to parse, so long lines are looked at before. */
-const longText = 1_000_000;
-const levelsMax = 500;
-
-function isDeep(text: string): boolean {
-  let [level, isString] = [0, false];
-  for (let at = 0; at < text.length && level <= levelsMax; at += 1) {
-    const character = text[at];
-    if (isString && character === "\\") at += 1;
-    else if (character === '"') isString = !isString;
-    else if (!isString && (character === "[" || character === "{")) level += 1;
-    else if (!isString && (character === "]" || character === "}")) level -= 1;
-  }
-  return level > levelsMax;
-}
-
-/** JavaScript moves integer-like keys to the front; a leading space keeps them in order. */
-function withOrderedKeys(text: string): string {
-  return text.replaceAll(/([{,]\s*)"(?=\d+"\s*:)/g, '$1" ');
 }
 
 function readParsed(
