@@ -3,6 +3,7 @@ import type { CacheRules } from "../../core/models/cache-rules.ts";
 import {
   describeModel,
   type ModelDescription,
+  type PriceDescription,
   type RatesDescription,
 } from "../../core/models/describe-model.ts";
 import type { WireRules } from "../../core/models/wire-rules.ts";
@@ -54,12 +55,19 @@ function retires({ retiresOn }: ModelDescription): string {
 
 function prices(model: ModelDescription): string[][] {
   if (model.usdPerMTok === null) return [["price", `not known: ${model.unpriced ?? ""}`]];
-  const { from, tiers, ...rates } = model.usdPerMTok;
+  const { from, tiers, offPeak, ...rates } = model.usdPerMTok;
   const since = from === null ? "" : ` (since ${from})`;
   return [
     ["$/MTok", `${spellRates(rates)}${since}`],
+    ...offPeakRow(offPeak),
     ...tiers.map(({ aboveTokens, ...tier }) => [`above ${count(aboveTokens)}`, spellRates(tier)]),
   ];
+}
+
+function offPeakRow(offPeak: PriceDescription["offPeak"]): string[][] {
+  if (offPeak === undefined) return [];
+  const { peak: _, ...rates } = offPeak;
+  return [["off-peak", spellRates(rates)]];
 }
 
 function spellRates(rates: RatesDescription): string {

@@ -5,7 +5,9 @@ import google from "./data/google.json" with { type: "json" };
 import minimax from "./data/minimax.json" with { type: "json" };
 import mistral from "./data/mistral.json" with { type: "json" };
 import moonshot from "./data/moonshot.json" with { type: "json" };
+import openProviders from "./data/open-providers.json" with { type: "json" };
 import openai from "./data/openai.json" with { type: "json" };
+import peakHours from "./data/peak-hours.json" with { type: "json" };
 import qwen from "./data/qwen.json" with { type: "json" };
 import routes from "./data/routes.json" with { type: "json" };
 import shared from "./data/shared.json" with { type: "json" };
@@ -27,7 +29,9 @@ export const builtInFiles: readonly (readonly [string, unknown])[] = [
   ["mistral.json", mistral],
 ];
 
+export const peakHoursFile: unknown = peakHours;
 export const routesFile: unknown = routes;
 export const sharedFile: unknown = shared;
+export const openProvidersFile: unknown = openProviders;
 export const unlistedFile: unknown = unlisted;
 export const wiresFile: unknown = wires;

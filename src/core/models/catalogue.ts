@@ -4,7 +4,9 @@ import { StrataError } from "../strata-error.ts";
 import { builtInFiles, routesFile, sharedFile, unlistedFile } from "./built-in-files.ts";
 import { applyChanges, type CatalogueChanges } from "./catalogue-changes.ts";
 import type { ModelFacts } from "./model-facts.ts";
+import { findOpenModel, parseOpenProviders, type OpenModel } from "./open-providers.ts";
 import {
+  dotted,
   endpoints,
   parseModelOn,
   parseProviderFile,
@@ -30,6 +32,8 @@ export interface Catalogue {
   readonly routesOf: (id: string) => readonly string[];
   /** The facts of a model by its own id, on one of its provider's routes. Frozen. */
   readonly factsOf: (id: string, choice?: RouteChoice) => ModelFacts;
+  /** The facts of a model of which only the provider is known, as `ollama/qwen3:8b`. Null for other names. Frozen. */
+  readonly openFactsOf: (id: string) => ModelFacts | null;
 }
 
 export interface ListedName {
@@ -43,7 +47,9 @@ const shared = parseSharedParts(sharedFile, "shared.json");
 /** The built-in facts with a user's changes. Throws immediately if the changes are invalid, not on first use. */
 export function createCatalogue(changes?: CatalogueChanges): Catalogue {
   const routes = parseRoutes(routesFile, "routes.json");
-  const builtIn = builtInFiles.map(([file, value]) => parseOurFile(value, file));
+  const listed = builtInFiles.map(([file, value]) => parseOurFile(value, file));
+  const open = parseOpenProviders(parseUnlisted());
+  const builtIn = [...listed, ...open.map(({ file }) => file)];
   const { files, changed } =
     changes === undefined
       ? { files: builtIn, changed: [] }
@@ -52,6 +58,7 @@ export function createCatalogue(changes?: CatalogueChanges): Catalogue {
   for (const file of files) for (const id of file.models.keys()) fileOf.set(id, file);
   // Each is parsed once. The answer never changes, so callers may keep it, compare it and ask often.
   const parsed = new Map<string, ModelFacts>();
+  const wireNameOf = (name: string): string | null => routes.get(name)?.wire ?? null;
 
   const factsOf = (id: string, choice: RouteChoice = {}): ModelFacts => {
     const file = fileOf.get(id);
@@ -60,9 +67,20 @@ export function createCatalogue(changes?: CatalogueChanges): Catalogue {
     const key = [route, choice.endpoint, choice.longWindow ?? false, id].join("\n");
     const before = parsed.get(key);
     if (before !== undefined) return before;
-    const facts = deepFreeze(
-      parseModelOn(file, id, choice, (name) => routes.get(name)?.wire ?? null),
-    );
+    const facts = deepFreeze(parseModelOn(file, id, choice, wireNameOf));
+    parsed.set(key, facts);
+    return facts;
+  };
+  const isElsewhere = (vendor: string, provider: string): boolean =>
+    [...routes.values()].some(({ spelledAs }) => spelledAs.includes(vendor)) ||
+    files.some((file) => file.spelledAs.includes(vendor) && !routesOf(file).includes(provider));
+  const openFactsOf = (id: string): ModelFacts | null => {
+    const found = findOpenModel(id, open, isElsewhere);
+    if (found === null) return null;
+    const key = `${found.provider.file.provider}\n${found.name}`;
+    const facts = parsed.get(key) ?? deepFreeze(parseOpenModel(found, wireNameOf));
+    // Names come from recordings, too: there may be any number of them.
+    if (parsed.size >= parsedMax) parsed.clear();
     parsed.set(key, facts);
     return facts;
   };
@@ -76,6 +94,7 @@ export function createCatalogue(changes?: CatalogueChanges): Catalogue {
       return file === undefined ? [] : routesOf(file);
     },
     factsOf,
+    openFactsOf,
   };
   for (const id of changed) for (const choice of choicesOf(catalogue, id)) factsOf(id, choice);
   return Object.freeze(catalogue);
@@ -94,6 +113,18 @@ export function conservativeFacts(id: string): ModelFacts {
   const file = parseUnlisted();
   const models = new Map([[id, { fields: {}, writtenIn: file.file, changedIn: null }]]);
   return deepFreeze(parseModelOn({ ...file, models }, id, {}));
+}
+
+const parsedMax = 20_000;
+
+/** Its id begins with the provider's name: without it, the name may be another vendor's model. */
+function parseOpenModel(
+  { provider: { file }, name }: OpenModel,
+  wireNameOf: (route: string) => string | null,
+): ModelFacts {
+  const id = `${file.provider}/${name}`;
+  const models = new Map([[id, { fields: {}, writtenIn: file.file, changedIn: null }]]);
+  return { ...parseModelOn({ ...file, models }, id, {}, wireNameOf), sentAs: name };
 }
 
 function parseOurFile(value: unknown, file: string): ProviderFile {
@@ -150,11 +181,6 @@ function namedTwice(
     `${place?.writtenIn}: "${name}" is both ${ids.join(" and ")}`,
     "remove one of the two names",
   );
-}
-
-/** claude-opus-4-8 → claude-opus-4.8; dates are left alone. */
-function dotted(name: string): string {
-  return name.replace(/(?<=\d)-(?=\d{1,2}(?!\d))/g, ".");
 }
 
 /** Freezes plain data at every level and returns it. */

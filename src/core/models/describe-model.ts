@@ -22,6 +22,8 @@ export interface ModelDescription
 export interface PriceDescription extends RatesDescription {
   readonly from: string | null;
   readonly tiers: readonly (RatesDescription & { readonly aboveTokens: number })[];
+  /** Outside the peak hours of this name in peak-hours.json. */
+  readonly offPeak?: RatesDescription & { readonly peak: string };
 }
 
 /** `write5m`, `write1h` and so on are present if the model has such writes. */
@@ -51,8 +53,12 @@ export function describeModel(
 }
 
 function describeRow(row: PriceRow): PriceDescription {
+  const { offPeak } = row;
   return {
     from: row.from,
+    ...(offPeak === null
+      ? {}
+      : { offPeak: { peak: offPeak.peak.name, ...describeRates(offPeak.rates) } }),
     ...describeRates(row.rates),
     tiers: row.tiers.map((tier) => ({
       aboveTokens: tier.aboveTokens,

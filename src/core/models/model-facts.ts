@@ -8,6 +8,8 @@ import type { WireRules } from "./wire-rules.ts";
 
 export interface ModelFacts {
   readonly id: string;
+  /** The name in requests on this route, if it is not the id. */
+  readonly sentAs?: string;
   readonly provider: string;
   /** Rules, minimum and prices differ between routes. */
   readonly route: string;
@@ -50,6 +52,7 @@ const statuses = ["active", "legacy", "retired"] as const;
 /** Where a model's fields stand, and what its file and route add. */
 export interface ModelOrigin {
   readonly id: string;
+  readonly sentAs: string | null;
   readonly provider: string;
   readonly route: string;
   readonly routeNote: string | null;
@@ -105,6 +108,7 @@ export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
   const { changedIn } = origin;
   return {
     id: origin.id,
+    ...(origin.sentAs === null ? {} : { sentAs: origin.sentAs }),
     provider: origin.provider,
     route: origin.route,
     aliases: model.aliases,

@@ -15,6 +15,37 @@ export function toDay(at: Moment): string {
   );
 }
 
+export interface Clock {
+  readonly day: string;
+  /** From 0, Sunday. */
+  readonly weekday: number;
+  /** UTC; null for a day without a time. */
+  readonly hour: number | null;
+}
+
+/** The UTC day, weekday and hour. */
+export function toClock(at: Moment): Clock {
+  const day = toDay(at);
+  return { day, weekday: weekdayOf(day), hour: hourOf(at) };
+}
+
+function hourOf(at: Moment): number | null {
+  if (typeof at === "number")
+    return Math.floor((at - Math.floor(at / msPerDay) * msPerDay) / 3_600_000);
+  const hour = /T(\d{2})/.exec(at)?.[1];
+  return hour === undefined ? null : Number(hour);
+}
+
+/** January and February count as months of the year before, so that the leap day is the last. */
+function weekdayOf(day: string): number {
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  const shifted = month < 3 ? year - 1 : year;
+  const leapDays = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400);
+  return (shifted + leapDays + (monthOffsets[month - 1] ?? 0) + date) % 7;
+}
+
+const monthOffsets = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
+
 /** Whether a text is a day of the calendar in ISO form. */
 export function isDay(text: string): boolean {
   const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);

@@ -1,7 +1,8 @@
-// The price of a model's tokens by day and prompt length, and the rates of one request.
+// The price of a model's tokens by day, hour and prompt length, and the rates of one request.
 import { lifetimes, type Lifetime } from "../message/usage.ts";
 import { StrataError } from "../strata-error.ts";
 import { toDay, type Moment } from "./moment.ts";
+import { isPeak, parsePeakHours, type PeakHours } from "./peak-hours.ts";
 import { parseUsdPerMTok, timesDecimal, toUsdPerMTok } from "./pico-usd.ts";
 import * as read from "./read-fields.ts";
 import type { Fields } from "../message/fields.ts";
@@ -28,6 +29,12 @@ export interface PriceRow {
   readonly rates: Rates;
   /** Shortest prompt first. */
   readonly tiers: readonly PriceTier[];
+  /** The rates outside the peak hours; null if every hour costs the same. The rates above are then those of the peak. */
+  readonly offPeak: OffPeak | null;
+}
+
+export interface OffPeak extends Pick<PriceRow, "rates" | "tiers"> {
+  readonly peak: PeakHours;
 }
 
 /** Rows from the earliest on, or why there are none. */
@@ -40,10 +47,12 @@ export interface AppliedRates {
   readonly from: string | null;
   /** The tier's threshold; null for the ordinary rates. */
   readonly aboveTokens: number | null;
+  /** Present if these are the rates outside the peak hours. */
+  readonly isOffPeak?: true;
   readonly rates: Rates;
 }
 
-/** Picks the row by time and the tier by the length of the whole prompt. */
+/** Picks the row by time, the hours by the time of the week, and the tier by the length of the whole prompt. */
 export function ratesAt(
   rows: readonly PriceRow[],
   at: Moment,
@@ -51,11 +60,15 @@ export function ratesAt(
 ): AppliedRates | null {
   const row = rowAt(rows, at);
   if (row === undefined) return null;
-  const tier = row.tiers.findLast((each) => promptTokens > each.aboveTokens);
+  const { offPeak } = row;
+  const isOffPeak = offPeak !== null && !isPeak(offPeak.peak, at);
+  const { rates, tiers } = isOffPeak ? offPeak : row;
+  const tier = tiers.findLast((each) => promptTokens > each.aboveTokens);
   return {
     from: row.from,
     aboveTokens: tier?.aboveTokens ?? null,
-    rates: tier?.rates ?? row.rates,
+    ...(isOffPeak ? { isOffPeak } : {}),
+    rates: tier?.rates ?? rates,
   };
 }
 
@@ -118,16 +131,23 @@ function mapRates(prices: Prices, change: (rates: Rates) => Rates): Prices {
   if (prices.kind === "unpriced") return prices;
   return {
     kind: "priced",
-    rows: prices.rows.map((row) => ({
-      from: row.from,
-      rates: change(row.rates),
-      tiers: row.tiers.map((tier) => ({ ...tier, rates: change(tier.rates) })),
+    rows: prices.rows.map(({ offPeak, ...row }) => ({
+      ...changeAll(row, change),
+      offPeak: offPeak === null ? null : changeAll(offPeak, change),
     })),
   };
 }
 
+function changeAll<Part extends Pick<PriceRow, "rates" | "tiers">>(
+  part: Part,
+  change: (rates: Rates) => Rates,
+): Part {
+  const tiers = part.tiers.map((tier) => ({ ...tier, rates: change(tier.rates) }));
+  return { ...part, rates: change(part.rates), tiers };
+}
+
 function parseRow(value: unknown, modelTiers: unknown, place: string): PriceRow {
-  const known = ["from", "input", "output", "read", "write", "tiers"];
+  const known = ["from", "input", "output", "read", "write", "tiers", "offPeak"];
   const row = read.fields(value, place, known);
   const rates: Rates = {
     inputPicoUsd: parseUsdPerMTok(row["input"], `${place}.input`),
@@ -141,8 +161,28 @@ function parseRow(value: unknown, modelTiers: unknown, place: string): PriceRow 
   return {
     from: read.optional(row["from"], `${place}.from`, read.day),
     rates,
-    tiers: (tiers ?? []).toSorted((left, right) => left.aboveTokens - right.aboveTokens),
+    ...withOffPeak(
+      rates,
+      (tiers ?? []).toSorted((left, right) => left.aboveTokens - right.aboveTokens),
+      row["offPeak"],
+      `${place}.offPeak`,
+    ),
   };
+}
+
+function withOffPeak(
+  rates: Rates,
+  tiers: PriceRow["tiers"],
+  value: unknown,
+  place: string,
+): Pick<PriceRow, "tiers" | "offPeak"> {
+  const given = read.optional(value, place, (each, at) =>
+    read.shape(each, at, { peak: parsePeakHours, times: read.multiplier }),
+  );
+  if (given === null) return { tiers, offPeak: null };
+  const { peak, times } = given;
+  const cheaper = (part: Rates): Rates => timesRates(part, times, times, place);
+  return { tiers, offPeak: { peak, ...changeAll({ rates, tiers }, cheaper) } };
 }
 
 function parseWrites(value: unknown, place: string): Rates["writePicoUsd"] {

@@ -100,13 +100,17 @@ export function parseProviderFile(value: unknown, file: string, shared: SharedPa
   };
 }
 
-/** A route given as text is the shared one of that name. */
+/** A route given as text is the shared one of that name; `like` takes it and changes it. */
 function withShared(routes: Fields, shared: SharedParts, file: string): Fields {
   return Object.fromEntries(
-    Object.entries(routes).map(([id, route]) => [
-      id,
-      typeof route === "string" ? named(shared.routes, route, `${file}: routes.${id}`) : route,
-    ]),
+    Object.entries(routes).map(([id, route]) => {
+      const place = `${file}: routes.${id}`;
+      if (typeof route === "string") return [id, named(shared.routes, route, place)];
+      const { like, ...own } = read.record(route, place);
+      const base = read.optional(like, `${place}.like`, read.text);
+      if (base === null) return [id, route];
+      return [id, read.mergeFields(read.record(named(shared.routes, base, place), place), own)];
+    }),
   );
 }
 
@@ -133,10 +137,11 @@ export function parseModelOn(
   const onRoute = read.fields(file.routes[route], routePlace, routeFields);
   const models = read.record(onRoute["models"] ?? {}, `${routePlace}.models`);
   const ownPlace = `${routePlace}.models.${id}`;
-  const onRouteOwn = read.fields(read.ownField(models, id) ?? {}, ownPlace, ["cache"]);
+  const onRouteOwn = read.fields(read.ownField(models, id) ?? {}, ownPlace, ["cache", "sentAs"]);
   const can = onRoute["can"] === undefined ? {} : { can: onRoute["can"] };
   return parseModel(read.mergeFields(model, can), {
     id,
+    sentAs: sentAsOf(id, [onRoute, onRouteOwn], routePlace),
     provider: file.provider,
     route,
     unpriced: read.optional(onRoute["unpriced"], `${routePlace}.unpriced`, read.text),
@@ -154,7 +159,29 @@ function wireOf(name: string | null, route: string): ModelFacts["wire"] {
   return name === null ? anyServer : wireNamed(name, `the route ${route}`).rules;
 }
 
+/** A route may put its vendor's name before a model's, and write versions with dots. */
+function sentAsOf(
+  id: string,
+  [onRoute, onRouteOwn]: readonly [Fields, Fields],
+  place: string,
+): string | null {
+  const own = read.optional(onRouteOwn["sentAs"], `${place}.models.${id}.sentAs`, read.text);
+  if (own !== null) return own;
+  const before = read.optional(onRoute["namePrefix"], `${place}.namePrefix`, read.text);
+  if (before === null) return null;
+  const isDotted = read.flag(onRoute["dottedNames"] ?? false, `${place}.dottedNames`);
+  const name = isDotted ? dotted(id) : id;
+  return `${before}${name.toLowerCase()}`;
+}
+
+/** claude-opus-4-8 → claude-opus-4.8; dates are left alone. */
+export function dotted(name: string): string {
+  return name.replace(/(?<=\d)-(?=\d{1,2}(?!\d))/g, ".");
+}
+
 const routeFields = [
+  "namePrefix",
+  "dottedNames",
   "note",
   "can",
   "unpriced",

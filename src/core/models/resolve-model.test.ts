@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtInCatalogue, conservativeFacts, createCatalogue } from "./catalogue.ts";
 import { findModel, nearestIds, resolveModel } from "./resolve-model.ts";
 
@@ -329,8 +329,51 @@ test("the conservative default claims little", () => {
   expect(facts.capabilities.thinking).toBe(false);
 });
 
+describe("a model of which only the provider is known", () => {
+  test("is any name after the provider's, and is sent in the same letters", () => {
+    const { facts, matched } = resolveModel("vllm/meta-llama/Llama-4-8B");
+    expect([matched, facts.id, facts.sentAs]).toEqual([
+      "any name",
+      "vllm/meta-llama/Llama-4-8B",
+      "meta-llama/Llama-4-8B",
+    ]);
+    expect(facts).toMatchObject({ provider: "vllm", route: "vllm", windowTokens: 32_768 });
+    expect(facts.wire.systemRole).toBe("system");
+    expect(resolveModel("VLLM:meta-llama/Llama-4-8B").facts).toBe(facts);
+  });
+
+  test("costs nothing on a server of one's own, and an unknown price elsewhere", () => {
+    expect(inputOf("ollama/qwen3:8b")).toBe(0n);
+    expect(inputOf("groq/openai/gpt-oss-120b")).toBe(null);
+    expect(inputOf("openrouter/meta-llama/llama-4")).toBe(null);
+  });
+
+  test("is never another vendor's model of the same name", () => {
+    const { facts } = resolveModel("ollama/deepseek-v3");
+    expect([facts.id, facts.provider]).toEqual(["ollama/deepseek-v3", "ollama"]);
+  });
+
+  test("needs its vendor's name on OpenRouter, so that a misspelt one is not sent", () => {
+    expect(findModel("openrouter/claude-opus-9")).toBe(null);
+    expect(findModel("openrouter/groq/llama")).toBe(null);
+    expect(findModel("ollama/")).toBe(null);
+  });
+});
+
+test("a model is sent to OpenRouter by its name there", () => {
+  expect(sentAs("claude-sonnet-4-6")).toBe(undefined);
+  expect(sentAs("openrouter/claude-sonnet-4-6")).toBe("anthropic/claude-sonnet-4.6");
+  expect(sentAs("openrouter/deepseek-flash")).toBe("deepseek/deepseek-v4.1-flash");
+  expect(sentAs("openrouter/minimax-m3")).toBe("minimax/minimax-m3");
+  expect(sentAs("openrouter/gpt-6-sol")).toBe("openai/gpt-6-sol");
+});
+
 test("the same id gives the same facts, so they can be compared and kept", () => {
   const { facts } = resolveModel("claude-opus-5");
   expect(resolveModel("anthropic:claude-opus-5").facts).toBe(facts);
   expect(resolveModel("claude-api:claude-opus-5").facts).toBe(facts);
 });
+
+function sentAs(id: string): string | undefined {
+  return resolveModel(id).facts.sentAs;
+}

@@ -11,7 +11,7 @@ export interface ResolvedModel {
   readonly facts: ModelFacts;
   readonly route: string;
   /** How the name itself matched, without its prefixes. */
-  readonly matched: "exact" | "alias" | "dotted version" | "date suffix";
+  readonly matched: "exact" | "alias" | "dotted version" | "date suffix" | "any name";
 }
 
 /**
@@ -22,6 +22,13 @@ export function findModel(
   id: string,
   catalogue: Catalogue = builtInCatalogue,
 ): ResolvedModel | null {
+  const listed = findListed(id, catalogue);
+  if (listed !== null) return listed;
+  const facts = catalogue.openFactsOf(id);
+  return facts === null ? null : { facts, route: facts.route, matched: "any name" };
+}
+
+function findListed(id: string, catalogue: Catalogue): ResolvedModel | null {
   const { name, vendor, ...choice } = spellingOf(id, catalogue);
   const listed = findName(name, catalogue);
   if (listed === null || (vendor !== undefined && vendor !== listed.provider)) return null;
