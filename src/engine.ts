@@ -50,11 +50,8 @@ export async function resumeTurn(
 
 /** Carries a turn to its end. */
 export async function finish(running: RunningTurn, deps: StepDeps): Promise<TurnResult> {
-  for (;;) {
-    const step = await advance(running, deps);
-    if (step.do === "close") return closeTurn(running, step.how, deps);
-    await take(step, running, deps);
-  }
+  const { how } = await carryOn(running, deps, isNone);
+  return closeTurn(running, how, deps);
 }
 
 /** A step that an application with a loop of its own carries out itself, or the last one. */
@@ -62,11 +59,28 @@ export type OuterStep = StepOf<"send" | "run tools" | "close">;
 
 /** Carries out every step up to the next one that talks to a model, runs tools or ends the turn. */
 export async function advance(running: RunningTurn, deps: StepDeps): Promise<OuterStep> {
+  return carryOn(running, deps, isOuter);
+}
+
+function isNone(_step: Step): _step is never {
+  return false;
+}
+
+function isOuter(step: Step): step is OuterStep {
+  return step.do === "send" || step.do === "run tools";
+}
+
+/** Carries out steps up to the last one, or to one that is not ours. */
+async function carryOn<Other extends Step>(
+  running: RunningTurn,
+  deps: StepDeps,
+  isOther: (step: Step) => step is Other,
+): Promise<Other | StepOf<"close">> {
   return releaseOnError(running, async () => {
     for (;;) {
       if (running.endMs === null) takeInputs(running, deps);
       const step = nextStep(running.turn);
-      if (step.do === "send" || step.do === "run tools" || step.do === "close") return step;
+      if (step.do === "close" || isOther(step)) return step;
       apply(running, await carryOut(step, running, deps));
     }
   });

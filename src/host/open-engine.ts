@@ -7,6 +7,8 @@ import type { StrataConfig } from "../core/config/schema.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import { isCount, isObject } from "../core/message/fields.ts";
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
+import { findModel } from "../core/models/resolve-model.ts";
+import { findKeyVariable } from "../core/wire/protocols.ts";
 import { StrataError, messageOf } from "../core/strata-error.ts";
 import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
@@ -231,16 +233,17 @@ function requireReachable(config: StrataConfig, model: string): void {
     if (!isSimulatedModel(config, model)) return;
   } catch (error) {
     if (!(error instanceof StrataError) || error.code !== "environment-unfit") throw error;
-    throw unreachable(error.message, error);
+    throw unreachable(model, error.message, error);
   }
-  throw unreachable(`${model} cannot be reached: no provider has a key`);
+  throw unreachable(model, `${model} cannot be reached: no provider has a key`);
 }
 
-function unreachable(message: string, cause?: unknown): StrataError {
+function unreachable(model: string, message: string, cause?: unknown): StrataError {
+  const key = findKeyVariable(findModel(model)?.facts);
   return new StrataError(
     "environment-unfit",
     message,
-    "set ANTHROPIC_API_KEY or OPENAI_API_KEY, as the model's provider is, or give `simulate: true` for the built-in simulator",
+    `${key === undefined ? "configure its provider" : `set ${key}`}, or give \`simulate: true\` for the built-in simulator`,
     cause === undefined ? {} : { cause },
   );
 }

@@ -5,8 +5,10 @@ import type { Prompt, Reply } from "./prompt.ts";
 
 export interface SimRequest {
   readonly method: string;
-  /** Without the query. */
+  /** Without the query, percent-encoded as it came. */
   readonly path: string;
+  /** What the named groups of the route's path matched, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
@@ -16,8 +18,8 @@ export interface SimRequest {
 export interface SimResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole body, or a stream whose strings are one event each. */
-  readonly body: string | Iterable<string>;
+  /** The whole body, or a stream whose pieces are one event each. */
+  readonly body: string | Iterable<string | Uint8Array>;
   /** Begun with the first byte, ended with the last, abandoned if no byte is sent. */
   readonly bill?: OpenBill;
 }
@@ -80,9 +82,39 @@ export interface Surface {
 }
 
 export interface Route {
-  readonly method: "GET" | "POST";
-  readonly path: string;
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** A pattern must match the whole path; its named groups arrive as `params`. */
+  readonly path: string | RegExp;
   readonly handle: (request: SimRequest, context: SurfaceContext) => SimResponse;
+}
+
+export interface RouteMatch extends Pick<SimRequest, "params"> {
+  readonly route: Route;
+}
+
+export function matchRoute(
+  routes: readonly Route[],
+  method: string,
+  path: string,
+): RouteMatch | null {
+  for (const route of routes) {
+    const params = route.method === method ? matchPath(route.path, path) : null;
+    if (params !== null) return { route, params };
+  }
+  return null;
+}
+
+/** Null if the path is another one, or if its percent-encoding is broken. */
+function matchPath(pattern: Route["path"], path: string): SimRequest["params"] | null {
+  if (typeof pattern === "string") return pattern === path ? {} : null;
+  const match = pattern.exec(path);
+  if (match === null || match[0] !== path) return null;
+  try {
+    const groups = Object.entries(match.groups ?? {});
+    return Object.fromEntries(groups.map(([name, text]) => [name, decodeURIComponent(text ?? "")]));
+  } catch {
+    return null;
+  }
 }
 
 /** For errors that a retry by the client would only hide. */

@@ -2,7 +2,13 @@
 import { createBilling } from "./billing/billing.ts";
 import { createPromptCounter, type PromptCounter } from "./count-tokens.ts";
 import type { Prompt, Reply } from "./prompt.ts";
-import type { CallRecord, SimRequest, SimResponse, Surface } from "./surface.ts";
+import {
+  matchRoute,
+  type CallRecord,
+  type SimRequest,
+  type SimResponse,
+  type Surface,
+} from "./surface.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- replies are asserted field by field
 export type Any = any;
@@ -36,11 +42,12 @@ export function createSurfaceKit(surface: Surface, answer: SurfaceKit["answer"])
     workspace: "workspace",
     answer,
     handle: ({ method = "POST", path = "", bodyText = "", query, headers }) => {
-      const route = surface.routes.find((each) => each.method === method && each.path === path);
-      if (route === undefined) throw new Error(`no route ${method} ${path}`);
+      const match = matchRoute(surface.routes, method, path);
+      if (match === null) throw new Error(`no route ${method} ${path}`);
+      const { route, params } = match;
       const sent = { query: query ?? new URLSearchParams(), headers: headers ?? new Map() };
       return route.handle(
-        { method, path, bodyText, ...sent },
+        { method, path, params, bodyText, ...sent },
         {
           nowMs: kit.nowMs,
           workspace: kit.workspace,

@@ -124,3 +124,61 @@ test("an unknown server gets what its entry in strata.yaml says", async () => {
   expect(Object.keys(body ?? {})).toEqual(expect.arrayContaining(["max_tokens", "stream"]));
   expect(body).not.toHaveProperty("stream_options");
 });
+
+test.each<readonly [DialectName, string, string, string | null, string]>([
+  ["deepseek", "deepseek-flash", "DEEPSEEK", "DEEPSEEK_API_KEY", "deepseek-flash"],
+  ["moonshot", "kimi-k3", "MOONSHOT", "MOONSHOT_API_KEY", "kimi-k3"],
+  ["mistral", "mistral-large-4", "MISTRAL", "MISTRAL_API_KEY", "mistral-large-4"],
+  ["xai", "grok-4.7", "XAI", "XAI_API_KEY", "grok-4.7"],
+  ["qwen", "qwen3.7-max", "DASHSCOPE", "DASHSCOPE_API_KEY", "qwen3.7-max"],
+  ["zai", "glm-5.3", "ZAI", "ZAI_API_KEY", "glm-5.3"],
+  ["groq", "groq/openai/gpt-oss-120b", "GROQ", "GROQ_API_KEY", "openai/gpt-oss-120b"],
+  ["minimax", "minimax-m3", "MINIMAX", "MINIMAX_API_KEY", "MiniMax-M3"],
+  [
+    "openrouter",
+    "openrouter/claude-sonnet-4-6",
+    "OPENROUTER",
+    "OPENROUTER_API_KEY",
+    "anthropic/claude-sonnet-4.6",
+  ],
+  ["ollama", "ollama/qwen3:8b", "OLLAMA", null, "qwen3:8b"],
+  ["vllm", "vllm/Qwen/Qwen3-8B", "VLLM", null, "Qwen/Qwen3-8B"],
+  ["llama.cpp", "llama.cpp/gemma", "LLAMA", null, "gemma"],
+  ["lm-studio", "lm-studio/gemma", "LM_STUDIO", null, "gemma"],
+])(
+  "%s is reached by name: %s needs no entry in strata.yaml",
+  async (name, model, prefix, keyVariable, sent) => {
+    const server = await openStrictServer(dialects[name]);
+    const place = makePlace();
+    place.put("notes.md", "hello");
+    place.configure(`models: { default: "${model}" }\ntools: { toolset: read-only }\n`);
+    const env = {
+      STRATA_DATA_DIR: place.folder,
+      [`${prefix}_BASE_URL`]: server.url,
+      ...(keyVariable === null ? {} : { [keyVariable]: plantedKey }),
+    };
+    const { engine } = await start(place, { env });
+    const { end, calls } = await (await engine.open()).run("What is in notes.md?").result;
+    expect([end, calls.length, server.refusals]).toEqual(["done", 2, []]);
+    expect(server.bodies[0]?.["model"]).toBe(sent);
+    expect(server.keys[0]).toBe(keyVariable === null ? null : `Bearer ${plantedKey}`);
+    const isFree = calls.every(({ costPicoUsd }) => costPicoUsd === 0n);
+    expect(isFree).toBe(keyVariable === null);
+    const prefillMs = name === "llama.cpp" ? 12.5 : undefined;
+    expect(calls.map((call) => call.prefillMs)).toEqual([prefillMs, prefillMs]);
+  },
+);
+
+test("the host that answered on OpenRouter is asked for first in the next calls", async () => {
+  const server = await openStrictServer(dialects.openrouter);
+  const place = makePlace();
+  place.put("notes.md", "hello");
+  place.configure(configOf(server.url, "openrouter", "openrouter/claude-sonnet-4-6"));
+  const { engine } = await start(place);
+  const { calls } = await (await engine.open()).run("What is in notes.md?").result;
+  expect(calls.map(({ servedBy }) => servedBy)).toEqual(["Anthropic", "Anthropic"]);
+  expect(server.bodies.map((body) => body["provider"])).toEqual([
+    undefined,
+    { order: ["Anthropic"], allow_fallbacks: true },
+  ]);
+});

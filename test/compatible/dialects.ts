@@ -221,7 +221,7 @@ const llamaCpp: Dialect = {
   report: ({ prompt, read, output }) => ({
     choices: [],
     usage: { prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output },
-    timings: { cache_n: read, prompt_n: prompt - read },
+    timings: { cache_n: read, prompt_n: prompt - read, prompt_ms: 12.5, predicted_n: output },
   }),
 };
 
@@ -246,7 +246,10 @@ const openrouter: Dialect = {
   ...usual,
   always: { provider: "Anthropic", model: "anthropic/claude-sonnet-4.6" },
   refuse: (body, messages) => {
-    if ("provider" in body) return openaiError("an order of hosts switches sticky routing off");
+    const pinned = '{"order":["Anthropic"],"allow_fallbacks":true}';
+    if ("provider" in body && JSON.stringify(body["provider"]) !== pinned) {
+      return openaiError("No allowed providers are available for the selected model.", 404);
+    }
     const late = messages.findIndex(
       ({ role }, index) => role === "system" && index > 0 && messages[index - 1]?.role !== "system",
     );

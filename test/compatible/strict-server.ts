@@ -42,6 +42,8 @@ export interface Dialect {
 export interface StrictServer {
   readonly url: string;
   readonly bodies: readonly Body[];
+  /** The header with the key of each request; null for none. */
+  readonly keys: readonly (string | null)[];
   readonly refusals: readonly Refusal[];
   readonly counted: readonly Counts[];
 }
@@ -49,6 +51,7 @@ export interface StrictServer {
 /** Answers the first call of a turn with a tool call, and the results with text. */
 export async function openStrictServer(dialect: Dialect): Promise<StrictServer> {
   const bodies: Body[] = [];
+  const keys: (string | null)[] = [];
   const refusals: Refusal[] = [];
   const counted: Counts[] = [];
   let before = "";
@@ -82,6 +85,7 @@ export async function openStrictServer(dialect: Dialect): Promise<StrictServer> 
     response.end("data: [DONE]\n\n");
   };
   const server = createServer((request, response) => {
+    keys.push(request.headers.authorization ?? null);
     void readBody(request).then((body) => answer(body, response));
   });
   server.listen(0, "127.0.0.1");
@@ -93,7 +97,7 @@ export async function openStrictServer(dialect: Dialect): Promise<StrictServer> 
   });
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  return { url: `http://127.0.0.1:${port}/v1`, bodies, refusals, counted };
+  return { url: `http://127.0.0.1:${port}/v1`, bodies, keys, refusals, counted };
 }
 
 /** Four characters are a token; what the last prompt began with is read, what is new is written where there are markers. */

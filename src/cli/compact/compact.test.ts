@@ -419,7 +419,7 @@ describe("strata compact leaves everything as it was", () => {
     [
       ["--summarizer", "deepseek-chat"],
       8,
-      "deepseek-chat cannot be asked for a summary: no provider has a key",
+      "deepseek-chat cannot be asked for a summary: DEEPSEEK_API_KEY is not set",
     ],
     [["--summarizer", "gpt-5.4"], 8, "gpt-5.4 cannot be asked for a summary: OPENAI_API_KEY"],
   ])("with %j", async (options, status, text) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { configOf, problemsOf, read, treeOf } from "../../edge/config/test-kit.ts";
+import { plantedKey } from "../../../harness/planted-key.ts";
 import { describeProblem, toConfigError } from "./config-problem.ts";
 import { readConfig } from "./read-config.ts";
 import { originOf } from "./settings.ts";
@@ -43,12 +44,23 @@ describe("the defaults", () => {
   });
 
   test("has a provider for each key that is usual, and the simulator", () => {
+    const listed =
+      "deepseek qwen minimax moonshot xai groq mistral zai openrouter ollama vllm llama.cpp lm-studio".split(
+        " ",
+      );
     const kinds = [...config.providers].map(([name, { kind, apiKey }]) => [name, kind, apiKey]);
     expect(kinds).toEqual([
       ["anthropic", "anthropic", null],
       ["openai", "openai-responses", null],
+      ...listed.map((name) => [name, "openai-compatible", null]),
       ["simulator", "simulator", null],
     ]);
+  });
+
+  test("lists no settings of vendors of which nothing is written", () => {
+    expect(shown({})).toEqual(["anthropic", "openai", "simulator"]);
+    const env = { DEEPSEEK_API_KEY: plantedKey, OLLAMA_BASE_URL: "http://127.0.0.1:9/v1" };
+    expect(shown(env)).toEqual(["anthropic", "openai", "deepseek", "ollama", "simulator"]);
   });
 
   test("is told as default", () => {
@@ -369,3 +381,10 @@ test("a name of sixty thousand characters is reported without a pause, and many 
   const many = Array.from({ length: 500 }, (_, at) => `    m${at}: x\n`).join("");
   expect(problemsOf(`models:\n  guidance:\n${many}`)).toHaveLength(20);
 });
+
+/** The providers whose settings are listed. */
+function shown(env: Record<string, string>): readonly string[] {
+  const paths = read("", { env }).settings.map(({ path }) => path);
+  const ofProviders = paths.filter((path) => path.startsWith("providers."));
+  return [...new Set(ofProviders.map((path) => path.split(".")[1] ?? ""))];
+}

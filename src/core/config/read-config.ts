@@ -60,7 +60,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     config: hasErrors(distinct) ? null : config,
     // Masking every value takes time, and few callers need it.
     get settings() {
-      settings ??= listSettings(root);
+      settings ??= listSettings(withoutUnusedVendors(root));
       return settings;
     },
     problems: distinct,
@@ -90,8 +90,8 @@ export function checkFile(root: ConfigNode, homeFolder: string | null = null): C
 
 const builtInProviders: ConfigNode = mergeNodes(
   [
-    ...vendors.flatMap(({ name, keyVariable, protocol }) => [
-      [name, "kind", protocol.access.kind],
+    ...vendors.flatMap(({ name, keyVariable, kind }) => [
+      [name, "kind", kind],
       [name, "api_key_env", keyVariable],
     ]),
     ["simulator", "kind", "simulator"],
@@ -99,6 +99,23 @@ const builtInProviders: ConfigNode = mergeNodes(
     nodeWith(["providers", name, key], { kind: "scalar", origin: { kind: "default" }, value }),
   ),
 );
+
+/** Vendors about which nothing is written are left out of the list: each would add a page of defaults. */
+function withoutUnusedVendors(root: ConfigNode): ConfigNode {
+  if (root.kind !== "map") return root;
+  const entries = root.entries.map((entry) =>
+    entry.key === "providers" && entry.node.kind === "map"
+      ? { ...entry, node: { ...entry.node, entries: entry.node.entries.filter(isUsed) } }
+      : entry,
+  );
+  return { ...root, entries };
+}
+
+function isUsed({ key, node }: tree.ConfigEntry): boolean {
+  const isListed = vendors.some(({ name, listed }) => listed !== null && name === key);
+  if (!isListed || node.kind !== "map") return true;
+  return node.entries.some((each) => each.node.origin.kind !== "default");
+}
 
 function toNode({ name, path, value }: ConfigOption): ConfigNode {
   return nodeWith(path, { kind: "scalar", origin: { kind: "option", name }, value });

@@ -30,6 +30,8 @@ export interface CallRecord {
   readonly stopReason: ReplyStop | null;
   /** The host that answered, if a router says which one. */
   readonly servedBy?: string;
+  /** How long the server read what it did not have of the prompt, if it says so. */
+  readonly prefillMs?: number;
   /** What the provider says about its cache beside our own verdict; absent if it was not asked. */
   readonly diagnosis?: ProviderDiagnosis;
   /** Null if the provider reported none. */

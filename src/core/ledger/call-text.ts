@@ -11,6 +11,7 @@ export type CallOutcome = Pick<
   | "discarded"
   | "attemptCount"
   | "servedBy"
+  | "prefillMs"
   | "tiers"
   | "diagnosis"
   | "failure"
@@ -40,6 +41,7 @@ export function toOutcomeText(
     discarded: call.discarded,
     attemptCount: call.attemptCount,
     servedBy: call.servedBy,
+    prefillMs: call.prefillMs,
     tiers: withTiers ? call.tiers : undefined,
     diagnosis: call.diagnosis,
     failure: call.failure,

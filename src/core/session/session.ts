@@ -206,5 +206,5 @@ export const firstPlace: SetupPlace = { turnId: null, isRecorded: true, after: n
 
 /** The name that finds the same model on the same route in a catalogue. */
 export function nameOf({ id, route }: Pick<ModelFacts, "id" | "route">): string {
-  return `${route}/${id}`;
+  return id.startsWith(`${route}/`) ? id : `${route}/${id}`;
 }

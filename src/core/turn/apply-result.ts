@@ -18,15 +18,13 @@ import {
   type Turn,
   type TurnEnding,
 } from "./turn.ts";
-import { announce, announceRoute, eventsOfCall } from "./turn-events.ts";
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { TurnEnd } from "../ledger/turn-record.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
 import { withLearnedLimit } from "../tokens/learned-sizes.ts";
 
-export function applyResult(before: Turn, input: Input): Turn {
-  const turn = before.news.length === 0 ? before : { ...before, news: [] };
+export function applyResult(turn: Turn, input: Input): Turn {
   switch (input.did) {
     case "refresh":
       return refreshed(turn, input);
@@ -79,7 +77,7 @@ function prepared(turn: Turn, { assembly, plan }: ResultOf<"prepare">): Turn {
   // After a compaction, or after memory was removed, the prompt does not change again.
   if (at.after === "compact") return { ...turn, at: { after: "settle prompt", call } };
   const next: Turn = { ...turn, at: { after: "prepare", call } };
-  return turn.isStored ? announceRoute(announce(next, call.prepared), call.prepared) : next;
+  return turn.isStored ? { ...next, isAnnounced: true, isRouteNews: false } : next;
 }
 
 function recorded(turn: Turn): Turn {
@@ -90,8 +88,13 @@ function recorded(turn: Turn): Turn {
   const withPlace = before.setupPlace.isRecorded
     ? {}
     : { before: { ...before, setupPlace }, session: { ...session, setupPlace } };
-  const next: Turn = { ...turn, ...withPlace, isStored: true, at: { after: "record", call } };
-  return announce(next, call.prepared);
+  return {
+    ...turn,
+    ...withPlace,
+    isStored: true,
+    isAnnounced: true,
+    at: { after: "record", call },
+  };
 }
 
 function counted(turn: Turn, { tokens }: ResultOf<"count">): Turn {
@@ -174,7 +177,6 @@ function replied(turn: Turn): Turn {
     calls: [...turn.calls, withMoneyAsText({ ...entry, miss })],
     isCompacted: false,
     at: { after: "record reply", call },
-    news: eventsOfCall(turn, entry, miss),
   };
 }
 
@@ -201,7 +203,7 @@ function answered(turn: Turn, { answers, runs = [] }: ResultOf<"run tools">): Tu
     toolRuns: runs.length === 0 ? turn.toolRuns : [...turn.toolRuns, ...runs],
     isStored: false,
     at: { after: "begin" },
-    news: cuts,
+    cuts,
   };
 }
 

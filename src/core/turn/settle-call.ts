@@ -97,6 +97,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     status: outcome.status,
     stopReason: outcome.stopReason,
     ...(outcome.servedBy === undefined ? {} : { servedBy: outcome.servedBy }),
+    ...(outcome.usage.prefillMs === undefined ? {} : { prefillMs: outcome.usage.prefillMs }),
     ...(diagnosis && { diagnosis }),
     usage: outcome.usage.isReported ? outcome.usage.usage : null,
     costPicoUsd,

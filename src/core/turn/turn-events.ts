@@ -16,24 +16,26 @@ import {
   toTurnSums,
 } from "./turn-payloads.ts";
 
-/** Adds the events of the turn's beginning, once. */
-export function announce(turn: Turn, first: PreparedCall): Turn {
-  if (turn.isAnnounced) return turn;
-  const { news } = turn;
-  const begun: readonly EventBody[] =
-    callCountOf(turn) === 0
-      ? [
-          { type: "turn.started", payload: toStarted(turn, first.promptTokens) },
-          toDecided(turn, first),
-        ]
-      : [toResumed(turn)];
-  return { ...turn, isAnnounced: true, news: [...news, ...begun] };
+/** The events that follow from a result: the turn before it, and after it. */
+export function newsOf(before: Turn, after: Turn): readonly EventBody[] {
+  const { at } = before;
+  if (at.after === "send" && after.at.after === "record reply") {
+    return eventsOfCall(before, at.sent.entry, at.sent.miss);
+  }
+  if (after.cuts !== before.cuts) return after.cuts;
+  const call = "call" in after.at ? after.at.call : null;
+  if (call === null) return [];
+  const { prepared } = call;
+  return [
+    ...(after.isAnnounced && !before.isAnnounced ? toBegun(after, prepared) : []),
+    ...(before.isRouteNews && !after.isRouteNews ? [toDecided(after, prepared)] : []),
+  ];
 }
 
-/** Emits once that the turn continues with another model. */
-export function announceRoute(turn: Turn, first: PreparedCall): Turn {
-  if (!turn.isRouteNews) return turn;
-  return { ...turn, isRouteNews: false, news: [...turn.news, toDecided(turn, first)] };
+function toBegun(turn: Turn, first: PreparedCall): readonly EventBody[] {
+  if (callCountOf(turn) > 0) return [toResumed(turn)];
+  const payload = toStarted(turn, first.promptTokens);
+  return [{ type: "turn.started", payload }, toDecided(turn, first)];
 }
 
 function toDecided({ before, route }: Turn, first: PreparedCall): EventBody {

@@ -55,8 +55,8 @@ export interface Turn {
   /** Whether a change of model within the turn still has to be emitted. */
   readonly isRouteNews: boolean;
   readonly at: Stage;
-  /** Events that follow from the last result. */
-  readonly news: readonly EventBody[];
+  /** The events of the tool results that the last answers cut. */
+  readonly cuts: readonly EventBody[];
 }
 
 /** A call with what it lost. */
@@ -172,7 +172,7 @@ export function openTurn(begun: Pick<Turn, Beginning>, route: Route = stays): Tu
     isAnnounced: false,
     isRouteNews: false,
     at: { after: "begin" },
-    news: [],
+    cuts: [],
   };
 }
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { anthropicMessages } from "./anthropic-messages/index.ts";
+import { openaiChat } from "./openai/chat/index.ts";
 import {
+  findAddress,
   findProtocol,
   findProtocolOfKind,
   protocolKinds,
@@ -36,12 +39,35 @@ describe("the protocols we speak", () => {
     ).toEqual([
       ["anthropic", "ANTHROPIC_API_KEY", "anthropic-messages"],
       ["openai", "OPENAI_API_KEY", "openai-responses"],
+      ["deepseek", "DEEPSEEK_API_KEY", "openai-chat"],
+      ["qwen", "DASHSCOPE_API_KEY", "openai-chat"],
+      ["minimax", "MINIMAX_API_KEY", "openai-chat"],
+      ["moonshot", "MOONSHOT_API_KEY", "openai-chat"],
+      ["xai", "XAI_API_KEY", "openai-chat"],
+      ["groq", "GROQ_API_KEY", "openai-chat"],
+      ["mistral", "MISTRAL_API_KEY", "openai-chat"],
+      ["zai", "ZAI_API_KEY", "openai-chat"],
+      ["openrouter", "OPENROUTER_API_KEY", "openai-chat"],
+      ["ollama", "OLLAMA_API_KEY", "openai-chat"],
+      ["vllm", "VLLM_API_KEY", "openai-chat"],
+      ["llama.cpp", "LLAMA_API_KEY", "openai-chat"],
+      ["lm-studio", "LM_STUDIO_API_KEY", "openai-chat"],
     ]);
-    expect(["anthropic", "openai", "deepseek"].map((name) => usualProtocol(name).name)).toEqual([
-      "anthropic-messages",
-      "openai-responses",
-      "openai-chat",
-    ]);
+    expect(
+      ["anthropic", "openai", "deepseek", "nobody"].map((name) => usualProtocol(name).name),
+    ).toEqual(["anthropic-messages", "openai-responses", "openai-chat", "openai-chat"]);
+  });
+
+  test("have addresses for vendors that speak another's protocol, and none for one that is not spoken there", () => {
+    expect(findAddress("deepseek", openaiChat)).toBe("https://api.deepseek.com/v1");
+    expect(findAddress("deepseek", anthropicMessages)).toBe("https://api.deepseek.com/anthropic");
+    expect(findAddress("groq", anthropicMessages)).toBeUndefined();
+    expect(findAddress("anthropic", anthropicMessages)).toBeUndefined();
+    for (const { listed } of vendors) {
+      const addresses = [...(listed?.addresses ?? [])];
+      expect(addresses.filter(([kind]) => !protocolKinds.includes(kind))).toEqual([]);
+      expect(addresses.filter(([, url]) => !URL.canParse(url) || url.endsWith("/"))).toEqual([]);
+    }
   });
 
   test("share no name, kind, vendor or counter", () => {

@@ -9,7 +9,7 @@ const key = { ANTHROPIC_API_KEY: plantedKey };
 
 function choose(model: string, yaml = "{}", env: Record<string, string> = {}): ProviderChoice {
   const { facts } = resolveModel(model);
-  const isOwnRoute = facts.route === "claude-api" || facts.route === "openai-api";
+  const isOwnRoute = facts.route.endsWith("-api");
   return chooseProvider({ ...facts, isOwnRoute }, configOf(yaml, { env }).providers);
 }
 
@@ -35,6 +35,18 @@ providers: { garage: { kind: openai-compatible, base_url: "http://localhost:8000
     const { providers } = configOf(yaml);
     const model = { id: "llama", provider: "garage", route: "garage", isOwnRoute: true };
     expect(nameOf(chooseProvider(model, providers))).toBe("garage");
+  });
+
+  test("a vendor of the list, by the variable of its key; a server on this machine without one", () => {
+    const env = { DEEPSEEK_API_KEY: plantedKey };
+    expect(nameOf(choose("deepseek-flash", "{}", env))).toBe("deepseek");
+    expect(
+      nameOf(choose("openrouter/deepseek-flash", "{}", { OPENROUTER_API_KEY: plantedKey })),
+    ).toBe("openrouter");
+    expect(nameOf(choose("ollama/qwen3:8b"))).toBe("ollama");
+    expect(nameOf(choose("ollama/qwen3:8b", "{}", env))).toBe("ollama");
+    const failure = thrownBy(() => choose("mistral-large-4", "{}", env));
+    expect(failure.hint).toBe("set MISTRAL_API_KEY, or choose a model of deepseek");
   });
 
   test("another route is another provider: facts and prices are the route's", () => {

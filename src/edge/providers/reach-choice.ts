@@ -31,7 +31,7 @@ export function chooseProvider(
     if (settings.kind === "simulator") {
       return { kind: "simulated", why: `providers.${name} is of the kind simulator` };
     }
-    if (isUsable(settings)) return { kind: "configured", name, settings };
+    if (isUsable(settings) || isLocal(name)) return { kind: "configured", name, settings };
   }
   if (![...providers.values()].some(isUsable)) {
     return { kind: "simulated", why: noKey };
@@ -42,6 +42,10 @@ export function chooseProvider(
 /** A custom address needs no key: a gateway may have it, and a local server needs none. */
 export function isUsable({ kind, apiKey, baseUrl, headers }: ProviderConfig): boolean {
   return kind !== "simulator" && (apiKey !== null || baseUrl !== null || headers.size > 0);
+}
+
+function isLocal(name: string): boolean {
+  return findVendor(name)?.listed?.isLocal === true;
 }
 
 function unreachable(

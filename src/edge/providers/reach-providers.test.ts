@@ -152,7 +152,7 @@ describe("without any key", () => {
     const { outcome } = await claude.provider.send({ request: anyRequest(), stream: false });
     expect(outcome.kind).toBe("reply");
     expect(notices).toEqual([
-      "answers are simulated: no provider has a key. Set ANTHROPIC_API_KEY or OPENAI_API_KEY to ask a real model.",
+      "answers are simulated: no provider has a key. Set ANTHROPIC_API_KEY to ask claude-sonnet-4-6.",
     ]);
   });
 

@@ -3,18 +3,20 @@ import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import { vendors } from "../../core/wire/protocols.ts";
+import { findKeyVariable, findVendor } from "../../core/wire/protocols.ts";
 import {
   type SimulatorOptions,
   createAgent,
   createSimulator,
   type OpenServer,
 } from "../../simulator/index.ts";
+import { machineClock } from "./clock.ts";
+import { pinHost } from "./pin-host.ts";
 import { type Provider, createProvider, type ProviderOptions } from "./provider.ts";
 import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
 import { chooseProvider, noKey, type ProviderChoice } from "./reach-choice.ts";
 import { createProviderPool } from "./reach-pool.ts";
-import { protocolOfKind, simulatedProtocol } from "./reach-settings.ts";
+import { protocolOfKind, simulatedProtocol, withAddress } from "./reach-settings.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
 
 export interface ReachOptions {
@@ -25,6 +27,8 @@ export interface ReachOptions {
   /** Called once when answers are simulated, and for unusable settings. For a person; holds no key. */
   readonly onNotice?: (notice: string) => void;
   readonly simulator?: SimulatorOptions;
+  /** Milliseconds since 1970; the machine's clock by default. */
+  readonly nowMs?: () => number;
 }
 
 export interface ReachedModel {
@@ -53,7 +57,7 @@ export interface Providers {
 
 export function reachProviders(options: ReachOptions): Providers {
   const { providers, catalogue = builtInCatalogue, betas = () => noBetas } = options;
-  const { onNotice = () => {} } = options;
+  const { onNotice = () => {}, nowMs = () => machineClock.nowMs() } = options;
   const pool = createProviderPool(({ message, hint }) => onNotice(`${message}\n  ${hint}`));
   const simulated = createSimulatedProviders(options.simulator);
   let isSaid = false;
@@ -64,7 +68,7 @@ export function reachProviders(options: ReachOptions): Providers {
   const simulate = async (model: ModelFacts, why: string): Promise<ReachedModel> => {
     const protocol = simulatedProtocol(model);
     const provider = await simulated.open(protocol);
-    if (!isSaid) onNotice(simulationNotice(why));
+    if (!isSaid) onNotice(simulationNotice(why, model));
     isSaid = true;
     const counting: CountingPlace = {
       name: `simulator\n${protocol.name}`,
@@ -81,11 +85,15 @@ export function reachProviders(options: ReachOptions): Providers {
     reach: async (model, asked) => {
       const choice = choose(model);
       if (choice.kind === "simulated") return simulate(model, choice.why);
-      const { name, settings } = choice;
-      const { kind } = settings;
+      const { name } = choice;
+      const { kind } = choice.settings;
       if (kind === "simulator") return simulate(model, `providers.${name} is a simulator`);
       const protocol = asked ?? protocolOfKind(kind);
-      const latest = (): ProviderConfig | null => speaking(providers().get(name), protocol);
+      const settings = withAddress(choice.settings, name, protocol);
+      const latest = (): ProviderConfig | null => {
+        const now = speaking(providers().get(name), protocol);
+        return now === null ? null : withAddress(now, name, protocol);
+      };
       const provider = pool.open({ name, protocol, settings, latest });
       const current = (): ProviderConfig => latest() ?? settings;
       const spoken = speakTo({ name, protocol, settings: current, betas, catalogue });
@@ -100,7 +108,10 @@ export function reachProviders(options: ReachOptions): Providers {
             latest: () => triedOnce(latest()),
           }),
       };
-      return { protocol: spoken, provider, isSimulated: false, counting };
+      const reached = { protocol: spoken, provider };
+      const isRouter = findVendor(name)?.listed?.hasManyHosts === true;
+      const pinned = isRouter ? pinHost(reached, model.cache, nowMs) : reached;
+      return { ...pinned, isSimulated: false, counting };
     },
     close: async () => {
       await Promise.all([pool.close(), simulated.close()]);
@@ -115,9 +126,9 @@ function triedOnce<Settings extends ProviderConfig | null>(settings: Settings): 
 }
 
 /** One line for people. Without the advice if the user chose the simulator by name. */
-export function simulationNotice(why: string): string {
-  const keys = vendors.map(({ keyVariable }) => keyVariable).join(" or ");
-  const advice = why === noKey ? ` Set ${keys} to ask a real model.` : "";
+function simulationNotice(why: string, model: ModelFacts): string {
+  const key = why === noKey ? findKeyVariable(model) : undefined;
+  const advice = key === undefined ? "" : ` Set ${key} to ask ${model.id}.`;
   return `answers are simulated: ${why}.${advice}`;
 }
 

@@ -4,7 +4,7 @@ import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import { findProtocolOfKind, findVendor, vendors } from "../../core/wire/protocols.ts";
+import { findAddress, findProtocolOfKind, findVendor, vendors } from "../../core/wire/protocols.ts";
 import type { ProviderOptions } from "./provider.ts";
 
 /** For every kind in a configuration except the simulator. */
@@ -20,13 +20,26 @@ export function simulatedProtocol(model: {
   readonly provider: string;
 }): Protocol {
   const vendor = findVendor(model.provider);
-  if (vendor !== undefined) return vendor.protocol;
-  const known = vendors.map(({ name }) => name).join(" and ");
+  if (vendor !== undefined && vendor.listed === null) return vendor.protocol;
+  const own = vendors.filter(({ listed }) => listed === null);
+  const known = own.map(({ name }) => name).join(" and ");
   throw new StrataError(
     "environment-unfit",
     `the simulator answers for models of ${known}, not for ${model.id}`,
-    `choose one of theirs, or describe the provider ${model.provider} in your strata.yaml`,
+    vendor === undefined
+      ? `choose one of theirs, or describe the provider ${model.provider} in your strata.yaml`
+      : `set ${vendor.keyVariable}, or choose one of theirs`,
   );
+}
+
+/** With the address of the vendor of this name, if none is configured. */
+export function withAddress(
+  settings: ProviderConfig,
+  name: string,
+  protocol: Protocol,
+): ProviderConfig {
+  const baseUrl = settings.baseUrl ?? findAddress(name, protocol) ?? null;
+  return baseUrl === settings.baseUrl ? settings : { ...settings, baseUrl };
 }
 
 export function toProviderOptions(settings: ProviderConfig, protocol: Protocol): ProviderOptions {

@@ -29,6 +29,8 @@ export interface About {
 }
 
 export interface TurnEmitter {
+  /** False if nothing takes its events. */
+  readonly hasBus: boolean;
   emit(body: EventBody): void;
   /** Builds an event that is first stored with its data, then delivered. */
   prepare(body: EventBody): PreparedEvents;
@@ -41,7 +43,7 @@ export interface PreparedEvents {
 
 /** Without a bus it emits nothing. */
 export function createTurnEmitter(bus: Emitter | undefined, about: About): TurnEmitter {
-  if (bus === undefined) return { emit: () => {}, prepare: () => nothing };
+  if (bus === undefined) return { hasBus: false, emit: () => {}, prepare: () => nothing };
   const { chain } = about;
   const toDraft = (body: EventBody): EventDraft => {
     const { sessionId, turnId } = about;
@@ -53,6 +55,7 @@ export function createTurnEmitter(bus: Emitter | undefined, about: About): TurnE
     chain.current = current === null ? openChain(event.id) : extendChain(current, event);
   };
   return {
+    hasBus: true,
     emit: (body) => {
       const event = unlessRefused(() => bus.emit(toDraft(body)));
       if (event !== null) follow(event);

@@ -7,7 +7,7 @@ import { applyResult, toClosed } from "../../core/turn/apply-result.ts";
 import { toStrataError } from "../../core/strata-error.ts";
 import type { Input } from "../../core/turn/step.ts";
 import { toTurnResult, type TurnResult } from "../../core/turn/turn-result.ts";
-import { turnEnded } from "../../core/turn/turn-events.ts";
+import { newsOf, turnEnded } from "../../core/turn/turn-events.ts";
 import type { Turn, TurnEnding } from "../../core/turn/turn.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
 import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
@@ -58,12 +58,15 @@ export function toRunning(
 
 /** Adds a result to the turn, and emits the events that follow from it. */
 export function apply(running: RunningTurn, input: Input): void {
-  running.turn = applyResult(running.turn, input);
-  emit(running, running.turn.news);
+  const before = running.turn;
+  running.turn = applyResult(before, input);
+  emit(running, () => newsOf(before, running.turn));
 }
 
-export function emit({ emitter }: RunningTurn, events: readonly EventBody[]): void {
-  for (const event of events) emitter.emit(event);
+/** Events are made only where a bus takes them. */
+export function emit({ emitter }: RunningTurn, events: () => readonly EventBody[]): void {
+  if (!emitter.hasBus) return;
+  for (const event of events()) emitter.emit(event);
 }
 
 /** Takes in new messages from people, and an abort. */
@@ -112,7 +115,7 @@ export async function closeTurn(
     if (running.endMs === null) {
       await lease?.close({ ...end, ...permissionsUsed(turn, permissionsOf) });
     }
-    emit(running, turnEnded(turn, how, endMs));
+    emit(running, () => turnEnded(turn, how, endMs));
     const steered = takeSteered && [...turn.steered, ...takeSteered()];
     // A message of the queue gets a turn of its own.
     const unsaid = steered?.filter((message) => queue?.itemOf(message) === undefined);

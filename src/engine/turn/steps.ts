@@ -262,7 +262,7 @@ export function encodeCall(
   const previousReplyId = before?.route === model.route ? before.id : null;
   const request = protocol.encode({ assembly, plan, model, options, previousReplyId });
   const startMs = deps.now();
-  emit(running, [callStarted(running.turn, number, promptTokens)]);
+  emit(running, () => [callStarted(running.turn, number, promptTokens)]);
   deps.onPhase?.("calling");
   const { notes, betas = [], comparesWith } = request;
   const besides = { betas, ...(comparesWith !== undefined && { comparesWith }) };

@@ -33,6 +33,7 @@ export function createLiveCatalogue(config: () => StrataConfig): Catalogue {
     },
     routesOf: (id) => now().routesOf(id),
     factsOf: (id, choice) => now().factsOf(id, choice),
+    openFactsOf: (id) => now().openFactsOf(id),
   };
 }
 

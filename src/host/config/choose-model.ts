@@ -4,6 +4,7 @@ import type { StrataConfig } from "../../core/config/schema.ts";
 import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { StrataError } from "../../core/strata-error.ts";
+import { vendors } from "../../core/wire/protocols.ts";
 import { chooseProvider, isUsable } from "../../edge/providers/reach-choice.ts";
 import { createLiveCatalogue } from "./catalogue.ts";
 
@@ -27,6 +28,10 @@ function usualModelOf(providers: ReadonlyMap<string, ProviderConfig>): string {
 const usualModels: readonly (readonly [string, string])[] = [
   ["anthropic", "claude-sonnet-5-5"],
   ["openai", "gpt-6.1-sol"],
+  ...vendors.flatMap(({ name, listed }): readonly (readonly [string, string])[] => {
+    const model = listed?.usualModel ?? null;
+    return model === null ? [] : [[name, model]];
+  }),
 ];
 const simulatedModel = "claude-sonnet-5-5";
 

@@ -13,6 +13,7 @@ function authenticated(headers: Readonly<Record<string, string>>): Any {
   const request = {
     method: "POST",
     path: "/v1/messages",
+    params: {},
     query: new URLSearchParams(),
     headers: new Map(Object.entries(headers)),
     bodyText: "",

@@ -12,6 +12,7 @@ const authenticate = (header: string | null): Body =>
     {
       method: "POST",
       path: chat,
+      params: {},
       query: new URLSearchParams(),
       headers: new Map(header === null ? [] : [["authorization", header]]),
       bodyText: "",

@@ -11,13 +11,14 @@ import type { Ids } from "../ids.ts";
 import { isForeignOrigin, isLoopback } from "./loopback.ts";
 import type { Model } from "../prompt.ts";
 import { readBody } from "./read-body.ts";
-import type {
-  CallRecord,
-  OuterRefusal,
-  Route,
-  SimRequest,
-  SimResponse,
-  Surface,
+import {
+  matchRoute,
+  type CallRecord,
+  type OuterRefusal,
+  type RouteMatch,
+  type SimRequest,
+  type SimResponse,
+  type Surface,
 } from "../surface.ts";
 
 /** The state of a simulator. A reset replaces it. */
@@ -80,8 +81,9 @@ export async function answerRequest(request: Request, world: World): Promise<Res
     if (target === null) return { response: refuse(404, `Not found: ${method} ${pathname}`) };
     const body = await readBody(request, world.bodyBytesMax);
     if (body === null) return { response: refuse(413, "Request exceeds the maximum size") };
-    const simRequest = { method, path: pathname, query: searchParams, headers, bodyText: body };
-    return askSurface(simRequest, target, world, change);
+    const { params } = target;
+    const asked = { method, path: pathname, params, query: searchParams, headers, bodyText: body };
+    return askSurface(asked, target, world, change);
   };
   let answer: Answer;
   try {
@@ -108,15 +110,14 @@ interface Answer {
   readonly fault?: StreamFault;
 }
 
-interface Target {
+interface Target extends RouteMatch {
   readonly surface: Surface;
-  readonly route: Route;
 }
 
 function findRoute(method: string, path: string, surfaces: readonly Surface[]): Target | null {
   for (const surface of surfaces) {
-    const route = surface.routes.find((each) => each.method === method && each.path === path);
-    if (route !== undefined) return { surface, route };
+    const match = matchRoute(surface.routes, method, path);
+    if (match !== null) return { surface, ...match };
   }
   return null;
 }

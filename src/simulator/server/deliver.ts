@@ -20,6 +20,8 @@ export interface Delivery {
   readonly onEnd: (outcome: CallOutcome, problem?: unknown) => void;
 }
 
+type Piece = string | Uint8Array;
+
 const encoder = new TextEncoder();
 
 export async function deliver(response: SimResponse, delivery: Delivery): Promise<Response> {
@@ -68,7 +70,7 @@ function inTheMiddle(fault: StreamFault | null): StreamFault | null {
     : fault;
 }
 
-function toStream(events: Iterable<string>, delivery: Delivery): ReadableStream<Uint8Array> {
+function toStream(events: Iterable<Piece>, delivery: Delivery): ReadableStream<Uint8Array> {
   const { fault, clock, latency, signal, onEnd } = delivery;
   const iterator = events[Symbol.iterator]();
   let sent = 0;
@@ -98,13 +100,13 @@ function toStream(events: Iterable<string>, delivery: Delivery): ReadableStream<
       finish("cut");
       return controller.error(new Error("the simulator cut this stream, as it was asked to"));
     }
-    if (isDue && next.done !== true) controller.enqueue(encoder.encode(brokenEvent(next.value)));
+    if (isDue && next.done !== true) controller.enqueue(toBytes(brokenEvent(next.value)));
     if (isDue || next.done === true) {
       finish(isDue ? "cut" : "answered");
       return controller.close();
     }
     sent += 1;
-    controller.enqueue(encoder.encode(next.value));
+    controller.enqueue(toBytes(next.value));
   };
 
   return new ReadableStream(
@@ -133,8 +135,13 @@ function isBreaking(
   return fault.kind !== "slow first byte";
 }
 
-/** An event whose JSON stops half-way, with the usual end of an event. */
-function brokenEvent(event: string): string {
+function toBytes(piece: Piece): Uint8Array {
+  return typeof piece === "string" ? encoder.encode(piece) : piece;
+}
+
+/** An event whose JSON stops half-way, with the usual end of an event. A binary one stops half-way, too. */
+function brokenEvent(event: Piece): Piece {
+  if (typeof event !== "string") return event.subarray(0, Math.ceil(event.length / 2));
   const data = event.indexOf("data:");
   const start = data === -1 ? 0 : data;
   return `${event.slice(0, start + Math.ceil((event.trimEnd().length - start) / 2))}\n\n`;

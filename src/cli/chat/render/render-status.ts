@@ -14,6 +14,10 @@ export function renderStatus(
   options: RenderOptions,
 ): string {
   const { usage, callCount, costPicoUsd, unpricedCount, savedPicoUsd, contextTokens } = totals;
+  const { prefillMs } = totals;
+  // A server of one's own costs time, not money.
+  const isFree = prefillMs !== null && costPicoUsd === 0n && unpricedCount === 0;
+  const savedPart = callCount === 0 || savedPicoUsd === null ? [] : [saved(savedPicoUsd)];
   const share = Math.round((contextTokens / about.windowTokens) * 100);
   const cached = hitRate(usage);
   const parts = [
@@ -22,8 +26,9 @@ export function renderStatus(
     `${formatTokens(contextTokens)} of ${formatTokens(about.windowTokens)} (${share} %)`,
     ...(callCount === 0 || cached === null ? [] : [`${Math.round(cached * 100)} % cached`]),
     ...(lastMiss === null ? [] : [lastMiss]),
-    formatCost(costPicoUsd, unpricedCount),
-    ...(callCount === 0 || savedPicoUsd === null ? [] : [saved(savedPicoUsd)]),
+    ...(isFree
+      ? [`${(prefillMs / 1000).toFixed(1)} s of reading`]
+      : [formatCost(costPicoUsd, unpricedCount), ...savedPart]),
     `${toPlainLine(about.model)}${about.isSimulated ? ", simulated" : ""}`,
   ];
   const fitting = parts.filter(

@@ -134,6 +134,16 @@ test("parts that do not fit the status line are left out from the right", () => 
   );
 });
 
+test("a server of one's own is shown in seconds of reading instead of dollars", () => {
+  const local = { ...totals, costPicoUsd: 0n, savedPicoUsd: 0n, prefillMs: 1250 };
+  expect(statusOf(local)).toContain("87 % cached · 1.3 s of reading");
+  expect(statusOf({ ...local, costPicoUsd: 5_000_000_000n })).toContain("87 % cached · $0.0050");
+});
+
+function statusOf(shown: Totals): string | undefined {
+  return render(after({ type: "counted", totals: shown }), { ...options, width: 60 }).at(-2);
+}
+
 test("the status line says in a few words what the turn lost of the cache, until the next turn", () => {
   const miss: TurnPart = {
     type: "miss",

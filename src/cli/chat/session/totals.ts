@@ -81,6 +81,8 @@ function addCall(totals: Totals, call: CallRecord, model: ModelFacts | null): To
       model === null || totals.savedTokens === null
         ? null
         : totals.savedTokens + savedTokens(usage, model.cache),
+    prefillMs:
+      call.prefillMs === undefined ? totals.prefillMs : (totals.prefillMs ?? 0) + call.prefillMs,
     contextTokens: promptTokens(usage) + generatedTokens(usage),
   };
 }

@@ -99,6 +99,8 @@ export interface Totals {
   readonly savedPicoUsd: bigint | null;
   /** The same in tokens at the plain input rate; null if a model is not known. */
   readonly savedTokens: number | null;
+  /** How long servers that say so read prompts; null if none did. */
+  readonly prefillMs: number | null;
   /** The prompt size of the next call, without the new message. */
   readonly contextTokens: number;
 }
@@ -110,6 +112,7 @@ export const noTotals: Totals = {
   unpricedCount: 0,
   savedPicoUsd: 0n,
   savedTokens: 0,
+  prefillMs: null,
   contextTokens: 0,
 };
 

@@ -1,10 +1,16 @@
 // providers: the APIs that answer calls, with their addresses and keys. The user chooses their names.
-import { protocolKinds, protocols } from "../../wire/protocols.ts";
+import {
+  findAddress,
+  findProtocolOfKind,
+  protocolKinds,
+  protocols,
+  vendors,
+} from "../../wire/protocols.ts";
 import { nodeAt, type Origin } from "../config-node.ts";
 import { flag, leaf, optionalChoice, optionalFlag, text, whole } from "../leaves.ts";
 import { maskAddress, maskText } from "../mask-secrets.ts";
 import { group, named, section, type Surroundings } from "../sections.ts";
-import { reportError, type Spec } from "../spec.ts";
+import { joinPath, reportError, type Spec } from "../spec.ts";
 import { checkHeaderNames, headersSpec, hide } from "./provider-headers.ts";
 import * as wire from "../../models/wire-rules.ts";
 
@@ -146,7 +152,7 @@ const provider: Spec<ProviderConfig> = section(
 );
 
 export const providers: Spec<ReadonlyMap<string, ProviderConfig>> = named(
-  "providers by name; anthropic, openai and simulator are built in",
+  "providers by name; simulator and the vendors that docs/configuration.md lists are built in",
   provider,
 );
 
@@ -176,8 +182,11 @@ function checkWhole({ node, context }: Surroundings, kind: string | null): void 
     const kinds = providerKinds.join(", ");
     reportError(context, place, `${context.path} has no kind`, `add kind: one of ${kinds}`);
   }
-  const isElsewhere = protocols.some(({ access }) => access.compatibleKind === kind);
-  if (kind !== null && isElsewhere && nodeAt(node, ["base_url"]) === undefined) {
+  if (
+    kind !== null &&
+    needsAddress(context.path, kind) &&
+    nodeAt(node, ["base_url"]) === undefined
+  ) {
     reportError(
       context,
       place,
@@ -185,4 +194,14 @@ function checkWhole({ node, context }: Surroundings, kind: string | null): void 
       "add base_url, as http://localhost:8000/v1",
     );
   }
+}
+
+/** Without one, a key could go to the vendor whose protocol it is. */
+function needsAddress(path: string, kind: string): boolean {
+  const protocol = findProtocolOfKind(kind);
+  if (protocol === undefined) return false;
+  const vendor = vendors.find(({ name }) => joinPath("providers", name) === path);
+  if (vendor !== undefined && findAddress(vendor.name, protocol) !== undefined) return false;
+  const isListed = (vendor?.listed ?? null) !== null;
+  return isListed || protocols.some(({ access }) => access.compatibleKind === kind);
 }

@@ -28,7 +28,7 @@ export function encodeRequest(call: CallToEncode): EncodedRequest<MessagesReques
     hasTools: regions.tools.length > 0,
   });
   const parts: (string | Uint8Array)[] = [
-    `{"model":${JSON.stringify(options.modelName ?? model.id)}`,
+    `{"model":${JSON.stringify(options.modelName ?? model.sentAs ?? model.id)}`,
     `,"max_tokens":${options.outputTokensMax}`,
     options.stream ? ',"stream":true' : "",
   ];

@@ -32,28 +32,30 @@ type GrowingMember =
 
 /** The pieces of a delta; `data` is the text of the event it came with. */
 export function toPieces(index: number, delta: Fields, data: string): readonly Piece[] {
-  const piece = (member: GrowingMember, text: unknown): readonly Piece[] =>
-    typeof text === "string" ? [{ kind: "delta", index, member, text }] : [];
   const type = textOf(delta["type"]);
   switch (type) {
     case "text_delta":
-      return piece("text", delta["text"]);
+      return deltaOf(index, "text", delta["text"]);
     case "thinking_delta":
-      return piece("thinking", delta["thinking"]);
+      return deltaOf(index, "thinking", delta["thinking"]);
     case "signature_delta":
-      return piece("signature", delta["signature"]);
+      return deltaOf(index, "signature", delta["signature"]);
     case "input_json_delta":
-      return piece("input", delta["partial_json"]);
+      return deltaOf(index, "input", delta["partial_json"]);
     case "citations_delta":
-      return piece("citations", citationText(data));
+      return deltaOf(index, "citations", citationText(data));
     case "compaction_delta":
       return [
-        ...piece("content", delta["content"]),
-        ...piece("encrypted_content", delta["encrypted_content"]),
+        ...deltaOf(index, "content", delta["content"]),
+        ...deltaOf(index, "encrypted_content", delta["encrypted_content"]),
       ];
     default:
       return [{ kind: "unknown", type }];
   }
+}
+
+function deltaOf(index: number, member: GrowingMember, text: unknown): readonly Piece[] {
+  return typeof text === "string" ? [{ kind: "delta", index, member, text }] : [];
 }
 
 function citationText(data: string): JsonText | undefined {

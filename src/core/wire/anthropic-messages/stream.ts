@@ -9,6 +9,7 @@ import type { Reply, StreamPart } from "../reply.ts";
 import { toReply } from "./decode.ts";
 import { excerpt, toFailure } from "./failure.ts";
 import { textOf } from "./schema.ts";
+import { joinUsage } from "./usage.ts";
 import { joinPieces, toPieces, type Piece } from "./stream-blocks.ts";
 
 export interface StreamState {
@@ -104,39 +105,44 @@ function addDelta(state: StreamState, fields: Fields, data: string): Stepped {
   const index = indexOf(fields);
   if (index === null) return fail(state, malformed(`an event names no block: ${excerpt(data)}`));
   const pieces = toPieces(index, fieldsOf(fields["delta"]), data);
-  const parts = pieces.flatMap((piece) => toParts(piece, state.toolUseIds));
+  const parts: StreamPart[] = [];
+  for (const piece of pieces) {
+    const part = toPart(piece, state.toolUseIds);
+    if (part !== null) parts.push(part);
+  }
   return [{ ...state, pieces: state.pieces.append(pieces) }, parts];
 }
 
-function toParts(piece: Piece, toolUseIds: StreamState["toolUseIds"]): readonly StreamPart[] {
-  if (piece.kind !== "delta" || piece.text === "") return [];
+function toPart(piece: Piece, toolUseIds: StreamState["toolUseIds"]): StreamPart | null {
+  if (piece.kind !== "delta" || piece.text === "") return null;
   switch (piece.member) {
     case "text":
-      return [{ type: "text", text: piece.text }];
+      return { type: "text", text: piece.text };
     case "thinking":
-      return [{ type: "thinking", text: piece.text }];
+      return { type: "thinking", text: piece.text };
     case "input": {
       const id = toolUseIds.get(piece.index);
-      return id === undefined ? [] : [{ type: "tool-input", toolUseId: id, json: piece.text }];
+      return id === undefined ? null : { type: "tool-input", toolUseId: id, json: piece.text };
     }
     case "signature":
     case "citations":
     case "content":
     case "encrypted_content":
-      return [];
+      return null;
   }
 }
 
-/** Counts are cumulative: a later value replaces an earlier one, but null does not. */
+/** A later value replaces an earlier one, but null does not. */
 function withDeltas(fields: Fields, deltas: GrowingList<Fields>): Fields {
   const merged = new Map(Object.entries(fields));
-  const usage = new Map(Object.entries(fieldsOf(fields["usage"])));
+  const usages: Fields[] = [];
   for (const event of itemsOf(deltas)) {
     const { context_management, input_transformations } = event;
     setValues(merged, { ...fieldsOf(event["delta"]), context_management, input_transformations });
-    setValues(usage, fieldsOf(event["usage"]));
+    usages.push(fieldsOf(event["usage"]));
   }
-  if (usage.size > 0) merged.set("usage", Object.fromEntries(usage));
+  const usage = joinUsage(fieldsOf(fields["usage"]), usages);
+  if (Object.keys(usage).length > 0) merged.set("usage", usage);
   return Object.fromEntries(merged);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readUsage } from "./usage.ts";
+import { joinUsage, readUsage } from "./usage.ts";
 
 const none = { uncachedTokens: 0, cacheReadTokens: 0, outputTokens: 0, reasoningTokens: 0 };
 
@@ -147,3 +147,48 @@ function split(short: number, long: number) {
 function mismatch(named: number, total: number): string[] {
   return [`cache_creation adds up to ${named}, cache_creation_input_tokens is ${total}`];
 }
+
+describe("a stream of another vendor that speaks this protocol", () => {
+  test.each<[string, Record<string, unknown>, Record<string, unknown>[], number[]]>([
+    [
+      "Kimi says the whole prompt first and the split at the end",
+      { input_tokens: 9000, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
+      [{ input_tokens: 808, cache_read_input_tokens: 8192, output_tokens: 5 }],
+      [808, 8192, 0],
+    ],
+    [
+      "without its rest at the end, the rest is what was neither read nor written",
+      { input_tokens: 9000 },
+      [{ cache_read_input_tokens: 8192, cache_creation_input_tokens: 500, output_tokens: 5 }],
+      [308, 8192, 500],
+    ],
+    [
+      "and never below 0",
+      { input_tokens: 9000 },
+      [{ cache_read_input_tokens: 9100, output_tokens: 5 }],
+      [0, 9100, 0],
+    ],
+    [
+      "Qwen has the cached count in the details, too",
+      { input_tokens: 9000, cache_read_input_tokens: null },
+      [{ input_tokens: 1000, prompt_tokens_details: { cached_tokens: 8000 } }],
+      [1000, 8000, 0],
+    ],
+    [
+      "Claude says the split first, and the end does not change it",
+      { input_tokens: 3, cache_read_input_tokens: 100, cache_creation_input_tokens: 20 },
+      [{ cache_read_input_tokens: 100, output_tokens: 4 }],
+      [3, 100, 20],
+    ],
+  ])("%s", (_name, begun, later, expected) => {
+    const { usage, reportsCache } = readUsage(joinUsage(begun, later));
+    const written = usage.cacheWriteTokens["5m"] ?? 0;
+    expect([usage.uncachedTokens, usage.cacheReadTokens, written]).toEqual(expected);
+    expect(reportsCache).toBe(true);
+  });
+
+  test("says nothing about its cache if no event does", () => {
+    const { reportsCache } = readUsage(joinUsage({ input_tokens: 9 }, [{ output_tokens: 5 }]));
+    expect(reportsCache).toBe(false);
+  });
+});

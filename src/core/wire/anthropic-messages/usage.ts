@@ -1,11 +1,48 @@
 // Their numbers → our buckets: uncached, read, write per lifetime, output, reasoning.
-import { type Fields, fieldsIn, fieldsOf, isObject, listOf } from "../../message/fields.ts";
+import {
+  type Fields,
+  fieldsIn,
+  fieldsOf,
+  isCount,
+  isObject,
+  listOf,
+} from "../../message/fields.ts";
 import * as usages from "../../message/usage.ts";
 import type { ReportedUsage } from "../reply.ts";
 
 /** The event that opens a stream carries the message so far. */
 export function findUsage(answer: Fields): unknown {
   return answer["usage"] ?? fieldsIn(answer, "message")["usage"] ?? undefined;
+}
+
+/**
+ * The usage of a stream: for each count the last event that has it counts; null says nothing. Some vendors that speak this protocol
+ * begin with the whole prompt as `input_tokens` and say only at the end how much of it was cached.
+ */
+export function joinUsage(begun: Fields, later: Iterable<Fields>): Fields {
+  const joined = new Map(Object.entries(begun));
+  let isInputTold = false;
+  for (const usage of later) {
+    for (const [name, value] of Object.entries(usage)) {
+      if (value === null || value === undefined) continue;
+      joined.set(name, value);
+      if (name === "input_tokens") isInputTold = true;
+    }
+  }
+  const usage = Object.fromEntries(joined);
+  const whole = countOf(begun, "input_tokens");
+  const isLate = cachedIn(begun) === 0 && cachedIn(usage) > 0;
+  if (isInputTold || !isLate || whole === 0) return usage;
+  return { ...usage, input_tokens: Math.max(0, whole - cachedIn(usage)) };
+}
+
+function cachedIn(usage: Fields): number {
+  return countOf(usage, "cache_read_input_tokens") + countOf(usage, "cache_creation_input_tokens");
+}
+
+function countOf(usage: Fields, name: string): number {
+  const value = usage[name];
+  return isCount(value) ? value : 0;
 }
 
 export function readUsage(value: unknown): ReportedUsage {
@@ -50,7 +87,10 @@ function readCounts(fields: Fields): ReportedUsage {
     warnings.push(`${key} is ${shown(value)}, taken as 0`);
     return 0;
   };
-  const read = count(fields, "cache_read_input_tokens");
+  // Qwen has it there.
+  const read =
+    count(fields, "cache_read_input_tokens") ??
+    count(fieldsOf(fields["prompt_tokens_details"]), "cached_tokens");
   const created = count(fields, "cache_creation_input_tokens");
   const split = fieldsOf(fields["cache_creation"]);
   const writes = splitWrites(created, {

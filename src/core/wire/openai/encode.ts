@@ -31,7 +31,7 @@ export function encodeOpenai<Body>(call: CallToEncode, words: BodyWords): Encode
   const cache = encodeCachePlan(call, words);
   const asked = askedSettings(call, words);
   const members: readonly body.Member[] = [
-    body.content("model", JSON.stringify(options.modelName ?? model.id)),
+    body.content("model", JSON.stringify(options.modelName ?? model.sentAs ?? model.id)),
     body.setting(words.outputTokensMax, String(options.outputTokensMax)),
     ...words.ownMembers(call),
     ...body.toolsMember(assembly),

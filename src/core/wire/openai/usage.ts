@@ -24,6 +24,7 @@ export interface ReportedCounts {
   readonly totalTokens?: number | undefined;
   /** In dollars. */
   readonly costUsd?: number | undefined;
+  readonly prefillMs?: number | undefined;
 }
 
 /** The lifetime of a write if the provider names none. */
@@ -57,6 +58,7 @@ export function toReportedUsage(counts: ReportedCounts, warnings: string[]): Rep
     reportsCache: counts.readTokens !== undefined,
     ...(unnamed > 0 && { unnamedWriteTokens: { tokens: unnamed, standsAs: defaultLifetime } }),
     ...(counts.costUsd !== undefined && { costPicoUsd: toPicoUsd(counts.costUsd) }),
+    ...(counts.prefillMs !== undefined && { prefillMs: counts.prefillMs }),
     warnings,
   };
 }

@@ -8,7 +8,7 @@ import { failureIn } from "../failure.ts";
 import { parseFields } from "../../../message/fields.ts";
 import type { Reply, ReplyStop } from "../../reply.ts";
 import { readAnswer, type ChatAnswer, type ChatCall } from "./schema.ts";
-import { readChatUsage } from "./usage.ts";
+import { joinUsage, readChatUsage } from "./usage.ts";
 
 export function decodeChat(body: string): Reply | ProviderFailure {
   const fields = parseFields(body);
@@ -73,7 +73,7 @@ export function takeAnswer(state: ChatState, answer: ChatAnswer): ChatState {
     calls: calls.length === 0 ? state.calls : state.calls.append(calls),
     callIds: calls.reduce(withId, state.callIds),
     finishReason: choice?.finishReason ?? state.finishReason,
-    usage: usage ?? state.usage,
+    usage: joinUsage(state.usage, usage),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   fieldsIn,
   fieldsOf,
   listIn,
+  onlyPresent,
   textIn,
   type Fields,
 } from "../../../message/fields.ts";
@@ -101,16 +102,29 @@ export function readAnswer(answer: Fields, place: "message" | "delta"): ChatAnsw
 }
 
 /**
- * The usage of a completion or a chunk. Kimi has it in the choice, Groq in a member of its own; llama.cpp says beside it how
- * much of the prompt it had already.
+ * The usage of a completion or a chunk. Kimi has it in the choice, Groq in a member of its own; llama.cpp says beside it, or
+ * instead of it, how much of the prompt it had already, and how long it read the rest.
  */
 export function findChatUsage(answer: Fields): unknown {
   const [first] = listIn(answer, "choices");
   const usage =
     answer["usage"] ?? fieldsOf(first)["usage"] ?? fieldsIn(answer, "x_groq")["usage"] ?? undefined;
-  const readTokens = countIn(fieldsIn(answer, "timings"), "cache_n");
-  if (readTokens === undefined || usage === undefined) return usage;
-  return { cached_tokens: readTokens, ...fieldsOf(usage) };
+  const timed = usageOfTimings(fieldsIn(answer, "timings"));
+  return timed === undefined ? usage : { ...timed, ...fieldsOf(usage) };
+}
+
+function usageOfTimings(timings: Fields): Fields | undefined {
+  const readTokens = countIn(timings, "cache_n");
+  const newTokens = countIn(timings, "prompt_n");
+  if (readTokens === undefined && newTokens === undefined) return undefined;
+  const prompt =
+    readTokens === undefined || newTokens === undefined ? undefined : readTokens + newTokens;
+  return onlyPresent({
+    prompt_tokens: prompt,
+    completion_tokens: countIn(timings, "predicted_n"),
+    cached_tokens: readTokens,
+    prompt_ms: timings["prompt_ms"],
+  });
 }
 
 function readChoice(choice: Fields, place: "message" | "delta"): ChatChoice {

@@ -1,5 +1,5 @@
 // Their numbers → our buckets: uncached, read, written, output, reasoning.
-import { fieldsIn, fieldsOf, type Fields } from "../../../message/fields.ts";
+import { fieldsIn, fieldsOf, isObject, type Fields } from "../../../message/fields.ts";
 import { createCountReader, toReportedUsage, unreportedUsage } from "../usage.ts";
 import type { ReportedUsage } from "../../reply.ts";
 
@@ -33,9 +33,26 @@ export function readChatUsage(value: unknown): ReportedUsage {
       reasoningTokens: count(fieldsIn(usage, "completion_tokens_details"), "reasoning_tokens"),
       totalTokens: count(usage, "total_tokens"),
       costUsd: chargedIn(usage),
+      prefillMs: msIn(usage, "prompt_ms"),
     },
     warnings,
   );
+}
+
+/**
+ * The usage after one more chunk. Counts are of the whole reply: for each the last chunk that has it counts, and they are never
+ * added. Null says nothing.
+ */
+export function joinUsage(before: unknown, after: unknown): unknown {
+  if (!isObject(after)) return before;
+  if (!isObject(before)) return after;
+  const joined = new Map(Object.entries(before));
+  for (const [name, value] of Object.entries(after)) {
+    if (value === null || value === undefined) continue;
+    const known = joined.get(name);
+    joined.set(name, isObject(known) && isObject(value) ? { ...known, ...value } : value);
+  }
+  return Object.fromEntries(joined);
 }
 
 /** With a key of one's own at the host, the router's fee and the host's bill are apart. */
@@ -48,6 +65,11 @@ function chargedIn(usage: Fields): number | undefined {
 function amountIn(fields: Fields, name: string): number | undefined {
   const value = fields[name];
   return typeof value === "number" && value >= 0 && value < amountMax ? value : undefined;
+}
+
+function msIn(fields: Fields, name: string): number | undefined {
+  const value = fields[name];
+  return typeof value === "number" && value >= 0 && Number.isFinite(value) ? value : undefined;
 }
 
 /** No call costs that much; a larger number is no amount. */

@@ -26,7 +26,7 @@ function encodeCompact(call: CompactionToEncode): EncodedRequest {
   const { assembly, model, options, instructions = "" } = call;
   const cache = encodeCachePlan(call, { lifetimes: ["30m"], takesCacheKey: true });
   const members = [
-    content("model", JSON.stringify(options.modelName ?? model.id)),
+    content("model", JSON.stringify(options.modelName ?? model.sentAs ?? model.id)),
     content("input", ...writeMessages(assembly, cache.markers)),
     ...cache.members,
   ];
