@@ -3,21 +3,20 @@
 import { assemble } from "./core/assembly/assemble.ts";
 import { planCache } from "./core/cache/plan-cache.ts";
 import type { Session } from "./core/session/session.ts";
-import { toNextModel } from "./core/turn/move-turn.ts";
 import { nextStep } from "./core/turn/next-step.ts";
 import { toAssemble, toPlan } from "./core/turn/prepare-call.ts";
 import type { Result, Step, StepOf } from "./core/turn/step.ts";
 import {
   checkSpending,
   countPrompt,
-  noteBill,
   recordReply,
-  tellMiss,
+  reportReply,
   compactInTurn,
   encodeCall,
   recordSent,
   refresh,
   runTools,
+  switchModel,
 } from "./engine/turn/steps.ts";
 import type { TurnResult } from "./core/turn/turn-result.ts";
 import type { Deps, StepDeps, TurnToResume, TurnToRun } from "./engine/turn/deps.ts";
@@ -129,16 +128,11 @@ async function carryOut(
     }
     case "record reply":
       await recordReply(step, running, deps);
-      deps.spending?.settle();
-      noteBill(running.turn, step.entry, deps);
-      tellMiss(running.turn, deps);
+      reportReply(step, running.turn, deps);
       return { did: "record reply" };
     case "run tools":
       return runTools(step, running, deps);
-    case "switch model": {
-      const moved = (await deps.switchModel?.(running.turn, step)) ?? null;
-      if (moved !== null) await running.lease?.switchModel(toNextModel(moved, running.turn.id));
-      return { did: "switch model", moved };
-    }
+    case "switch model":
+      return { did: "switch model", moved: await switchModel(step, running, deps) };
   }
 }

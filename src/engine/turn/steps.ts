@@ -3,12 +3,12 @@ import type { DriftLabels } from "../../core/tokens/drift.ts";
 import { keepFoundation } from "../../core/assembly/kept-foundation.ts";
 import { countedMessages } from "../../core/assembly/thread.ts";
 import { assert } from "../../core/assert.ts";
-import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import { messageSources, type NewMessage, type NewTurn } from "../../core/ledger/turn-record.ts";
 import { keptSetupOf } from "../../core/session/kept-setup.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
 import type { SentBesides } from "../../core/turn/diagnose-call.ts";
+import { toNextModel, type MovedTurn } from "../../core/turn/move-turn.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Result, ResultOf, StepOf } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
@@ -156,21 +156,20 @@ export async function recordReply(
   running.endMs = endMs;
 }
 
-/** Reports to the counter what a counted prompt was billed. */
-export function noteBill(
+/** What a recorded reply means to others: what was spent, how well the prompt was counted, and what the cache lost. */
+export function reportReply(
+  { entry }: StepOf<"record reply">,
   { session, at }: Turn,
-  { usage }: CallEntry,
-  { counter }: Pick<StepDeps, "counter">,
+  { spending, counter, onMiss }: Pick<StepDeps, "spending" | "counter" | "onMiss">,
 ): void {
-  const counted = at.after === "send" ? at.sent.call.prepared.countedTokens : undefined;
-  if (counted === undefined || usage === null) return;
-  counter?.noteBill({ labels: labelsOf(session), countedTokens: counted, usage });
-}
-
-/** Says at once what the call lost. */
-export function tellMiss({ at }: Turn, { onMiss }: Pick<StepDeps, "onMiss">): void {
-  if (at.after !== "send" || at.sent.miss === null) return;
-  onMiss?.(at.sent.entry.number, at.sent.miss);
+  spending?.settle();
+  if (at.after !== "send") return;
+  const { miss, call } = at.sent;
+  const { countedTokens } = call.prepared;
+  if (countedTokens !== undefined && entry.usage !== null) {
+    counter?.noteBill({ labels: labelsOf(session), countedTokens, usage: entry.usage });
+  }
+  if (miss !== null) onMiss?.(at.sent.entry.number, miss);
 }
 
 function labelsOf({ agent, model }: Session): DriftLabels {
@@ -267,4 +266,15 @@ export function encodeCall(
   const { notes, betas = [], comparesWith } = request;
   const besides = { betas, ...(comparesWith !== undefined && { comparesWith }) };
   return { request, notes, besides, startMs };
+}
+
+/** Goes on with another model, if there is one. Null if the turn ends here. */
+export async function switchModel(
+  step: StepOf<"switch model">,
+  { turn, lease }: RunningTurn,
+  deps: Pick<StepDeps, "switchModel">,
+): Promise<MovedTurn | null> {
+  const moved = (await deps.switchModel?.(turn, step)) ?? null;
+  if (moved !== null) await lease?.switchModel(toNextModel(moved, turn.id));
+  return moved;
 }
