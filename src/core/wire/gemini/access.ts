@@ -1,0 +1,17 @@
+// How to reach the Gemini API and others that speak its protocol.
+import { toEndpoint, type Endpoint, type EndpointOptions, type ProtocolAccess } from "../access.ts";
+
+export const access: ProtocolAccess = {
+  kind: "gemini",
+  baseUrl: "https://generativelanguage.googleapis.com",
+  key: { name: "x-goog-api-key", prefix: "" },
+  vendor: {
+    name: "google",
+    keyVariable: "GEMINI_API_KEY",
+    urlVariable: "GOOGLE_GEMINI_BASE_URL",
+  },
+};
+
+export function geminiEndpoint(options: EndpointOptions): Endpoint {
+  return toEndpoint(access, options);
+}

@@ -1,0 +1,218 @@
+// Answers of generateContent → a reply. A stream's events are such answers too, each with what is new.
+import { growingList, itemsOf, type GrowingList } from "../../growing/growing-list.ts";
+import { hashContent } from "../../hash.ts";
+import { parseFields, type Fields } from "../../message/fields.ts";
+import { itemTexts } from "../../message/json-text.ts";
+import type { Block, JsonText } from "../../message/message.ts";
+import { malformed, type ProviderFailure } from "../failure.ts";
+import type { Reply, ReplyStop } from "../reply.ts";
+import { excerpt, failureIn } from "./failure.ts";
+import { readPart, toBlocks, type ReadPart } from "./parts.ts";
+import { readAnswer, type GeminiAnswer } from "./schema.ts";
+import { joinUsage, readUsage } from "./usage.ts";
+
+export function decodeGemini(body: string): Reply | ProviderFailure {
+  // Without `alt=sse` a stream is one list of its events.
+  const isList = /^\s*\[/.test(body) && isJson(body);
+  let state = nothingYet;
+  for (const json of isList ? itemTexts(body.trim()) : [body]) [state] = takeEvent(state, json);
+  if (!state.hasBegun && state.failure === null) {
+    return malformed(`the answer has no candidates: ${excerpt(body)}`);
+  }
+  return finishGemini(state);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What has arrived. Parts are joined at the end. */
+export interface GeminiState {
+  readonly hasBegun: boolean;
+  readonly id: string;
+  readonly model: string;
+  readonly arrived: GrowingList<ArrivedPart>;
+  readonly hasCalls: boolean;
+  readonly finishReason: string | null;
+  readonly finishMessage: string;
+  readonly blockReason: string | null;
+  readonly usage: Fields;
+  readonly failure: ProviderFailure | null;
+  /** Events and parts that could not be read. */
+  readonly unreadable: number;
+}
+
+export interface ArrivedPart {
+  readonly part: ReadPart;
+  /** Of a call: its own id, or the one that it gets from us. */
+  readonly toolUseId: string;
+}
+
+export const nothingYet: GeminiState = {
+  hasBegun: false,
+  id: "",
+  model: "",
+  arrived: growingList(),
+  hasCalls: false,
+  finishReason: null,
+  finishMessage: "",
+  blockReason: null,
+  usage: {},
+  failure: null,
+  unreadable: 0,
+};
+
+/** Adds an answer or the next event, and says which parts are new. */
+export function takeEvent(
+  state: GeminiState,
+  json: JsonText,
+): readonly [GeminiState, readonly ArrivedPart[]] {
+  const fields = parseFields(json);
+  const failure = fields === undefined ? failureInList(json) : failureIn(fields);
+  if (failure !== undefined) return [{ ...state, failure: state.failure ?? failure }, []];
+  if (fields === undefined) return [{ ...state, unreadable: state.unreadable + 1 }, []];
+  return takeAnswer(state, readAnswer(fields, json));
+}
+
+/** An error may come as a list of one. */
+function failureInList(json: JsonText): ProviderFailure | undefined {
+  if (!/^\s*\[/.test(json) || !isJson(json)) return undefined;
+  return failureIn(parseFields(itemTexts(json.trim())[0] ?? "") ?? {});
+}
+
+function takeAnswer(
+  state: GeminiState,
+  { id, model, candidate, blockReason, usage }: GeminiAnswer,
+): readonly [GeminiState, readonly ArrivedPart[]] {
+  const named = { ...state, id: state.id === "" ? (id ?? "") : state.id };
+  const joined = joinUsage(state.usage, usage);
+  const texts = candidate?.parts ?? [];
+  const parts = texts.flatMap((text) => readPart(text) ?? []);
+  const arrived = parts.map((part, index): ArrivedPart => {
+    const place = state.arrived.length + index;
+    return { part, toolUseId: part.call?.id || madeId(named.id, joined, place, part.json) };
+  });
+  const next: GeminiState = {
+    ...named,
+    hasBegun: state.hasBegun || candidate !== undefined || blockReason !== undefined,
+    model: state.model === "" ? (model ?? "") : state.model,
+    arrived: arrived.length === 0 ? state.arrived : state.arrived.append(arrived),
+    hasCalls: state.hasCalls || parts.some(({ call }) => call !== undefined),
+    finishReason: candidate?.finishReason ?? state.finishReason,
+    finishMessage: candidate?.finishMessage ?? state.finishMessage,
+    blockReason: blockReason ?? state.blockReason,
+    usage: joined,
+    unreadable: state.unreadable + texts.length - parts.length,
+  };
+  return [next, arrived];
+}
+
+/** The same reply gives the same id; a later one another, since its prompt is longer. */
+function madeId(replyId: string, usage: Fields, place: number, json: JsonText): string {
+  const reply = replyId === "" ? JSON.stringify(usage["promptTokenCount"] ?? null) : replyId;
+  return `call_${hashContent(`${reply}\n${place}\n${json}`).slice(0, 24)}`;
+}
+
+export function finishGemini(state: GeminiState): Reply | ProviderFailure {
+  const { hasBegun, failure } = state;
+  if (!hasBegun) return failure ?? malformed("the stream ended before a reply began");
+  return toReply(state);
+}
+
+function toReply(state: GeminiState): Reply {
+  const { id, model, arrived, finishReason, blockReason, usage } = state;
+  const failure = state.failure ?? brokenCall(state);
+  const isEnded = finishReason !== null || blockReason !== null;
+  const reported = readUsage(usage);
+  return {
+    kind: "reply",
+    id,
+    model,
+    message: { role: "assistant", content: toContent(arrived) },
+    stopReason: toStop(state),
+    usage: { ...reported, warnings: [...reported.warnings, ...warningsOf(state)] },
+    status: failure === null && isEnded ? "complete" : "partial",
+    ...(failure === null ? {} : { failure }),
+    transformations: [],
+  };
+}
+
+/** The provider ends a reply whose tool call it could not read, and bills it. */
+function brokenCall({ finishReason, finishMessage }: GeminiState): ProviderFailure | null {
+  if (finishReason === null || !brokenCalls.has(finishReason)) return null;
+  return malformed(finishMessage === "" ? finishReason : `${finishReason}: ${finishMessage}`);
+}
+
+const brokenCalls: ReadonlySet<string> = new Set([
+  "MALFORMED_FUNCTION_CALL",
+  "UNEXPECTED_TOOL_CALL",
+  "TOO_MANY_TOOL_CALLS",
+]);
+
+function warningsOf({ unreadable, blockReason, finishReason }: GeminiState): readonly string[] {
+  return [
+    ...(unreadable === 0 ? [] : [`events and parts that could not be read: ${unreadable}`]),
+    ...(blockReason === null ? [] : [`the prompt was blocked: ${excerpt(blockReason)}`]),
+    ...(finishReason === "CONTINUATION"
+      ? ["the model stopped at a limit of the request and would go on if it were asked to"]
+      : []),
+  ];
+}
+
+/** Pieces of one text in a row are one part; a signature, or anything else, stands between two. */
+function toContent(arrived: GrowingList<ArrivedPart>): readonly Block[] {
+  const blocks: Block[] = [];
+  let run: ReadPart[] = [];
+  const flush = (): void => {
+    const joined = joinTexts(run);
+    if (joined !== undefined) blocks.push(...toBlocks(joined, ""));
+    run = [];
+  };
+  for (const { part, toolUseId } of itemsOf(arrived)) {
+    const [first] = run;
+    if (first !== undefined && !(isPiece(part) && first.isThought === part.isThought)) flush();
+    if (isPiece(part)) run.push(part);
+    else blocks.push(...toBlocks(part, toolUseId));
+  }
+  flush();
+  return blocks;
+}
+
+/** Text, or a summary of thinking, with nothing else to it. */
+function isPiece({ isPlain, isPlainThought, call }: ReadPart): boolean {
+  return (isPlain && call === undefined) || isPlainThought;
+}
+
+function joinTexts(run: readonly ReadPart[]): ReadPart | undefined {
+  const [first] = run;
+  if (first === undefined || run.length === 1) return first;
+  const text = run.map((part) => part.text ?? "").join("");
+  const thought = first.isThought ? ',"thought":true' : "";
+  return { ...first, text, json: `{"text":${JSON.stringify(text)}${thought}}` };
+}
+
+function toStop({ finishReason, blockReason, hasCalls }: GeminiState): ReplyStop {
+  switch (finishReason ?? "") {
+    case "STOP":
+      return hasCalls ? "tool_use" : "end_turn";
+    case "MAX_TOKENS":
+      return "max_tokens";
+    case "SAFETY":
+    case "RECITATION":
+    case "LANGUAGE":
+    case "BLOCKLIST":
+    case "PROHIBITED_CONTENT":
+    case "SPII":
+    case "IMAGE_SAFETY":
+    case "IMAGE_PROHIBITED_CONTENT":
+    case "IMAGE_RECITATION":
+      return "refusal";
+    default:
+      return finishReason === null && blockReason !== null ? "refusal" : "unknown";
+  }
+}
