@@ -1,9 +1,12 @@
 // Billing and its bills: tokens, where a request hit, and why not further.
+import type { StoredPrefixes } from "./stored-prefixes.ts";
 import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 
 export interface Billing {
   /** Bills a request at its start. Its writes become readable when its response begins. */
   open(request: BillableRequest): OpenBill;
+  /** Prefixes that clients store under a name. */
+  readonly stored: Pick<StoredPrefixes, "add" | "keepUntil" | "remove" | "views">;
   entries(nowMs: number): EntryView[];
   clear(): void;
 }
@@ -56,7 +59,9 @@ export type Reason =
   | { readonly kind: "expired"; readonly block: number; readonly agoMs: number }
   | { readonly kind: "not readable yet"; readonly block: number; readonly writtenBy: string }
   /** A live entry exists, further back than any marker looks. */
-  | { readonly kind: "beyond lookback"; readonly block: number };
+  | { readonly kind: "beyond lookback"; readonly block: number }
+  /** The request names a prefix that its client stored, or stores one. */
+  | { readonly kind: "stored prefix"; readonly name: string; readonly isRead: boolean };
 
 /** An entry as the control routes show it. */
 export interface EntryView {
@@ -67,4 +72,20 @@ export interface EntryView {
   readonly writtenBy: string;
   readonly expiresMs: number;
   readonly state: "live" | "expired" | "not readable yet";
+}
+
+/** A stored prefix as the control routes show it. It costs as long as it lives, read or not. */
+export interface StoredView {
+  readonly name: string;
+  readonly workspace: string;
+  readonly model: string;
+  readonly tokens: number;
+  readonly writtenBy: string;
+  readonly storedMs: number;
+  readonly expiresMs: number;
+  readonly state: "live" | "expired" | "removed";
+  /** The time it has lived so far. */
+  readonly billedMs: number;
+  /** Exact dollars for that time; null if the model's storage has no price. */
+  readonly costUsd: string | null;
 }

@@ -1,16 +1,37 @@
-// The Gemini surface: generateContent, streams, counting and models, on the Gemini API and on Vertex.
-import type { Route, SimRequest, SimResponse, Surface } from "../surface.ts";
+// The Gemini surface: generateContent, streams, counting, models and stored prefixes, on the Gemini API and on Vertex.
+import type { Route, SimRequest, SimResponse, Surface, SurfaceContext } from "../surface.ts";
 import { ApiError, toErrorResponse, toFault, toOuterResponse } from "./api-error.ts";
+import * as contents from "./cached-contents/answer-contents.ts";
+import { createContentStore, type ContentStore } from "./cached-contents/content-store.ts";
 import { answerCount, answerGenerate, answerStream } from "./generate.ts";
 import { answerModel, answerModels, type Way } from "./models.ts";
 
-/** Paths of the Gemini API begin with a version. */
-const version = String.raw`\/v1(?:beta|alpha)?`;
-/** Paths of Vertex name the project and the region as well. */
-const project = String.raw`\/v1(?:beta1)?\/projects\/(?<project>[^/]+)\/locations\/(?<location>[^/]+)`;
+const ways: readonly Way[] = ["gemini-api", "vertex"];
+
+/** Paths of the Gemini API begin with a version; those of Vertex name the project and the region as well. */
+const prefixes: Readonly<Record<Way, string>> = {
+  "gemini-api": String.raw`\/v1(?:beta|alpha)?`,
+  vertex: String.raw`\/v1(?:beta1)?\/projects\/(?<project>[^/]+)\/locations\/(?<location>[^/]+)`,
+};
+const publisher: Readonly<Record<Way, string>> = {
+  "gemini-api": "",
+  vertex: String.raw`publishers\/google\/`,
+};
 const model = String.raw`models\/(?<model>[^/:]+)`;
+const contentId = String.raw`cachedContents\/(?<id>[^/:]+)`;
 
 export function createGeminiSurface(): Surface {
+  const store = createContentStore();
+  const route = (method: Route["method"], way: Way, path: string, answer: Answer): Route => ({
+    method,
+    path: new RegExp(`${prefixes[way]}\\/${path}`),
+    handle: (request, context) => refusing(request, () => answer(way, request, context, store)),
+  });
+  /** On both ways. */
+  const both = (method: Route["method"], path: string, answer: Answer): readonly Route[] =>
+    ways.map((way) => route(method, way, path, answer));
+  const ofModel = (name: string, answer: Answer): readonly Route[] =>
+    ways.map((way) => route("POST", way, `${publisher[way]}${model}:${name}`, answer));
   return {
     name: "gemini",
     authenticate,
@@ -18,30 +39,26 @@ export function createGeminiSurface(): Surface {
     isClient: (headers) => headers.has("x-goog-api-key") || headers.has("x-goog-api-client"),
     refuse: toOuterResponse,
     routes: [
-      ...method("generateContent", answerGenerate),
-      ...method("streamGenerateContent", answerStream),
-      ...method("countTokens", answerCount),
-      get(new RegExp(`${version}\\/models`), answerModels),
-      get(new RegExp(`${version}\\/${model}`), answerModel),
+      ...ofModel("generateContent", answerGenerate),
+      ...ofModel("streamGenerateContent", answerStream),
+      ...ofModel("countTokens", answerCount),
+      ...both("POST", "cachedContents", contents.createContent),
+      ...both("GET", "cachedContents", contents.listContents),
+      ...both("GET", contentId, contents.showContent),
+      ...both("PATCH", contentId, contents.updateContent),
+      ...both("DELETE", contentId, contents.deleteContent),
+      route("GET", "gemini-api", "models", (_way, request) => answerModels(request)),
+      route("GET", "gemini-api", model, (_way, request) => answerModel(request)),
     ],
   };
 }
 
-type Answer = (way: Way, ...rest: Parameters<Route["handle"]>) => SimResponse;
-
-/** A method of a model, on both ways. */
-function method(name: string, answer: Answer): readonly Route[] {
-  const post = (way: Way, path: string): Route => ({
-    method: "POST",
-    path: new RegExp(`${path}\\/${model}:${name}`),
-    handle: (request, context) => refusing(request, () => answer(way, request, context)),
-  });
-  return [post("gemini-api", version), post("vertex", `${project}\\/publishers\\/google`)];
-}
-
-function get(path: RegExp, answer: (request: SimRequest) => SimResponse): Route {
-  return { method: "GET", path, handle: (request) => refusing(request, () => answer(request)) };
-}
+type Answer = (
+  way: Way,
+  request: SimRequest,
+  context: SurfaceContext,
+  store: ContentStore,
+) => SimResponse;
 
 /** Turns errors of the request into answers; our own errors pass through. */
 function refusing(request: SimRequest, answer: () => SimResponse): SimResponse {

@@ -56,6 +56,7 @@ export function runCall(request: ReadRequest, prompt: WholePrompt, context: Surf
     blocks: rendering.blocks,
     markers: [],
     mode: "implicit",
+    ...(prompt.stored === null ? {} : { stored: prompt.stored }),
     settings: settings.billable,
     startMs: context.nowMs,
   });
