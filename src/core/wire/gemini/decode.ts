@@ -51,6 +51,8 @@ export interface ArrivedPart {
   readonly part: ReadPart;
   /** Of a call: its own id, or the one that it gets from us. */
   readonly toolUseId: string;
+  /** Whether it is the first of its event: only such a part can be more of the one before. */
+  readonly isFirst: boolean;
 }
 
 export const nothingYet: GeminiState = {
@@ -95,7 +97,8 @@ function takeAnswer(
   const parts = texts.flatMap((text) => readPart(text) ?? []);
   const arrived = parts.map((part, index): ArrivedPart => {
     const place = state.arrived.length + index;
-    return { part, toolUseId: part.call?.id || madeId(named.id, joined, place, part.json) };
+    const toolUseId = part.call?.id || madeId(named.id, joined, place, part.json);
+    return { part, toolUseId, isFirst: index === 0 };
   });
   const next: GeminiState = {
     ...named,
@@ -112,7 +115,7 @@ function takeAnswer(
   return [next, arrived];
 }
 
-/** The same reply gives the same id; a later one another, since its prompt is longer. */
+/** For a call without an id: the same reply gives the same one; a later one another, since its prompt is longer. */
 function madeId(replyId: string, usage: Fields, place: number, json: JsonText): string {
   const reply = replyId === "" ? JSON.stringify(usage["promptTokenCount"] ?? null) : replyId;
   return `call_${hashContent(`${reply}\n${place}\n${json}`).slice(0, 24)}`;
@@ -164,23 +167,29 @@ function warningsOf({ unreadable, blockReason, finishReason }: GeminiState): rea
   ];
 }
 
-/** Pieces of one text in a row are one part; a signature, or anything else, stands between two. */
+/** What comes together says one thing: a text in one part or several, a summary of thinking, a call. */
 function toContent(arrived: GrowingList<ArrivedPart>): readonly Block[] {
   const blocks: Block[] = [];
-  let run: ReadPart[] = [];
+  let group: ArrivedPart[] = [];
   const flush = (): void => {
-    const joined = joinTexts(run);
-    if (joined !== undefined) blocks.push(...toBlocks(joined, ""));
-    run = [];
+    blocks.push(...toBlocks(joinPieces(group), group[0]?.toolUseId ?? ""));
+    group = [];
   };
-  for (const { part, toolUseId } of itemsOf(arrived)) {
-    const [first] = run;
-    if (first !== undefined && !(isPiece(part) && first.isThought === part.isThought)) flush();
-    if (isPiece(part)) run.push(part);
-    else blocks.push(...toBlocks(part, toolUseId));
+  for (const each of itemsOf(arrived)) {
+    if (group[0] !== undefined && !continues(each, group[0].part)) flush();
+    group.push(each);
   }
   flush();
   return blocks;
+}
+
+/**
+ * Whether a part of a later event is more of the text that began with `first`. A signature stands on the first piece of its text, or
+ * on a part without text behind it.
+ */
+function continues({ part, isFirst }: ArrivedPart, first: ReadPart): boolean {
+  if (!isFirst || !isPiece(part) || first.isThought !== part.isThought) return false;
+  return isPiece(first) || (first.signature !== "" && (first.text ?? "") !== "");
 }
 
 /** Text, or a summary of thinking, with nothing else to it. */
@@ -188,12 +197,16 @@ function isPiece({ isPlain, isPlainThought, call }: ReadPart): boolean {
   return (isPlain && call === undefined) || isPlainThought;
 }
 
-function joinTexts(run: readonly ReadPart[]): ReadPart | undefined {
-  const [first] = run;
-  if (first === undefined || run.length === 1) return first;
-  const text = run.map((part) => part.text ?? "").join("");
+/** Pieces become one part. A part with a signature stays as it is. */
+function joinPieces(group: readonly ArrivedPart[]): readonly ReadPart[] {
+  const parts = group.map(({ part }) => part);
+  const begun = parts.findIndex(isPiece);
+  const [first, ...more] = begun === -1 ? [] : parts.slice(begun);
+  if (first === undefined || more.length === 0) return parts;
+  const text = [first, ...more].map((part) => part.text ?? "").join("");
   const thought = first.isThought ? ',"thought":true' : "";
-  return { ...first, text, json: `{"text":${JSON.stringify(text)}${thought}}` };
+  const joined = { ...first, text, json: `{"text":${JSON.stringify(text)}${thought}}` };
+  return [...parts.slice(0, begun), joined];
 }
 
 function toStop({ finishReason, blockReason, hasCalls }: GeminiState): ReplyStop {

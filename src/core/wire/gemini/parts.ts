@@ -13,7 +13,7 @@ export interface ReadPart {
   /** Empty for none. */
   readonly signature: string;
   readonly call: ReadCall | undefined;
-  /** Whether its text or call is all that it says. */
+  /** Whether nothing is lost if only its text or its call is kept. */
   readonly isPlain: boolean;
   /** Whether it is a summary of thinking and nothing else. */
   readonly isPlainThought: boolean;
@@ -30,12 +30,12 @@ export interface ReadCall {
 export function readPart(json: JsonText): ReadPart | undefined {
   const fields = parseFields(json);
   if (fields === undefined) return undefined;
-  const text = textIn(fields, "text");
+  const text = "functionCall" in fields ? undefined : textIn(fields, "text");
   const call = "functionCall" in fields ? readCall(json) : undefined;
   const isThought = fields["thought"] === true;
   return {
     json,
-    text: call === undefined ? text : undefined,
+    text,
     isThought,
     signature: textIn(fields, "thoughtSignature") ?? "",
     call: call?.read,
@@ -56,9 +56,19 @@ function readCall(
   const args = memberTexts(memberTexts(json).get("functionCall") ?? "").get("args");
   const id = textIn(fields, "id") ?? "";
   const read = { id, name: textIn(fields, "name") ?? "", inputJson: toInputJson(args) };
-  const isPlain =
-    id !== "" && args?.startsWith("{") === true && hasOnly(fields, ["id", "name", "args"]);
+  const isPlain = args?.startsWith("{") === true && id !== "" && isInOurOrder(fields);
   return { read, isPlain };
+}
+
+/** The order in which the provider writes a call, and we do. */
+function isInOurOrder(fields: object): boolean {
+  return Object.keys(fields).join() === "name,args,id";
+}
+
+/** A call as a part, in the same order. */
+export function callPart({ id, name, inputJson }: ReadCall): JsonText {
+  const members = `"name":${JSON.stringify(name)},"args":${inputJson}`;
+  return `{"functionCall":{${members},"id":${JSON.stringify(id)}}}`;
 }
 
 /** What is no object is kept whole under one key, so that every protocol can carry it. */
@@ -68,28 +78,34 @@ function toInputJson(args: JsonText | undefined): JsonText {
 }
 
 /**
- * A part of a reply as blocks. If our own spelling would lose something (a signature, that it is thinking, an unknown member), the
- * verbatim part comes before the block with its meaning: this protocol writes the first, every other one the second.
+ * Parts that say one text, one call or nothing more, as blocks. If our own spelling would lose something (a signature, that it is
+ * thinking, an unknown member), the verbatim parts come before the block with their meaning: this protocol writes the
+ * first, every other one the second.
  */
-export function toBlocks(part: ReadPart, toolUseId: string): readonly Block[] {
-  const meaning = meaningOf(part, toolUseId);
-  if (part.isPlain) return meaning;
-  return [keep(part), ...meaning];
+export function toBlocks(parts: readonly ReadPart[], toolUseId: string): readonly Block[] {
+  const meaning = meaningOf(parts, toolUseId);
+  if (parts.every(({ isPlain }) => isPlain)) return meaning;
+  const hasThinking = parts.some(({ isThought, signature }) => isThought || signature !== "");
+  return [...parts.map((part) => keep(part, hasThinking)), ...meaning];
 }
 
-/** Empty for a part that only this protocol understands, and for one that says nothing. */
-function meaningOf({ text, isThought, call }: ReadPart, toolUseId: string): readonly Block[] {
+/** Empty for parts that only this protocol understands, and for those that say nothing. */
+function meaningOf(parts: readonly ReadPart[], toolUseId: string): readonly Block[] {
+  const call = parts[0]?.call;
   if (call !== undefined) {
     const { id, name, inputJson } = call;
     return [{ type: "tool_use", id: id === "" ? toolUseId : id, name, inputJson }];
   }
-  return isThought || (text ?? "") === "" ? [] : [{ type: "text", text: text ?? "" }];
+  const text = parts.map((part) => (part.isThought ? "" : (part.text ?? ""))).join("");
+  return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Another model cannot read what this one thought: such a part has a type of its own, as other protocols' thinking does. */
-function keep({ json, isThought, signature }: ReadPart): Block {
-  const type = isThought || signature !== "" ? "thinking_part" : "part";
-  return { type: "opaque", json: `{"type":"${type}","part":${json}}` };
+/** Another model cannot read what this one thought: such parts have a type of their own, as other protocols' thinking does. */
+function keep({ json }: ReadPart, hasThinking: boolean): Block {
+  return {
+    type: "opaque",
+    json: `{"type":"${hasThinking ? "thinking_part" : "part"}","part":${json}}`,
+  };
 }
 
 /** The part that a block keeps; undefined for any other block. */
@@ -101,10 +117,19 @@ export function keptPart(block: Block): ReadPart | undefined {
   return json.startsWith("{") ? readPart(json) : undefined;
 }
 
-/** Whether a block only repeats what the kept part before it says. */
-export function isSameMeaning({ text, isThought, call }: ReadPart, block: Block): boolean {
-  if (call === undefined) return !isThought && block.type === "text" && block.text === text;
-  return block.type === "tool_use" && isSameCall(call, block);
+/** Whether a block only repeats what the kept parts before it say. */
+export function isSameMeaning(parts: readonly ReadPart[], block: Block): boolean {
+  if (block.type === "tool_use") {
+    const call = parts.at(-1)?.call;
+    return call !== undefined && isSameCall(call, block);
+  }
+  if (block.type !== "text" || parts.length === 0) return false;
+  const texts = parts.slice(parts.findLastIndex((part) => !isAnswer(part)) + 1);
+  return block.text === texts.map((part) => part.text ?? "").join("");
+}
+
+function isAnswer({ text, isThought }: ReadPart): boolean {
+  return text !== undefined && !isThought;
 }
 
 /** A call without an id of its own has got one from us. */

@@ -4,7 +4,7 @@ import type { LeftOut, Written, WrittenCall } from "../../assembly/spelling.ts";
 import { parseFields, textIn } from "../../message/fields.ts";
 import type { Block, DocumentBlock, ImageBlock, JsonText } from "../../message/message.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
-import { isSameMeaning, keptPart, type ReadPart } from "./parts.ts";
+import { callPart, isSameMeaning, keptPart, type ReadPart } from "./parts.ts";
 
 export type Abilities = Pick<ModelFacts["capabilities"], "signedToolCalls" | "mediaInToolResults">;
 
@@ -27,36 +27,34 @@ export function spellReply(
   const parts: SpelledPart[] = [];
   const leftOut: LeftOut[] = [];
   const calls = new Map<string, WrittenCall>();
-  let kept: ReadPart | undefined;
+  let before: readonly ReadPart[] = [];
   for (const block of content) {
-    const before = kept;
-    kept = keptPart(block);
-    const isRepeated = before !== undefined && isSameMeaning(before, block);
+    const isRepeated = isSameMeaning(before, block);
     if (block.type === "tool_use") {
-      const id = isRepeated && before?.call?.id === "" ? null : block.id;
-      calls.set(block.id, { name: block.name, id });
+      const hasNone = isRepeated && before.at(-1)?.call?.id === "";
+      calls.set(block.id, { name: block.name, id: hasNone ? null : block.id });
     }
-    if (isRepeated) {
-      const last = parts.pop();
-      if (last !== undefined) parts.push({ ...last, content: [block] });
-      continue;
-    }
-    const needsSignature = can.signedToolCalls && !parts.some(({ kind }) => kind === "tool_use");
+    const kept = keptPart(block);
+    before = kept === undefined ? [] : [...before, kept];
+    if (isRepeated) continue;
     const spelled = kept === undefined ? spellSaid(block, leftOut) : spellKept(kept, block);
     if (spelled === undefined) continue;
-    parts.push(
-      needsSignature && spelled.kind === "tool_use" ? withSignature(spelled, kept) : spelled,
-    );
+    const isFirstCall =
+      spelled.kind === "tool_use" && !parts.some(({ kind }) => kind === "tool_use");
+    const needsSignature = can.signedToolCalls && isFirstCall && (kept?.signature ?? "") === "";
+    parts.push(needsSignature ? withSignature(spelled) : spelled);
   }
   return { parts, leftOut, calls };
 }
 
+/** Counted by what it says. A part that only holds a signature says nothing. */
 function spellKept({ json, call, isThought, text }: ReadPart, block: Block): SpelledPart {
-  const kind = call !== undefined ? "tool_use" : isThought ? "thinking" : "text";
-  // Counted by its words. A part that only holds a signature has none.
-  const counted: readonly Block[] =
-    text === undefined ? [block] : text === "" ? [] : [{ type: "text", text }];
-  return { json, kind, content: counted };
+  if (call !== undefined) {
+    return { json, kind: "tool_use", content: [{ type: "tool_use", ...call }] };
+  }
+  if (text === undefined) return { json, kind: "other", content: [block] };
+  const content: readonly Block[] = text === "" ? [] : [{ type: "text", text }];
+  return { json, kind: isThought || text === "" ? "thinking" : "text", content };
 }
 
 /** Undefined if the block was left out. */
@@ -66,8 +64,8 @@ function spellSaid(block: Block, leftOut: LeftOut[]): SpelledPart | undefined {
     if (input === undefined) {
       leftOut.push({ what: "the input of a tool_use", reason: "it is not a JSON object" });
     }
-    const call = `"id":${toText(block.id)},"name":${toText(block.name)},"args":${input ?? "{}"}`;
-    return { json: `{"functionCall":{${call}}}`, kind: "tool_use", content: [block] };
+    const json = callPart({ ...block, inputJson: input ?? "{}" });
+    return { json, kind: "tool_use", content: [block] };
   }
   const text = textOf(block);
   if (text !== undefined && text !== "") return textPart(text, block);
@@ -86,8 +84,7 @@ function spellSaid(block: Block, leftOut: LeftOut[]): SpelledPart | undefined {
  * The provider refuses the first call of a step without its signature. One that another model made has none; this word, from the
  * provider's page on thought signatures, stands for it.
  */
-function withSignature(spelled: SpelledPart, kept: ReadPart | undefined): SpelledPart {
-  if (kept !== undefined && kept.signature !== "") return spelled;
+function withSignature(spelled: SpelledPart): SpelledPart {
   const open = spelled.json.slice(0, spelled.json.lastIndexOf("}"));
   return { ...spelled, json: `${open},"thoughtSignature":"skip_thought_signature_validator"}` };
 }
