@@ -85,18 +85,19 @@ function pieceList(prompt: PromptPart, scale: Scale): readonly Piece[] {
   return [...tools, ...config, ...system, ...contents];
 }
 
-/** The role is part of the first piece. */
+/** The role comes first, and is text whatever follows. */
 function withHead(
   role: string,
   parts: readonly Part[],
   place: Place,
   scale: Scale,
 ): readonly Piece[] {
-  const pieces = parts.flatMap((part) => piecesOfPart(part, place, scale));
-  const [first, ...rest] = pieces;
-  if (first === undefined) return [];
+  if (parts.length === 0) return [];
   const head = scale.counter.constant("message", scale.tokenizer);
-  return [{ ...first, content: `${role}\n${first.content}`, tokens: head + first.tokens }, ...rest];
+  return [
+    textPiece(`role\n${role}`, head, place),
+    ...parts.flatMap((part) => piecesOfPart(part, place, scale)),
+  ];
 }
 
 function piecesOfPart(part: Part, place: Place, scale: Scale): readonly Piece[] {
