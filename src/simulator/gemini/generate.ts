@@ -99,7 +99,7 @@ export function answerCount(
     stored === null
       ? own
       : { ...stored.prompt, contents: [...stored.prompt.contents, ...own.contents] };
-  const { totalTokens, modalities } = renderPrompt(prompt, facts, context.counter);
+  const { totalTokens, modalities } = renderPrompt(prompt, "", facts, context.counter);
   const answer = {
     totalTokens,
     ...(stored === null ? {} : { cachedContentTokenCount: stored.tokens }),

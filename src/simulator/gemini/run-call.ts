@@ -24,9 +24,10 @@ export interface Call {
 }
 
 /** Refuses what the provider refuses, and renders the rest. */
-export function renderChecked(
+function renderChecked(
   request: ReadRequest,
   prompt: WholePrompt,
+  responseId: string,
   context: SurfaceContext,
 ): Rendering {
   const { facts } = request;
@@ -34,7 +35,7 @@ export function renderChecked(
   if (generationOf(facts) >= 3) {
     checkSignatures(prompt.contents, { model: facts.id, workspace: context.workspace });
   }
-  const rendering = renderPrompt(prompt, facts, context.counter);
+  const rendering = renderPrompt(prompt, responseId, facts, context.counter);
   if (rendering.totalTokens > facts.inputTokensMax) {
     throw promptTooLong(rendering.totalTokens, facts.inputTokensMax);
   }
@@ -43,12 +44,12 @@ export function renderChecked(
 
 export function runCall(request: ReadRequest, prompt: WholePrompt, context: SurfaceContext): Call {
   const { facts, settings } = request;
-  const rendering = renderChecked(request, prompt, context);
+  const responseId = context.newId("");
+  const rendering = renderChecked(request, prompt, responseId, context);
   // The model answers before the bill is opened: if it fails, nothing is billed.
   const asked = toPrompt(request, prompt);
   const answer = context.answer(asked);
   const produced = toProduced(answer, asked.outputTokensMax, context.counter, facts);
-  const responseId = context.newId("");
   const open = context.billing.open({
     id: responseId,
     workspace: context.workspace,

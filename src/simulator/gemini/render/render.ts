@@ -39,16 +39,20 @@ interface Scale {
   readonly tokenizer: ModelFacts["tokenizer"];
 }
 
-/** Counting and billing both use this, so they agree. The opening of the reply is the last block. */
+/**
+ * Counting and billing both use this, so they agree. The opening of the reply is the last block, a new one each time: at
+ * least that much is never read.
+ */
 export function renderPrompt(
   prompt: PromptPart,
+  replyId: string,
   facts: ModelFacts,
   counter: PromptCounter,
 ): Rendering {
   const scale = scaleOf(facts, counter);
   const reply = counter.constant("reply", facts.tokenizer);
   const opening: Piece = {
-    ...textPiece("reply", 0, { tier: "messages", run: null }),
+    ...textPiece(`reply\n${replyId}`, 0, { tier: "messages", run: null }),
     tokens: reply,
   };
   return toRendering([...pieceList(prompt, scale), opening]);
