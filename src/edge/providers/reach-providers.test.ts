@@ -167,7 +167,7 @@ describe("without any key", () => {
   test("a model of another vendor is refused", async () => {
     const { facts } = resolveModel("deepseek-chat");
     await expect(open(() => "{}").reach(facts)).rejects.toThrow(
-      "the simulator answers for models of anthropic and openai, not for deepseek",
+      "the simulator answers for models of anthropic, openai and google, not for deepseek",
     );
   });
 });

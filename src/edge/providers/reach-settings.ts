@@ -22,7 +22,8 @@ export function simulatedProtocol(model: {
   const vendor = findVendor(model.provider);
   if (vendor !== undefined && vendor.listed === null) return vendor.protocol;
   const own = vendors.filter(({ listed }) => listed === null);
-  const known = own.map(({ name }) => name).join(" and ");
+  const names = own.map(({ name }) => name);
+  const known = [names.slice(0, -1).join(", "), ...names.slice(-1)].join(" and ");
   throw new StrataError(
     "environment-unfit",
     `the simulator answers for models of ${known}, not for ${model.id}`,
