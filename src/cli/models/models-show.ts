@@ -100,11 +100,11 @@ function describeLifetimes({ lifetimes, clock }: CacheDescription): string[][] {
 function describeStored({ stored }: CacheDescription): string[][] {
   if (stored === null) return [];
   const { defaultSeconds, minimumTokens, storage } = stored;
-  const prices = storage.map(
+  const rates = storage.map(
     ({ from, usdPerMTokHour }) => `$${usdPerMTokHour}${from === null ? "" : ` from ${from}`}`,
   );
   const kept = defaultSeconds === null ? "" : `for ${count(defaultSeconds)} s unless asked, `;
-  const price = prices.length === 0 ? "an unknown price" : prices.join(", ");
+  const price = rates.length === 0 ? "an unknown price" : rates.join(", ");
   const size = minimumTokens === null ? "" : `, at least ${count(minimumTokens)} tokens`;
   return [["on request", `${kept}${price} per MTok and hour${size}`]];
 }

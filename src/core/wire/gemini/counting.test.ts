@@ -38,5 +38,5 @@ test.each([
 
 test("a request to count is known by its path", () => {
   const paths = ["/v1beta/models/m:countTokens", "/v1beta/models/m:generateContent"];
-  expect(paths.map(counting.isAskedAt)).toEqual([true, false]);
+  expect(paths.map((path) => counting.isAskedAt(path))).toEqual([true, false]);
 });

@@ -9,6 +9,13 @@ function error(code: number, status: string, message: string, details: readonly 
   return JSON.stringify({ error: { code, message, status, details } });
 }
 
+function retryIn(retryDelay: string): readonly object[] {
+  return [
+    { "@type": "type.googleapis.com/google.rpc.Help" },
+    { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay },
+  ];
+}
+
 const badKey = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" }];
 
 describe("a refused request", () => {
@@ -48,12 +55,8 @@ describe("a refused request", () => {
   });
 
   test("says in its details when to come again", () => {
-    const retry = (retryDelay: string) => [
-      { "@type": "type.googleapis.com/google.rpc.Help" },
-      { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay },
-    ];
     const waits = ["34s", "0.5s", "34.074824224s", "soon", "-1s"].map((delay) =>
-      readFailure(answer(429, error(429, "RESOURCE_EXHAUSTED", "Quota.", retry(delay)))),
+      readFailure(answer(429, error(429, "RESOURCE_EXHAUSTED", "Quota.", retryIn(delay)))),
     );
     expect(waits.map((each) => "retryAfterMs" in each && each.retryAfterMs)).toEqual([
       34_000,
@@ -101,14 +104,17 @@ describe("a refused request", () => {
   });
 });
 
+function failureOf(reported: unknown) {
+  return failureIn({ error: reported });
+}
+
 test("a failure in place of a reply has the status that it names", () => {
-  const of = (value: unknown) => failureIn({ error: value });
-  expect(of({ code: 503, message: "Busy." })).toMatchObject({ kind: "overloaded" });
-  expect(of({ code: 400, message: "No." })).toMatchObject({ kind: "invalid-request" });
-  expect(of("upstream is gone")).toMatchObject({
+  expect(failureOf({ code: 503, message: "Busy." })).toMatchObject({ kind: "overloaded" });
+  expect(failureOf({ code: 400, message: "No." })).toMatchObject({ kind: "invalid-request" });
+  expect(failureOf("upstream is gone")).toMatchObject({
     kind: "server-error",
     detail: "upstream is gone",
   });
   expect(failureIn({ candidates: [] })).toBeUndefined();
-  expect(of(null)).toBeUndefined();
+  expect(failureOf(null)).toBeUndefined();
 });

@@ -15,6 +15,36 @@ function hashesOf(body: object): readonly string[] {
   return read(body).blocks.map(({ hash }) => hash);
 }
 
+function said(call: object, more: object = {}): object {
+  return {
+    contents: [
+      { role: "user", parts: [{ text: "Hi." }] },
+      { role: "model", parts: [{ functionCall: { name: "Read", args: {}, ...call }, ...more }] },
+    ],
+  };
+}
+
+function saysYes(more: object): object {
+  return {
+    contents: [{ role: "model", parts: [{ text: "Yes.", ...more }] }],
+  };
+}
+
+function storedAs(cachedContent: string): object {
+  return {
+    cachedContent,
+    contents: [{ role: "user", parts: [{ text: "Hi." }] }],
+  };
+}
+
+function settingsOf(body: object) {
+  return read({ contents: [], ...body }).settings;
+}
+
+function isSentTo(sentTo: string): boolean {
+  return gemini.foreign.isSentTo({ path: sentTo, headers: {} });
+}
+
 describe("a request of another client", () => {
   test("is read in the order in which the provider reads it", () => {
     const { blocks, model, protocol, mode, continues, settings } = read({
@@ -94,29 +124,16 @@ describe("a request of another client", () => {
   });
 
   test("has another prefix once a signature is dropped, and the same with other ids of its calls", () => {
-    const said = (call: object, more: object = {}) => ({
-      contents: [
-        { role: "user", parts: [{ text: "Hi." }] },
-        { role: "model", parts: [{ functionCall: { name: "Read", args: {}, ...call }, ...more }] },
-      ],
-    });
     const signed = { thoughtSignature: "s" };
     expect(hashesOf(said({ id: "a" }, signed))).toEqual(hashesOf(said({ id: "b" }, signed)));
     expect(hashesOf(said({}, signed))[0]).toBe(hashesOf(said({}))[0]);
     expect(hashesOf(said({}, signed))[1]).not.toBe(hashesOf(said({}))[1]);
-    const text = (more: object) => ({
-      contents: [{ role: "model", parts: [{ text: "Yes.", ...more }] }],
-    });
-    expect(hashesOf(text(signed))).not.toEqual(hashesOf(text({})));
-    expect(read(text(signed)).blocks[0]?.tokens).toBe(read(text({})).blocks[0]?.tokens);
+    expect(hashesOf(saysYes(signed))).not.toEqual(hashesOf(saysYes({})));
+    expect(read(saysYes(signed)).blocks[0]?.tokens).toBe(read(saysYes({})).blocks[0]?.tokens);
   });
 
   test("shows a prefix that the provider keeps under a name, and that the body does not have it", () => {
-    const body = (cachedContent: string) => ({
-      cachedContent,
-      contents: [{ role: "user", parts: [{ text: "Hi." }] }],
-    });
-    const request = read(body("cachedContents/a"));
+    const request = read(storedAs("cachedContents/a"));
     expect(request.continues).toBe(true);
     expect(request.blocks[0]).toMatchObject({
       path: "cachedContent",
@@ -124,11 +141,12 @@ describe("a request of another client", () => {
       tokens: 0,
       tier: "T0",
     });
-    expect(hashesOf(body("cachedContents/a"))[0]).not.toBe(hashesOf(body("cachedContents/b"))[0]);
+    expect(hashesOf(storedAs("cachedContents/a"))[0]).not.toBe(
+      hashesOf(storedAs("cachedContents/b"))[0],
+    );
   });
 
   test("names what may change a prefix besides its blocks; a default reads as absent", () => {
-    const settingsOf = (body: object) => read({ contents: [], ...body }).settings;
     expect(
       settingsOf({
         toolConfig: { functionCallingConfig: { mode: "AUTO" } },
@@ -177,8 +195,7 @@ describe("recognised", () => {
       "/v1beta/models/m:embedContent",
       "/v1/messages",
     ];
-    const isSentTo = (sentTo: string) => gemini.foreign.isSentTo({ path: sentTo, headers: {} });
-    expect(others.filter(isSentTo)).toEqual([]);
+    expect(others.filter((each) => isSentTo(each))).toEqual([]);
   });
 });
 

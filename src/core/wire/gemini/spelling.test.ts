@@ -101,6 +101,14 @@ describe("results of tools", () => {
   });
 });
 
+function replyBy(signature: string): string {
+  return (
+    '{"role":"model","parts":[{"text":"Well,"},' +
+    `{"functionCall":{"name":"Read","args":{"b":1,"a":2.0},"id":"t1"}${signature}},` +
+    '{"functionCall":{"name":"Read","args":{},"id":"t2"}}]}'
+  );
+}
+
 describe("what another provider's model said", () => {
   test("has calls with our ids, the first with the word that stands for a signature", () => {
     const history = [
@@ -110,10 +118,6 @@ describe("what another provider's model said", () => {
       toolResult("t2", "y"),
     ];
     const skip = ',"thoughtSignature":"skip_thought_signature_validator"';
-    const replyBy = (signature: string) =>
-      '{"role":"model","parts":[{"text":"Well,"},' +
-      `{"functionCall":{"name":"Read","args":{"b":1,"a":2.0},"id":"t1"}${signature}},` +
-      '{"functionCall":{"name":"Read","args":{},"id":"t2"}}]}';
     expect(contentsOf({ history }).contents).toContain(replyBy(skip));
     expect(contentsOf({ history, model: older }).contents).toContain(replyBy(""));
   });
@@ -146,6 +150,10 @@ describe("what another provider's model said", () => {
   });
 });
 
+function wordsOf(reply: Message): string {
+  return contentsOf({ history: [say("user", "Hi."), reply] }).contents;
+}
+
 test("a text that was streamed in signed pieces goes back in its pieces, and without them as one", () => {
   const { stream } = gemini;
   let state = stream.start;
@@ -153,7 +161,6 @@ test("a text that was streamed in signed pieces goes back in its pieces, and wit
     [state] = stream.step(state, { event: undefined, data: answerWith([part]) });
   }
   const { message } = asReply(stream.finish(state));
-  const wordsOf = (reply: Message) => contentsOf({ history: [say("user", "Hi."), reply] }).contents;
   expect(wordsOf(message)).toContain(
     '{"role":"model","parts":[{"text":"Hel","thoughtSignature":"s"},{"text":"lo."}]}',
   );

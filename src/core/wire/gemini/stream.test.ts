@@ -98,9 +98,11 @@ test("a stream that is cut gives what arrived, and one without a beginning a fai
   });
 });
 
+function error(code: number, status: string): string {
+  return JSON.stringify({ error: { code, message: `It is ${code}.`, status } });
+}
+
 test("a failure in the middle is that of the reply, and the first one stays", () => {
-  const error = (code: number, status: string) =>
-    JSON.stringify({ error: { code, message: `It is ${code}.`, status } });
   const { reply } = readStream([
     eventWith(['{"text":"a"}']),
     error(503, "UNAVAILABLE"),
