@@ -76,7 +76,7 @@ export function createStoredPrefixes(options: BillingOptions): StoredPrefixes {
       const { keys, cumulative } = keyedPromptOf(request, options);
       const total = cumulative.at(-1) ?? 0;
       const found = findLive(name, request.startMs);
-      const isRead = found !== null && keys[found.lastBlock] === found.key;
+      const isRead = found !== null && found.tokens > 0 && keys[found.lastBlock] === found.key;
       if (!isRead) return billOf(request.id, total, 0, null, { kind: "never written" });
       const reason = { kind: "stored prefix", name, isRead } as const;
       return billOf(request.id, total, found.tokens, found.lastBlock, reason);
@@ -96,8 +96,8 @@ function toView(stored: Stored, nowMs: number): StoredView {
   const { prefix, tokens, expiresMs, removedMs } = stored;
   const { name, workspace, model, startMs } = prefix;
   const endMs = Math.min(removedMs ?? expiresMs, nowMs);
-  const span = { model: model.id, tokens, fromMs: startMs, toMs: endMs };
-  const pico = storagePicoUsd(span);
+  const span = { tokens, fromMs: startMs, toMs: endMs };
+  const pico = storagePicoUsd(span, model.cache.stored);
   return {
     name,
     workspace,

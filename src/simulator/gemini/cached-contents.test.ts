@@ -33,6 +33,14 @@ function ask(kit: Kit, cachedContent: string, more: object = {}): Answered {
   return kit.generate({ contents: [user("One?")], cachedContent, ...more });
 }
 
+function namesOf({ cachedContents }: Body): readonly string[] {
+  return cachedContents.map(({ displayName }: Body) => displayName);
+}
+
+function storageOf(kit: Kit): readonly object[] {
+  return kit.billing.stored.views(kit.nowMs);
+}
+
 describe("a stored prefix", () => {
   test("is described as the provider does", () => {
     const kit = createKit();
@@ -153,11 +161,13 @@ describe("a stored prefix", () => {
       store(kit, { displayName: name });
       kit.nowMs += 1;
     }
-    const names = ({ cachedContents }: Body): readonly string[] =>
-      cachedContents.map(({ displayName }: Body) => displayName);
     const first = kit.send("GET", "/v1beta/cachedContents?pageSize=2").json;
     const rest = kit.send("GET", `/v1beta/cachedContents?pageToken=${first.nextPageToken}`).json;
-    expect([names(first), names(rest), rest.nextPageToken]).toEqual([["c", "b"], ["a"], undefined]);
+    expect([namesOf(first), namesOf(rest), rest.nextPageToken]).toEqual([
+      ["c", "b"],
+      ["a"],
+      undefined,
+    ]);
   });
 
   test("is named after its project on Vertex, and not found there with 404", () => {
@@ -179,14 +189,12 @@ describe("a stored prefix", () => {
 });
 
 describe("storage", () => {
-  const costs = (kit: Kit): readonly unknown[] =>
-    kit.billing.stored.views(kit.nowMs).map(({ name: _, ...view }) => view);
-
   test("is billed by tokens and hours for the time it lived, read or not", () => {
     const kit = createKit();
     const { name } = store(kit, { ttl: "7200s" });
     kit.nowMs += hourMs;
     const view = {
+      name,
       workspace: "workspace",
       model: flash,
       tokens: 6204,
@@ -196,17 +204,17 @@ describe("storage", () => {
     };
     // $0.50 per million tokens and hour.
     const first = { ...view, state: "live", billedMs: hourMs, costUsd: "$0.003102" };
-    expect(costs(kit)).toEqual([first]);
+    expect(storageOf(kit)).toEqual([first]);
     kit.send("DELETE", `/v1beta/${name}`);
     kit.nowMs += hourMs;
-    expect(costs(kit)).toEqual([{ ...first, state: "removed" }]);
+    expect(storageOf(kit)).toEqual([{ ...first, state: "removed" }]);
   });
 
   test("ends with the lifetime of a prefix that is never deleted", () => {
     const kit = createKit();
     store(kit);
     kit.nowMs += 24 * hourMs;
-    expect(costs(kit)).toMatchObject([
+    expect(storageOf(kit)).toMatchObject([
       { state: "expired", billedMs: hourMs, costUsd: "$0.003102" },
     ]);
   });
@@ -216,13 +224,13 @@ describe("storage", () => {
     kit.nowMs = Date.UTC(2026, 11, 31, 23);
     store(kit, { ttl: "7200s" });
     kit.nowMs += 2 * hourMs;
-    expect(costs(kit)).toMatchObject([{ costUsd: "$0.009306" }]);
+    expect(storageOf(kit)).toMatchObject([{ costUsd: "$0.009306" }]);
   });
 
   test("has no price for models whose price we do not know", () => {
     const kit = createKit();
     store(kit, { model: "models/gemini-2.5-flash" });
-    expect(costs(kit)).toMatchObject([{ costUsd: null }]);
+    expect(storageOf(kit)).toMatchObject([{ costUsd: null }]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { FaultSpec } from "../parse-faults.ts";
 import { createSimulator } from "../simulator.ts";
 import { plantedKey } from "../../../harness/planted-key.ts";
 import {
@@ -20,6 +21,27 @@ const orphan =
   "Please ensure that function response turn comes immediately after a function call turn.";
 const count =
   "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.";
+
+function notFound(name: string): string {
+  return `models/${name} is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.`;
+}
+
+function ask(
+  path: string,
+  headers: Record<string, string> = {},
+  faults: readonly FaultSpec[] = [],
+): Promise<Response> {
+  return createSimulator({ faults }).fetch(`http://localhost${path}`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ contents: [user("hello")] }),
+  });
+}
+
+function askFailing(fault: FaultSpec): Promise<Response> {
+  const path = `/v1beta/models/${flash}:generateContent`;
+  return ask(path, { "x-goog-api-key": plantedKey }, [fault]);
+}
 
 describe("a request is refused", () => {
   test.each<[string, Body, string]>([
@@ -141,11 +163,9 @@ describe("a request is refused", () => {
   });
 
   test("as not found if it names a model that is not served", () => {
-    const message = (name: string): string =>
-      `models/${name} is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.`;
     for (const name of ["gemini-0", "claude-sonnet-5-5", "gemini-1.5-pro"]) {
       const answered = createKit().generate({ contents: [user("hi")] }, name);
-      expect(errorOf(answered)).toEqual([404, "NOT_FOUND", message(name)]);
+      expect(errorOf(answered)).toEqual([404, "NOT_FOUND", notFound(name)]);
     }
   });
 
@@ -212,12 +232,6 @@ describe("a request is taken", () => {
 });
 
 describe("over HTTP", () => {
-  const ask = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
-    createSimulator().fetch(`http://localhost${path}`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify({ contents: [user("hello")] }),
-    });
   const path = `/v1beta/models/${flash}:generateContent`;
   const vertex = `/v1/projects/p/locations/l/publishers/google/models/${flash}:generateContent`;
 
@@ -256,17 +270,7 @@ describe("over HTTP", () => {
 });
 
 describe("a fault is worded like Google's", () => {
-  const fault = async (spec: object): Promise<Response> => {
-    const simulator = createSimulator();
-    simulator.fault(Object(spec));
-    return simulator.fetch(`http://localhost/v1beta/models/${flash}:generateContent`, {
-      method: "POST",
-      headers: { "x-goog-api-key": plantedKey },
-      body: JSON.stringify({ contents: [user("hello")] }),
-    });
-  };
-
-  test.each<[object, number, string, string]>([
+  test.each<[FaultSpec, number, string, string]>([
     [{ kind: "server error" }, 500, "INTERNAL", "An internal error has occurred."],
     [{ kind: "overloaded" }, 503, "UNAVAILABLE", "The model is overloaded."],
     [
@@ -276,7 +280,7 @@ describe("a fault is worded like Google's", () => {
       "The input token count (5) exceeds the maximum number of tokens allowed (4).",
     ],
   ])("%j", async (spec, status, name, message) => {
-    const answered = await fault(spec);
+    const answered = await askFailing(spec);
     expect(answered.status).toBe(status);
     const { error }: Body = await answered.json();
     expect([error.code, error.status]).toEqual([status, name]);
@@ -284,7 +288,7 @@ describe("a fault is worded like Google's", () => {
   });
 
   test("a rate limit says in its details when to try again, and has no retry-after", async () => {
-    const answered = await fault({ kind: "rate limited", retryAfterSeconds: 34 });
+    const answered = await askFailing({ kind: "rate limited", retryAfterSeconds: 34 });
     expect(answered.status).toBe(429);
     expect(answered.headers.has("retry-after")).toBe(false);
     const { error }: Body = await answered.json();

@@ -9,6 +9,10 @@ const thinking = {
   stop: "end",
 } as const;
 
+function textOf(parts: Body): string {
+  return parts.map(({ text }: Body) => text).join("");
+}
+
 const usage = {
   promptTokenCount: 9,
   promptTokensDetails: [{ modality: "TEXT", tokenCount: 9 }],
@@ -283,7 +287,6 @@ describe("streamGenerateContent", () => {
     const { events } = streamed.send("POST", `${path}?alt=sse`, body);
     expect(events.at(-1)?.usageMetadata).toEqual(json.usageMetadata);
     const pieces = events.flatMap(({ candidates }) => candidates[0].content.parts);
-    const textOf = (parts: Body): string => parts.map(({ text }: Body) => text).join("");
     expect(textOf(pieces)).toBe(textOf(json.candidates[0].content.parts));
     expect(pieces.at(-1)).toEqual(json.candidates[0].content.parts.at(-1));
   });

@@ -30,6 +30,25 @@ function ask(kit: Kit, body: Body, name = flash): Tokens {
   return { prompt: promptTokenCount, read: cachedContentTokenCount };
 }
 
+function endingWith(end: string): Body {
+  return { parts: [{ text: `${manual}${end}` }] };
+}
+
+/** What the second of two equal requests reads. */
+async function askTwice(billing: object, waitMs: number): Promise<number | undefined> {
+  const simulator = createSimulator({ clock: "virtual", billing });
+  const send = async (): Promise<Body> => {
+    const answered = await simulator.fetch(
+      `http://localhost/v1beta/models/${flash}:generateContent?key=x`,
+      { method: "POST", body: JSON.stringify({ ...head, contents: [user("One?")] }) },
+    );
+    return answered.json();
+  };
+  await send();
+  await simulator.clock.advance(waitMs);
+  return (await send()).usageMetadata.cachedContentTokenCount;
+}
+
 test("a conversation that goes on reads all that it sent, and the count is absent until then", () => {
   const kit = createKit();
   const first = ask(kit, { ...head, contents: [user("One?")] });
@@ -62,10 +81,9 @@ test("usage says by medium what was read", () => {
 
 test("other system text behind a shared beginning reads the beginning", () => {
   const kit = createKit();
-  const system = (end: string): Body => ({ parts: [{ text: `${manual}${end}` }] });
-  ask(kit, { systemInstruction: system(" It is Monday."), contents: [user("One?")] });
+  ask(kit, { systemInstruction: endingWith(" It is Monday."), contents: [user("One?")] });
   const { read } = ask(kit, {
-    systemInstruction: system(" It is Friday."),
+    systemInstruction: endingWith(" It is Friday."),
     contents: [user("One?")],
   });
   expect(read).toBeGreaterThan(5_900);
@@ -123,21 +141,8 @@ test("each key and each model has its own", () => {
 });
 
 test("an option says that nothing is kept, another how long", async () => {
-  const ask2 = async (billing: object, waitMs: number): Promise<number | undefined> => {
-    const simulator = createSimulator({ clock: "virtual", billing });
-    const send = async (): Promise<Body> => {
-      const answered = await simulator.fetch(
-        `http://localhost/v1beta/models/${flash}:generateContent?key=x`,
-        { method: "POST", body: JSON.stringify({ ...head, contents: [user("One?")] }) },
-      );
-      return answered.json();
-    };
-    await send();
-    await simulator.clock.advance(waitMs);
-    return (await send()).usageMetadata.cachedContentTokenCount;
-  };
-  expect(await ask2({}, 0)).toBe(6166);
-  expect(await ask2({ unpublishedBoundary: "nothing" }, 0)).toBeUndefined();
-  expect(await ask2({}, hourMs)).toBeUndefined();
-  expect(await ask2({ unpublishedSeconds: 3_600 }, hourMs)).toBe(6166);
+  expect(await askTwice({}, 0)).toBe(6166);
+  expect(await askTwice({ unpublishedBoundary: "nothing" }, 0)).toBeUndefined();
+  expect(await askTwice({}, hourMs)).toBeUndefined();
+  expect(await askTwice({ unpublishedSeconds: 3_600 }, hourMs)).toBe(6166);
 });

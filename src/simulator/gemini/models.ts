@@ -63,7 +63,7 @@ function describe({ id, windowTokens, outputTokensMax, capabilities, cache }: Mo
     inputTokenLimit: windowTokens,
     ...(outputTokensMax === null ? {} : { outputTokenLimit: outputTokensMax }),
     supportedGenerationMethods:
-      cache.automatic === null ? methods : [...methods, "createCachedContent"],
+      cache.stored === null ? methods : [...methods, "createCachedContent"],
     temperature: 1,
     topP: 0.95,
     topK: 64,

@@ -6,7 +6,7 @@ import type { SurfaceContext } from "../surface.ts";
 import { promptTooLong } from "./api-error.ts";
 import { toProduced } from "./reply/produce.ts";
 import type { GeneratedReply } from "./reply/response-text.ts";
-import { generationOf, toWireParts } from "./reply/wire-parts.ts";
+import { toWireParts } from "./reply/wire-parts.ts";
 import { renderPrompt, type Rendering } from "./render/render.ts";
 import { partsOf, textOf, toTurns, type Part } from "./request/contents.ts";
 import type { PromptPart, ReadRequest } from "./request/read-request.ts";
@@ -32,7 +32,7 @@ function renderChecked(
 ): Rendering {
   const { facts } = request;
   checkOrder(prompt.contents);
-  if (generationOf(facts) >= 3) {
+  if (facts.capabilities.signedToolCalls) {
     checkSignatures(prompt.contents, { model: facts.id, workspace: context.workspace });
   }
   const rendering = renderPrompt(prompt, responseId, facts, context.counter);

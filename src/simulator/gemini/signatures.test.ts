@@ -29,7 +29,7 @@ function missing(position: number): string {
 }
 
 function without(content: Body): Body {
-  const parts = content.parts.map(({ thoughtSignature: _, ...part }: Body) => part);
+  const parts = content.parts.map((part: Body) => ({ ...part, thoughtSignature: undefined }));
   return { ...content, parts };
 }
 

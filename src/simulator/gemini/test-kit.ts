@@ -6,9 +6,9 @@ import { createGeminiSurface } from "./index.ts";
 
 export { startMs, type Any as Body } from "../test-kit.ts";
 
-export const flash = "gemini-3.8-flash";
-export const minuteMs = 60_000;
-export const hourMs = 60 * minuteMs;
+export const flash: string = "gemini-3.8-flash";
+export const minuteMs: number = 60_000;
+export const hourMs: number = 60 * minuteMs;
 /** These tokens open the reply and are part of no prefix that is sent again. */
 export const openingTokens = 3;
 
@@ -38,15 +38,15 @@ export function createKit(): Kit {
   };
   const kit: Kit = Object.assign(base, {
     send,
-    generate: (body: Body, model = flash) =>
-      send("POST", `/v1beta/models/${model}:generateContent`, body),
+    generate: (body: Body, name = flash) =>
+      send("POST", `/v1beta/models/${name}:generateContent`, body),
   });
   return kit;
 }
 
-function toAnswered(response: SimResponse, nowMs: number): Answered {
-  const { status, headers } = response;
-  const text = readToEnd(response, nowMs);
+function toAnswered(answer: SimResponse, nowMs: number): Answered {
+  const { status, headers } = answer;
+  const text = readToEnd(answer, nowMs);
   const isStream = headers["content-type"] === "text/event-stream";
   return {
     status,
@@ -90,7 +90,7 @@ export function calling(...names: readonly string[]): Reply {
   };
 }
 
-export const readTool = {
+export const readTool: Body = {
   functionDeclarations: [
     {
       name: "read",

@@ -9,8 +9,8 @@ import { readPromptPart } from "../request/read-request.ts";
 import type { CachedContent, ContentStore } from "./content-store.ts";
 import { readExpiry } from "./read-expiry.ts";
 
-/** The documented lifetime if the client asks for none. */
-const usualMs = 60 * 60 * 1000;
+/** The lifetime if the client asks for none and the facts name none. */
+const hourSeconds = 3_600;
 
 export function createContent(
   way: Way,
@@ -22,11 +22,14 @@ export function createContent(
   const body = readBody(request.bodyText, "CachedContent");
   const model = fields.textAt(body, "model");
   const facts = findGeminiModel(model, way, request);
+  const rules = facts.cache.stored;
+  if (rules === null) throw invalid(`Model ${facts.id} does not store content. ${ownWording}`);
   const prompt = readPromptPart(body);
+  const usualMs = (rules.defaultSeconds ?? hourSeconds) * 1000;
   const expiresMs = readExpiry(body, nowMs) ?? nowMs + usualMs;
   const { blocks, totalTokens } = renderStored(prompt, facts, context.counter);
-  const minimum = storedMinimum(model, request);
-  if (totalTokens < minimum) {
+  const minimum = rules.minimumTokens;
+  if (minimum !== null && totalTokens < minimum) {
     throw invalid(
       `Cached content is too small. total_token_count=${totalTokens}, min_total_token_count=${minimum}`,
     );
@@ -61,15 +64,6 @@ export function createContent(
     }),
   );
   return { ...answer(describe(content)), bill: open };
-}
-
-/** The documents' table holds for both kinds of caching; a model that is not in it needs the most of the table. */
-const unpublishedMinimum = 4_096;
-
-/** Vertex asks more of implicit caching alone. */
-function storedMinimum(model: string, request: SimRequest): number {
-  const { cache } = findGeminiModel(model, "gemini-api", request);
-  return cache.minimumTokens ?? unpublishedMinimum;
 }
 
 export function showContent(

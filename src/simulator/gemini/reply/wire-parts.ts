@@ -35,22 +35,16 @@ export function toWireParts(
   const wire = shown.map((part) => toWirePart(part, signing));
   const signature = makeSignature(parts, signing);
   const call = wire.findIndex(({ kind }) => kind === "call");
-  const generation = generationOf(signing.facts);
+  const insists = signing.facts.capabilities.signedToolCalls;
   if (call !== -1) {
-    // Before Gemini 3 signatures come with thinking alone.
-    const isSigned = generation >= 3 || thinkingTokens > 0;
-    return isSigned ? withSignature(wire, call, signature) : wire;
+    // Models that do not insist on signatures send them with thinking alone.
+    return insists || thinkingTokens > 0 ? withSignature(wire, call, signature) : wire;
   }
-  if (generation < 3 || wire.length === 0) return wire;
+  if (!insists || wire.length === 0) return wire;
   const last = wire.length - 1;
   if (thinkingTokens === 0) return withSignature(wire, last, signature);
   // A reply that was thought about ends with an empty part that only carries the signature.
   return [...wire, { kind: "text", text: "", call: null, signature, tokens: 0 }];
-}
-
-/** The number in the model's name: from 3 on the provider insists on signatures. */
-export function generationOf({ id }: Pick<ModelFacts, "id">): number {
-  return Number(/^gemini-(\d+)/.exec(id)?.[1] ?? 0);
 }
 
 function toWirePart(part: ProducedPart, { facts, newId }: Signing): WirePart {
@@ -60,7 +54,7 @@ function toWirePart(part: ProducedPart, { facts, newId }: Signing): WirePart {
     return { kind, text: part.text, call: null, signature: null, tokens };
   }
   const { name, argsJson } = part;
-  const id = generationOf(facts) >= 3 ? newId("").slice(-8).toLowerCase() : null;
+  const id = facts.capabilities.signedToolCalls ? newId("").slice(-8).toLowerCase() : null;
   return { kind: "call", text: "", call: { id, name, argsJson }, signature: null, tokens };
 }
 
