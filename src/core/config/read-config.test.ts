@@ -227,7 +227,7 @@ describe("mistakes", () => {
     expect(
       problemsOf("providers:\n  a: { base_url: 'http://x' }\n  b: { kind: openai-compatible }"),
     ).toEqual([
-      "2:6: providers.a has no kind; add kind: one of anthropic, openai-chat, openai-responses, gemini, openai-compatible, simulator",
+      "2:6: providers.a has no kind; add kind: one of anthropic, openai-chat, openai-responses, gemini, openai-compatible, vertex-gemini, simulator",
       "3:6: providers.b is openai-compatible and has no base_url; add base_url, as http://localhost:8000/v1",
     ]);
   });

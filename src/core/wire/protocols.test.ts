@@ -25,6 +25,7 @@ describe("the protocols we speak", () => {
       "openai-responses",
       "gemini",
       "openai-compatible",
+      "vertex-gemini",
     ]);
     expect(protocolKinds.map((kind) => findProtocolOfKind(kind)?.name)).toEqual([
       "anthropic-messages",
@@ -32,6 +33,7 @@ describe("the protocols we speak", () => {
       "openai-responses",
       "gemini",
       "openai-chat",
+      "gemini",
     ]);
     expect(findProtocol("smoke-signals")).toBeUndefined();
   });

@@ -44,11 +44,16 @@ export function withAddress(
 }
 
 export function toProviderOptions(settings: ProviderConfig, protocol: Protocol): ProviderOptions {
-  const { apiKey, baseUrl, headers, timeouts, retries } = settings;
-  const endpoint = toEndpoint(protocol.access, {
-    apiKey: apiKey ?? "not sent",
-    ...(baseUrl === null ? {} : { baseUrl }),
-  });
+  const { kind, apiKey, baseUrl, headers, timeouts, retries } = settings;
+  const { access } = protocol;
+  const key = kind === access.compatibleKind ? (access.compatibleKey ?? access.key) : access.key;
+  const endpoint = toEndpoint(
+    { ...access, key },
+    {
+      apiKey: apiKey ?? "not sent",
+      ...(baseUrl === null ? {} : { baseUrl }),
+    },
+  );
   const own = apiKey === null ? {} : endpoint.credentials;
   return {
     protocol,

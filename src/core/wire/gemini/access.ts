@@ -3,6 +3,9 @@ import { toEndpoint, type Endpoint, type EndpointOptions, type ProtocolAccess } 
 
 export const access: ProtocolAccess = {
   kind: "gemini",
+  // Vertex: below a base URL with project and location, with an access token instead of a key.
+  compatibleKind: "vertex-gemini",
+  compatibleKey: { name: "authorization", prefix: "Bearer " },
   baseUrl: "https://generativelanguage.googleapis.com",
   key: { name: "x-goog-api-key", prefix: "" },
   vendor: {
