@@ -7,7 +7,7 @@ import type { Block, JsonText } from "../../message/message.ts";
 import { malformed, type ProviderFailure } from "../failure.ts";
 import type { Reply, ReplyStop } from "../reply.ts";
 import { excerpt, failureIn } from "./failure.ts";
-import { readPart, toBlocks, type ReadPart } from "./parts.ts";
+import { readPart, toBlocks, withMoreText, type ReadPart } from "./parts.ts";
 import { readAnswer, type GeminiAnswer } from "./schema.ts";
 import { joinUsage, readUsage } from "./usage.ts";
 
@@ -167,25 +167,31 @@ function warningsOf({ unreadable, blockReason, finishReason }: GeminiState): rea
   ];
 }
 
-/** What comes together says one thing: a text in one part or several, a summary of thinking, a call. */
+/** The pieces of one text become one part again. */
 function toContent(arrived: GrowingList<ArrivedPart>): readonly Block[] {
   const blocks: Block[] = [];
-  let group: ArrivedPart[] = [];
+  let first: ArrivedPart | null = null;
+  let more: string[] = [];
   const flush = (): void => {
-    blocks.push(...toBlocks(joinPieces(group), group[0]?.toolUseId ?? ""));
-    group = [];
+    if (first === null) return;
+    blocks.push(...toBlocks(withMoreText(first.part, more), first.toolUseId));
+    more = [];
   };
   for (const each of itemsOf(arrived)) {
-    if (group[0] !== undefined && !continues(each, group[0].part)) flush();
-    group.push(each);
+    if (first !== null && continues(each, first.part)) {
+      more.push(each.part.text ?? "");
+    } else {
+      flush();
+      first = each;
+    }
   }
   flush();
   return blocks;
 }
 
 /**
- * Whether a part of a later event is more of the text that began with `first`. A signature stands on the first piece of its text, or
- * on a part without text behind it.
+ * Whether a part of a later event is more of the text that began with `first`. The signature of a text comes with its first
+ * piece; one without text stands at the end and has nothing behind it.
  */
 function continues({ part, isFirst }: ArrivedPart, first: ReadPart): boolean {
   if (!isFirst || !isPiece(part) || first.isThought !== part.isThought) return false;
@@ -195,18 +201,6 @@ function continues({ part, isFirst }: ArrivedPart, first: ReadPart): boolean {
 /** Text, or a summary of thinking, with nothing else to it. */
 function isPiece({ isPlain, isPlainThought, call }: ReadPart): boolean {
   return (isPlain && call === undefined) || isPlainThought;
-}
-
-/** Pieces become one part. A part with a signature stays as it is. */
-function joinPieces(group: readonly ArrivedPart[]): readonly ReadPart[] {
-  const parts = group.map(({ part }) => part);
-  const begun = parts.findIndex(isPiece);
-  const [first, ...more] = begun === -1 ? [] : parts.slice(begun);
-  if (first === undefined || more.length === 0) return parts;
-  const text = [first, ...more].map((part) => part.text ?? "").join("");
-  const thought = first.isThought ? ',"thought":true' : "";
-  const joined = { ...first, text, json: `{"text":${JSON.stringify(text)}${thought}}` };
-  return [...parts.slice(0, begun), joined];
 }
 
 function toStop({ finishReason, blockReason, hasCalls }: GeminiState): ReplyStop {

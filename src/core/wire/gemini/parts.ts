@@ -1,6 +1,6 @@
 // The parts of a reply ⇄ blocks. A part with more than its plain meaning is kept as the part itself.
 import { fieldsIn, hasOnly, parseFields, textIn } from "../../message/fields.ts";
-import { memberTexts } from "../../message/json-text.ts";
+import { memberTexts, objectMembers, rootSpan } from "../../message/json-text.ts";
 import type { Block, JsonText, ToolUseBlock } from "../../message/message.ts";
 
 export interface ReadPart {
@@ -77,35 +77,38 @@ function toInputJson(args: JsonText | undefined): JsonText {
   return args.startsWith("{") ? args : `{"invalid_arguments":${args}}`;
 }
 
-/**
- * Parts that say one text, one call or nothing more, as blocks. If our own spelling would lose something (a signature, that it is
- * thinking, an unknown member), the verbatim parts come before the block with their meaning: this protocol writes the
- * first, every other one the second.
- */
-export function toBlocks(parts: readonly ReadPart[], toolUseId: string): readonly Block[] {
-  const meaning = meaningOf(parts, toolUseId);
-  if (parts.every(({ isPlain }) => isPlain)) return meaning;
-  const hasThinking = parts.some(({ isThought, signature }) => isThought || signature !== "");
-  return [...parts.map((part) => keep(part, hasThinking)), ...meaning];
+/** The same part with more text at its end, as the later pieces of it say. */
+export function withMoreText(part: ReadPart, more: readonly string[]): ReadPart {
+  const text = [part.text ?? "", ...more].join("");
+  const place = objectMembers(part.json, rootSpan(part.json)).findLast(({ key }) => key === "text");
+  if (more.length === 0 || place === undefined) return part;
+  const { start, end } = place.value;
+  const json = part.json.slice(0, start) + JSON.stringify(text) + part.json.slice(end);
+  return { ...part, text, json };
 }
 
-/** Empty for parts that only this protocol understands, and for those that say nothing. */
-function meaningOf(parts: readonly ReadPart[], toolUseId: string): readonly Block[] {
-  const call = parts[0]?.call;
+/**
+ * A part of a reply as blocks. If our own spelling would lose something (a signature, that it is thinking, an unknown member), the
+ * verbatim part comes before the block with its meaning: this protocol writes the first, every other one the second.
+ */
+export function toBlocks(part: ReadPart, toolUseId: string): readonly Block[] {
+  const meaning = meaningOf(part, toolUseId);
+  return part.isPlain ? meaning : [keep(part), ...meaning];
+}
+
+/** Empty for a part that only this protocol understands, and for one that says nothing. */
+function meaningOf({ text, isThought, call }: ReadPart, toolUseId: string): readonly Block[] {
   if (call !== undefined) {
     const { id, name, inputJson } = call;
     return [{ type: "tool_use", id: id === "" ? toolUseId : id, name, inputJson }];
   }
-  const text = parts.map((part) => (part.isThought ? "" : (part.text ?? ""))).join("");
-  return text === "" ? [] : [{ type: "text", text }];
+  return isThought || (text ?? "") === "" ? [] : [{ type: "text", text: text ?? "" }];
 }
 
-/** Another model cannot read what this one thought: such parts have a type of their own, as other protocols' thinking does. */
-function keep({ json }: ReadPart, hasThinking: boolean): Block {
-  return {
-    type: "opaque",
-    json: `{"type":"${hasThinking ? "thinking_part" : "part"}","part":${json}}`,
-  };
+/** Another model cannot read what this one thought: such a part has a type of its own, as other protocols' thinking does. */
+function keep({ json, isThought, signature }: ReadPart): Block {
+  const type = isThought || signature !== "" ? "thinking_part" : "part";
+  return { type: "opaque", json: `{"type":"${type}","part":${json}}` };
 }
 
 /** The part that a block keeps; undefined for any other block. */
@@ -117,19 +120,10 @@ export function keptPart(block: Block): ReadPart | undefined {
   return json.startsWith("{") ? readPart(json) : undefined;
 }
 
-/** Whether a block only repeats what the kept parts before it say. */
-export function isSameMeaning(parts: readonly ReadPart[], block: Block): boolean {
-  if (block.type === "tool_use") {
-    const call = parts.at(-1)?.call;
-    return call !== undefined && isSameCall(call, block);
-  }
-  if (block.type !== "text" || parts.length === 0) return false;
-  const texts = parts.slice(parts.findLastIndex((part) => !isAnswer(part)) + 1);
-  return block.text === texts.map((part) => part.text ?? "").join("");
-}
-
-function isAnswer({ text, isThought }: ReadPart): boolean {
-  return text !== undefined && !isThought;
+/** Whether a block only repeats what the kept part before it says. */
+export function isSameMeaning({ text, isThought, call }: ReadPart, block: Block): boolean {
+  if (call === undefined) return !isThought && block.type === "text" && block.text === text;
+  return block.type === "tool_use" && isSameCall(call, block);
 }
 
 /** A call without an id of its own has got one from us. */

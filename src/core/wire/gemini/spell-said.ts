@@ -27,15 +27,15 @@ export function spellReply(
   const parts: SpelledPart[] = [];
   const leftOut: LeftOut[] = [];
   const calls = new Map<string, WrittenCall>();
-  let before: readonly ReadPart[] = [];
+  let kept: ReadPart | undefined;
   for (const block of content) {
-    const isRepeated = isSameMeaning(before, block);
+    const before = kept;
+    kept = keptPart(block);
+    const isRepeated = before !== undefined && isSameMeaning(before, block);
     if (block.type === "tool_use") {
-      const hasNone = isRepeated && before.at(-1)?.call?.id === "";
+      const hasNone = isRepeated && before.call?.id === "";
       calls.set(block.id, { name: block.name, id: hasNone ? null : block.id });
     }
-    const kept = keptPart(block);
-    before = kept === undefined ? [] : [...before, kept];
     if (isRepeated) continue;
     const spelled = kept === undefined ? spellSaid(block, leftOut) : spellKept(kept, block);
     if (spelled === undefined) continue;

@@ -40,19 +40,24 @@ test("pieces of a text become one, and a signature stays on the piece that had i
   ]);
 });
 
-test("a text whose first piece is signed is one text, and two parts on the way back", () => {
+test("a text is signed with its first piece, and one part with all its text", () => {
   const { reply } = readStream([
-    eventWith(['{"text":"Hel","thoughtSignature":"c2ln"}']),
+    eventWith(['{"text":"Hel","thoughtSignature":"c2ln","partMetadata":{"b":1.0}}']),
     eventWith(['{"text":"l"}']),
-    answerWith(['{"text":"o."}']),
+    eventWith(['{"text":"o."}']),
+    answerWith(['{"text":"Bye.","thoughtSignature":"ZW5k"}']),
   ]);
   expect(asReply(reply).message.content).toEqual([
     {
       type: "opaque",
-      json: '{"type":"thinking_part","part":{"text":"Hel","thoughtSignature":"c2ln"}}',
+      json: '{"type":"thinking_part","part":{"text":"Hello.","thoughtSignature":"c2ln","partMetadata":{"b":1.0}}}',
     },
-    { type: "opaque", json: '{"type":"thinking_part","part":{"text":"lo."}}' },
     { type: "text", text: "Hello." },
+    {
+      type: "opaque",
+      json: '{"type":"thinking_part","part":{"text":"Bye.","thoughtSignature":"ZW5k"}}',
+    },
+    { type: "text", text: "Bye." },
   ]);
 });
 
