@@ -16,8 +16,12 @@ const violationsMax = 50;
 export function normalise(object: JsonObject, shape: ShapeName): JsonObject {
   const violations: Violation[] = [];
   const named = nameFields(object, shape, "", violations);
-  if (violations.length > 0) throw badFields(violations.slice(0, violationsMax));
+  if (violations.length > 0) throw badFields(violations);
   return named;
+}
+
+function add(violations: Violation[], violation: Violation): void {
+  if (violations.length < violationsMax) violations.push(violation);
 }
 
 function nameFields(
@@ -30,7 +34,7 @@ function nameFields(
   for (const [key, value] of fields) {
     const name = toCamel(key);
     const form = Object.hasOwn(shapes[shape] ?? {}, name) ? shapes[shape]?.[name] : undefined;
-    if (form === undefined) violations.push(unknownName(key, path));
+    if (form === undefined) add(violations, unknownName(key, path));
     else named.set(name, nameValue(value, form, join(path, name), violations));
   }
   return { kind: "object", fields: named };
@@ -49,7 +53,7 @@ function nameValue(value: Json, form: string, path: string, violations: Violatio
     };
   }
   if (value.kind === "list") {
-    violations.push(notRepeating(path));
+    add(violations, notRepeating(path));
     return value;
   }
   return nameOne(value, shape, path, violations);
