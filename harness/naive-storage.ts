@@ -1,7 +1,7 @@
 // The naive reading of stored prefixes: it keeps a log of what was stored, kept and removed, and answers every question from
 // the whole log. Written without looking at the simulator's billing.
 import type { BillableRequest } from "../src/simulator/billing/billable-request.ts";
-import type { StoredPrefix } from "../src/simulator/billing/stored-prefixes.ts";
+import type { StoredPrefix } from "../src/simulator/billing/bill.ts";
 
 /** What a client did with prefixes that it stores, in order of time. */
 export type StorageAct =

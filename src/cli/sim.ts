@@ -113,7 +113,7 @@ function renderWelcome(url: string, model: string, { switches }: CommandInput): 
     `  wire_api = "responses"`,
     `then: SIM_KEY=x codex exec "What is in this folder?"`,
     strong("gemini-cli"),
-    `  GOOGLE_GEMINI_BASE_URL=${url} GEMINI_API_KEY=x gemini -p "What is in this folder?"`,
+    `  GOOGLE_GEMINI_BASE_URL=${url} GEMINI_API_KEY=x npx @google/gemini-cli -p "What is in this folder?"`,
     strong("pi") + ", in ~/.pi/agent/models.json",
     `  {"providers":{"anthropic":{"baseUrl":"${url}"},"openai":{"baseUrl":"${url}/v1"}}}`,
     strong("SDKs"),

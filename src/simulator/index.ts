@@ -18,6 +18,8 @@ export type {
   MarkerOutcome,
   OpenBill,
   Reason,
+  StoredPrefix,
+  StoredPrefixes,
   StoredView,
 } from "./billing/bill.ts";
 export type {
@@ -28,7 +30,6 @@ export type {
   Lifetime,
 } from "./billing/billable-request.ts";
 export { createBilling } from "./billing/billing.ts";
-export type { StoredPrefix } from "./billing/stored-prefixes.ts";
 export { createGrowingPrompt, type GrowingPrompt } from "./billing/growing-prompt.ts";
 export { stingyBilling, type BillingOptions } from "./billing/options.ts";
 export { describeCall, describeReason, type Call, type CallOutcome } from "./call-ledger.ts";

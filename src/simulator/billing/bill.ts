@@ -1,12 +1,17 @@
 // Billing and its bills: tokens, where a request hit, and why not further.
-import type { StoredPrefixes } from "./stored-prefixes.ts";
-import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
+import type {
+  BillableBlock,
+  BillableMarker,
+  BillableRequest,
+  KeyFrame,
+  Lifetime,
+} from "./billable-request.ts";
 
 export interface Billing {
   /** Bills a request at its start. Its writes become readable when its response begins. */
   open(request: BillableRequest): OpenBill;
   /** Prefixes that clients store under a name. */
-  readonly stored: Pick<StoredPrefixes, "add" | "keepUntil" | "remove" | "views">;
+  readonly stored: StoredPrefixes;
   entries(nowMs: number): EntryView[];
   clear(): void;
 }
@@ -72,6 +77,28 @@ export interface EntryView {
   readonly writtenBy: string;
   readonly expiresMs: number;
   readonly state: "live" | "expired" | "not readable yet";
+}
+
+/** Prefixes that clients store under a name: found by that name until they expire or are removed. */
+export interface StoredPrefixes {
+  /** Bills the request that stores it: every token at the plain input price. */
+  add(prefix: StoredPrefix): OpenBill;
+  /** False if it is gone already: what is gone stays gone. */
+  keepUntil(name: string, expiresMs: number, nowMs: number): boolean;
+  /** False if it is gone already. */
+  remove(name: string, nowMs: number): boolean;
+  views(nowMs: number): StoredView[];
+}
+
+/** A prefix to store, as the request that stores it. */
+export interface StoredPrefix extends KeyFrame {
+  /** Unique for all workspaces. */
+  readonly name: string;
+  /** The id of the request. */
+  readonly id: string;
+  readonly blocks: readonly BillableBlock[];
+  readonly startMs: number;
+  readonly expiresMs: number;
 }
 
 /** A stored prefix as the control routes show it. It costs as long as it lives, read or not. */

@@ -1,32 +1,15 @@
 // Prefixes that a client stores under a name: found by that name until they expire or are removed, and paid for by time.
 import { formatUsd } from "../../core/models/pico-usd.ts";
-import type { OpenBill, StoredView } from "./bill.ts";
-import type { BillableBlock, BillableRequest, KeyFrame } from "./billable-request.ts";
+import type { StoredRules } from "../../core/models/stored-rules.ts";
+import type { OpenBill, StoredPrefix, StoredPrefixes, StoredView } from "./bill.ts";
+import type { BillableRequest } from "./billable-request.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
 import type { BillingOptions } from "./options.ts";
-import { storagePicoUsd } from "./storage-cost.ts";
 
-/** A prefix to store, as the request that stores it. */
-export interface StoredPrefix extends KeyFrame {
-  /** Unique for all workspaces. */
-  readonly name: string;
-  /** The id of the request. */
-  readonly id: string;
-  readonly blocks: readonly BillableBlock[];
-  readonly startMs: number;
-  readonly expiresMs: number;
-}
-
-export interface StoredPrefixes {
-  /** Bills the request that stores it: every token at the plain input price. */
-  add(prefix: StoredPrefix): OpenBill;
-  /** False if it is gone already: what is gone stays gone. */
-  keepUntil(name: string, expiresMs: number, nowMs: number): boolean;
-  /** False if it is gone already. */
-  remove(name: string, nowMs: number): boolean;
+/** With what only the billing itself asks. */
+interface OwnStoredPrefixes extends StoredPrefixes {
   /** Bills a request that begins with a stored prefix. It neither reads nor leaves anything else. */
   open(request: BillableRequest, name: string): OpenBill;
-  views(nowMs: number): StoredView[];
   clear(): void;
 }
 
@@ -40,7 +23,7 @@ interface Stored {
   removedMs: number | null;
 }
 
-export function createStoredPrefixes(options: BillingOptions): StoredPrefixes {
+export function createStoredPrefixes(options: BillingOptions): OwnStoredPrefixes {
   const stored = new Map<string, Stored>();
   const findLive = (name: string, nowMs: number): Stored | null => {
     const found = stored.get(name);
@@ -110,6 +93,31 @@ function toView(stored: Stored, nowMs: number): StoredView {
     billedMs: Math.max(0, endMs - startMs),
     costUsd: pico === null ? null : formatUsd(pico),
   };
+}
+
+interface StoredSpan {
+  readonly tokens: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const hourMs = 3_600_000n;
+
+/** Tokens times the time it lived, at the price of each day, rounded down. Null if no price is published. */
+function storagePicoUsd(
+  { tokens, fromMs, toMs }: StoredSpan,
+  rules: StoredRules | null,
+): bigint | null {
+  const rows = rules?.storage ?? [];
+  if (rows.length === 0) return null;
+  let total = 0n;
+  for (const [index, { from, picoUsdPerTokenHour }] of rows.entries()) {
+    const nextFrom = rows[index + 1]?.from ?? null;
+    const start = from === null ? fromMs : Math.max(fromMs, Date.parse(from));
+    const end = nextFrom === null ? toMs : Math.min(toMs, Date.parse(nextFrom));
+    if (end > start) total += BigInt(tokens) * BigInt(end - start) * picoUsdPerTokenHour;
+  }
+  return total / hourMs;
 }
 
 /** Drops the oldest that ended, if there are too many. Live ones stay: their owner pays for them. */
