@@ -7,7 +7,7 @@ import type { Block, JsonText } from "../../message/message.ts";
 import { malformed, type ProviderFailure } from "../failure.ts";
 import type { Reply, ReplyStop } from "../reply.ts";
 import { excerpt, failureIn } from "./failure.ts";
-import { readPart, toBlocks, withMoreText, type ReadPart } from "./parts.ts";
+import { toBlocks, withMoreText, type ReadPart } from "./parts.ts";
 import { readAnswer, type GeminiAnswer } from "./schema.ts";
 import { joinUsage, readUsage } from "./usage.ts";
 
@@ -49,7 +49,7 @@ export interface GeminiState {
 
 export interface ArrivedPart {
   readonly part: ReadPart;
-  /** Of a call: its own id, or the one that it gets from us. */
+  /** Of a call: its own id, or the one that it gets from us. Empty for other parts. */
   readonly toolUseId: string;
   /** Whether it is the first of its event: only such a part can be more of the one before. */
   readonly isFirst: boolean;
@@ -89,34 +89,36 @@ function failureInList(json: JsonText): ProviderFailure | undefined {
 
 function takeAnswer(
   state: GeminiState,
-  { id, model, candidate, blockReason, usage }: GeminiAnswer,
+  answer: GeminiAnswer,
 ): readonly [GeminiState, readonly ArrivedPart[]] {
-  const named = { ...state, id: state.id === "" ? (id ?? "") : state.id };
+  const { model = "", candidate, blockReason, usage } = answer;
+  const id = state.id === "" ? (answer.id ?? "") : state.id;
   const joined = joinUsage(state.usage, usage);
-  const texts = candidate?.parts ?? [];
-  const parts = texts.flatMap((text) => readPart(text) ?? []);
+  const parts = candidate?.parts ?? [];
   const arrived = parts.map((part, index): ArrivedPart => {
-    const place = state.arrived.length + index;
-    const toolUseId = part.call?.id || madeId(named.id, joined, place, part.json);
+    const toolUseId = idOf(part, state.arrived.length + index, id, joined);
     return { part, toolUseId, isFirst: index === 0 };
   });
   const next: GeminiState = {
-    ...named,
     hasBegun: state.hasBegun || candidate !== undefined || blockReason !== undefined,
-    model: state.model === "" ? (model ?? "") : state.model,
+    id,
+    model: state.model === "" ? model : state.model,
     arrived: arrived.length === 0 ? state.arrived : state.arrived.append(arrived),
     hasCalls: state.hasCalls || parts.some(({ call }) => call !== undefined),
     finishReason: candidate?.finishReason ?? state.finishReason,
     finishMessage: candidate?.finishMessage ?? state.finishMessage,
     blockReason: blockReason ?? state.blockReason,
     usage: joined,
-    unreadable: state.unreadable + texts.length - parts.length,
+    failure: state.failure,
+    unreadable: state.unreadable + (candidate?.unreadable ?? 0),
   };
   return [next, arrived];
 }
 
-/** For a call without an id: the same reply gives the same one; a later one another, since its prompt is longer. */
-function madeId(replyId: string, usage: Fields, place: number, json: JsonText): string {
+/** Of a call without an id: the same reply gives the same one; a later one another, since its prompt is longer. */
+function idOf({ call, json }: ReadPart, place: number, replyId: string, usage: Fields): string {
+  if (call === undefined) return "";
+  if (call.id !== "") return call.id;
   const reply = replyId === "" ? JSON.stringify(usage["promptTokenCount"] ?? null) : replyId;
   return `call_${hashContent(`${reply}\n${place}\n${json}`).slice(0, 24)}`;
 }

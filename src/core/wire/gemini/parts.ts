@@ -26,6 +26,19 @@ export interface ReadCall {
   readonly inputJson: JsonText;
 }
 
+/** A part that is nothing but text, in our own spelling. */
+export function textPart(text: string): ReadPart {
+  return {
+    json: `{"text":${JSON.stringify(text)}}`,
+    text,
+    isThought: false,
+    signature: "",
+    call: undefined,
+    isPlain: true,
+    isPlainThought: false,
+  };
+}
+
 /** Undefined if the text is not one JSON object. */
 export function readPart(json: JsonText): ReadPart | undefined {
   const fields = parseFields(json);
@@ -79,9 +92,11 @@ function toInputJson(args: JsonText | undefined): JsonText {
 
 /** The same part with more text at its end, as the later pieces of it say. */
 export function withMoreText(part: ReadPart, more: readonly string[]): ReadPart {
+  if (more.length === 0) return part;
   const text = [part.text ?? "", ...more].join("");
+  if (part.isPlain) return textPart(text);
   const place = objectMembers(part.json, rootSpan(part.json)).findLast(({ key }) => key === "text");
-  if (more.length === 0 || place === undefined) return part;
+  if (place === undefined) return part;
   const { start, end } = place.value;
   const json = part.json.slice(0, start) + JSON.stringify(text) + part.json.slice(end);
   return { ...part, text, json };

@@ -1,8 +1,9 @@
 // The JSON of generateContent: its paths, requests as we write them, and the members of answers that we read.
-import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../message/fields.ts";
+import { fieldsIn, fieldsOf, isObject, listIn, textIn, type Fields } from "../../message/fields.ts";
 import { escapeLoneSurrogates, itemTexts, memberTexts } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 import type { CallPlace } from "../protocol.ts";
+import { readPart, textPart, type ReadPart } from "./parts.ts";
 
 /**
  * Vertex names a model by its publisher, below a base URL with version, project and location. The Gemini API names it alone.
@@ -71,8 +72,9 @@ export interface GeminiAnswer {
 export interface GeminiCandidate {
   readonly finishReason: string | undefined;
   readonly finishMessage: string | undefined;
-  /** The exact text of each part. */
-  readonly parts: readonly JsonText[];
+  readonly parts: readonly ReadPart[];
+  /** Parts that are no objects. */
+  readonly unreadable: number;
 }
 
 /** Only the first candidate: we never ask for more. `json` is the text of the same answer. */
@@ -89,11 +91,24 @@ export function readAnswer(answer: Fields, json: JsonText): GeminiAnswer {
 }
 
 function readCandidate(candidate: Fields, at: number, json: JsonText): GeminiCandidate {
+  const listed = listIn(fieldsIn(candidate, "content"), "parts");
+  // Most events of a stream have nothing but text, and its exact spelling is not kept.
+  const texts = listed.flatMap((part) => plainTextOf(part) ?? []);
+  const isPlain = texts.length === listed.length;
+  const parts = isPlain
+    ? texts.map(textPart)
+    : partTexts(json, at).flatMap((text) => readPart(text) ?? []);
   return {
     finishReason: textIn(candidate, "finishReason"),
     finishMessage: textIn(candidate, "finishMessage"),
-    parts: partTexts(json, at),
+    parts,
+    unreadable: listed.length - parts.length,
   };
+}
+
+function plainTextOf(part: unknown): string | undefined {
+  if (!isObject(part) || typeof part["text"] !== "string") return undefined;
+  return Object.keys(part).length === 1 ? part["text"] : undefined;
 }
 
 function partTexts(json: JsonText, at: number): readonly JsonText[] {

@@ -1,12 +1,17 @@
 // Their numbers → our buckets: uncached, read, written, output, reasoning.
-import { isCount, isObject, type Fields } from "../../message/fields.ts";
+import { isCount, isObject, onlyPresent, type Fields } from "../../message/fields.ts";
 import { noUsage, type Usage } from "../../message/usage.ts";
 import type { ReportedUsage } from "../reply.ts";
 
 /** Counts in a stream are of the whole reply so far: for each the last event that has it counts. */
 export function joinUsage(before: Fields, after: Fields): Fields {
-  const told = Object.entries(after).filter(([, value]) => value !== null && value !== undefined);
-  return told.length === 0 ? before : { ...before, ...Object.fromEntries(told) };
+  // An event usually repeats every count.
+  for (const name in before) {
+    if (after[name] === undefined || after[name] === null) {
+      return { ...before, ...onlyPresent(after) };
+    }
+  }
+  return after;
 }
 
 /** The prompt includes what was read; thoughts are not part of the candidates. Writing costs nothing and is not reported. */
