@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { plantedKey, plantedPassword, plantedToken } from "../../../harness/planted-key.ts";
 import { anthropicEndpoint } from "../../core/wire/anthropic-messages/access.ts";
-import { geminiEndpoint } from "../../core/wire/gemini/access.ts";
+import { toEndpoint } from "../../core/wire/access.ts";
+import { gemini } from "../../core/wire/gemini/index.ts";
 import { openaiEndpoint } from "../../core/wire/openai/access.ts";
 import { parseBaseUrl, parseCredentials } from "./endpoints.ts";
 
@@ -14,7 +15,7 @@ test("each provider has its address and its own header for the key", () => {
     baseUrl: "http://127.0.0.1:4141/v1",
     credentials: { authorization: "Bearer sk-2" },
   });
-  expect(geminiEndpoint({ apiKey: "AI-1" })).toEqual({
+  expect(toEndpoint(gemini.access, { apiKey: "AI-1" })).toEqual({
     baseUrl: "https://generativelanguage.googleapis.com",
     credentials: { "x-goog-api-key": "AI-1" },
   });

@@ -1,5 +1,5 @@
 // How to reach the Gemini API and others that speak its protocol.
-import { toEndpoint, type Endpoint, type EndpointOptions, type ProtocolAccess } from "../access.ts";
+import type { ProtocolAccess } from "../access.ts";
 
 export const access: ProtocolAccess = {
   kind: "gemini",
@@ -14,7 +14,3 @@ export const access: ProtocolAccess = {
     urlVariable: "GOOGLE_GEMINI_BASE_URL",
   },
 };
-
-export function geminiEndpoint(options: EndpointOptions): Endpoint {
-  return toEndpoint(access, options);
-}

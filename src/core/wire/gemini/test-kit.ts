@@ -11,7 +11,7 @@ import type { Reply, StreamPart } from "../reply.ts";
 import { assemblyOn, plainOptions, planOf, say, type Setting } from "../test-kit.ts";
 import { gemini } from "./index.ts";
 
-export { plainOptions, planOf, say, toolUse } from "../test-kit.ts";
+export { planOf, say, toolUse } from "../test-kit.ts";
 
 /** Signs its tool calls; takes images in their results. */
 export const flash: ModelFacts = resolveModel("gemini-3.8-flash").facts;
