@@ -1,5 +1,6 @@
 // Prefixes that a client stores: what the provider takes and refuses, and what reads and storage cost.
 import { describe, expect, test } from "vitest";
+import { createSimulator } from "../simulator.ts";
 import {
   createKit,
   errorOf,
@@ -225,6 +226,27 @@ describe("storage", () => {
     store(kit, { ttl: "7200s" });
     kit.nowMs += 2 * hourMs;
     expect(storageOf(kit)).toMatchObject([{ costUsd: "$0.009306" }]);
+  });
+
+  test("is shown in the ledger and in the state, with what reads and storing cost", async () => {
+    const simulator = createSimulator({ clock: "virtual", control: true, seed: 1 });
+    const send = async (method: string, path: string, body?: object): Promise<Body> => {
+      const init = { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      const answered = await simulator.fetch(`http://localhost${path}?key=x`, init);
+      return answered.json();
+    };
+    const { name } = await send("POST", "/v1beta/cachedContents", head);
+    const asked = { contents: [user("One?")], cachedContent: name };
+    await send("POST", `/v1beta/models/${flash}:generateContent`, asked);
+    await simulator.clock.advance(30 * minuteMs);
+    const view = { name, tokens: 6204, state: "live", billedMs: 30 * minuteMs };
+    const { calls, stored } = await send("GET", "/_sim/ledger");
+    expect(stored).toMatchObject([{ ...view, costUsd: "$0.001551" }]);
+    expect(calls).toMatchObject([
+      { stopReason: "stored", tokens: { uncached: 6204, read: 0 }, why: `stored ${name}` },
+      { stopReason: "STOP", tokens: { read: 6204, uncached: 10 }, why: `read ${name}` },
+    ]);
+    expect((await send("GET", "/_sim/state")).stored).toMatchObject([view]);
   });
 
   test("has no price for models whose price we do not know", () => {

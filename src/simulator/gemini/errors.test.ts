@@ -91,6 +91,16 @@ describe("a request is refused", () => {
       "* GenerateContentRequest.contents[0].parts[0].data: required oneof field 'data' must have one initialized field\n",
     ],
     [
+      "with a call of nothing",
+      { contents: [user("hi"), { role: "model", parts: [{ functionCall: { args: {} } }] }] },
+      "* GenerateContentRequest.contents[1].parts[0].function_call.name: Name cannot be empty.\n",
+    ],
+    [
+      "with a function's name that Google does not take",
+      { contents: [user("hi")], tools: [{ functionDeclarations: [{ name: "1st" }] }] },
+      "* GenerateContentRequest.tools[0].function_declarations[0].name: Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.\n",
+    ],
+    [
       "with another role",
       { contents: [{ role: "assistant", parts: [{ text: "hi" }] }] },
       "Please use a valid role: user, model.",
@@ -188,6 +198,10 @@ describe("a request is taken", () => {
   test.each<[string, Body]>([
     ["without roles", { contents: [{ parts: [{ text: "hi" }] }] }],
     ["with one content that is no list", { contents: { parts: { text: "hi" } } }],
+    [
+      "with a number as text",
+      { contents: [user("hi")], generationConfig: { maxOutputTokens: "9" } },
+    ],
     ["that ends with the model", { contents: [user("hi"), model("Yes,")] }],
     [
       "with the same speaker twice",

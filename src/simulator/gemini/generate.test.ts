@@ -205,6 +205,15 @@ describe("generateContent", () => {
     ]);
   });
 
+  test.each([
+    ["standard", "$0.0000255"],
+    ["flex", null],
+  ])("has a price in the tier %s: %s", (serviceTier, costUsd) => {
+    const kit = createKit();
+    kit.generate({ contents: [user("hi")], serviceTier });
+    expect(kit.records[0]?.costUsd).toBe(costUsd);
+  });
+
   test("prices a prompt above 200,000 tokens by its tier", () => {
     const kit = createKit();
     const contents = [user("word ".repeat(170_000))];

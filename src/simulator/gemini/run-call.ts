@@ -76,7 +76,7 @@ export function runCall(request: ReadRequest, prompt: WholePrompt, context: Surf
       generated: produced,
       stopReason: produced.finishReason,
       startMs: context.nowMs,
-      priceShare: 1,
+      priceShare: settings.isStandardTier ? 1 : null,
     }),
   );
   const { bill } = open;

@@ -2,6 +2,7 @@
 import { badFields, invalid } from "../api-error.ts";
 import {
   createFieldReader,
+  find,
   type FieldKind,
   type FieldReader,
   type Place,
@@ -27,6 +28,13 @@ export const fields: FieldReader = createFieldReader({
   wrongChoice: (path, got) => wrongValue(path, "TYPE_ENUM", got),
   elementPath: (path, index) => `${path}[${index}]`,
 });
+
+/** A whole number: Google's readers take it as text too. */
+export function findWhole(place: Place, key: string): number | null {
+  const value = find(place, key);
+  const text = value?.kind === "string" && /^-?\d{1,15}$/.test(value.text) ? value.text : null;
+  return text === null ? fields.findInteger(place, key) : Number(text);
+}
 
 export function wrongValue(path: string, type: string, got: Json): Error {
   const field = toSnakePath(path);

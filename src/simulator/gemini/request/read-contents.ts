@@ -4,6 +4,7 @@ import { compactJson, type Json } from "../../json-source.ts";
 import { readImageSize } from "../../image-size.ts";
 import type { Content, Media, Part } from "./contents.ts";
 import { fields, find, pathOf, wrongValue, type Place } from "./fields.ts";
+import { toSnakePath } from "./known-fields.ts";
 
 /** The contents of a request, or of a stored prefix. */
 export function readContents(body: Place): readonly Content[] {
@@ -78,9 +79,16 @@ function readCall(place: Place): Omit<Extract<Part, { kind: "call" }>, "signatur
   return {
     kind: "call",
     id: fields.findText(place, "id"),
-    name: fields.textAt(place, "name"),
+    name: nameIn(place),
     argsJson: args === null ? "{}" : compactJson(args.object),
   };
+}
+
+function nameIn(place: Place): string {
+  const name = fields.findText(place, "name") ?? "";
+  if (name !== "") return name;
+  const path = toSnakePath(place.path);
+  throw invalid(`* GenerateContentRequest.${path}.name: Name cannot be empty.\n`);
 }
 
 function readResponse(place: Place): Omit<Extract<Part, { kind: "response" }>, "signature"> {
@@ -90,7 +98,7 @@ function readResponse(place: Place): Omit<Extract<Part, { kind: "response" }>, "
   return {
     kind: "response",
     id: fields.findText(place, "id"),
-    name: fields.textAt(place, "name"),
+    name: nameIn(place),
     responseJson: response === null ? "{}" : compactJson(response.object),
     text: response === null ? "" : toldOf(response, error),
     isError: error !== null,

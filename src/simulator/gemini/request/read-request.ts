@@ -4,7 +4,7 @@ import type { BillableRequest } from "../../billing/billable-request.ts";
 import { compactJson } from "../../json-source.ts";
 import { invalid, notSimulated, ownWording } from "../api-error.ts";
 import type { Content, Part } from "./contents.ts";
-import { fields, find, type Place } from "./fields.ts";
+import { fields, find, findWhole, type Place } from "./fields.ts";
 import { readContents, readSystem } from "./read-contents.ts";
 import { readToolChoice, readTools, type ToolChoice, type ToolEntry } from "./read-tools.ts";
 
@@ -29,6 +29,8 @@ export interface Settings {
   readonly outputTokensMax: number | null;
   readonly thinks: boolean;
   readonly showsThoughts: boolean;
+  /** Whether it is billed at the usual prices. Our facts have no others. */
+  readonly isStandardTier: boolean;
   readonly billable: BillableRequest["settings"];
 }
 
@@ -65,7 +67,7 @@ const none: Place = { object: { kind: "object", fields: new Map() }, path: "gene
 
 function readSettings(body: Place, facts: ModelFacts): Settings {
   const config = fields.findPlace(body, "generationConfig") ?? none;
-  if ((fields.findInteger(config, "candidateCount") ?? 1) > 1) {
+  if ((findWhole(config, "candidateCount") ?? 1) > 1) {
     throw notSimulated("More than one candidate");
   }
   if (fields.findText(body, "continuationToken") !== null) throw notSimulated("continuationToken");
@@ -75,6 +77,7 @@ function readSettings(body: Place, facts: ModelFacts): Settings {
     outputTokensMax: readOutputLimit(config),
     thinks: thinking.thinks,
     showsThoughts: thinking.shows,
+    isStandardTier: isStandard(fields.findText(body, "serviceTier")),
     billable: {
       ...(thinking.source === "" ? {} : { thinking: thinking.source }),
       ...(format === "" ? {} : { "output format": format }),
@@ -82,8 +85,12 @@ function readSettings(body: Place, facts: ModelFacts): Settings {
   };
 }
 
+function isStandard(tier: string | null): boolean {
+  return tier === null || /^(?:standard|unspecified|service_tier_unspecified)$/i.test(tier);
+}
+
 function readOutputLimit(config: Place): number | null {
-  const limit = fields.findInteger(config, "maxOutputTokens");
+  const limit = findWhole(config, "maxOutputTokens");
   // Google's readers take 0 for a field that is not set.
   if (limit === 0) return null;
   if (limit !== null && limit < 0) {
@@ -100,7 +107,7 @@ function readThinking(
 ): { readonly thinks: boolean; readonly shows: boolean; readonly source: string } {
   const place = fields.findPlace(config, "thinkingConfig");
   if (place === null) return { thinks: capabilities.thinking, shows: false, source: "" };
-  const budget = fields.findInteger(place, "thinkingBudget");
+  const budget = findWhole(place, "thinkingBudget");
   const level = fields.findText(place, "thinkingLevel");
   if (level !== null && !levels.includes(level.toUpperCase())) {
     fields.findOneOf(place, "thinkingLevel", levels);

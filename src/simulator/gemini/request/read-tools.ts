@@ -2,6 +2,7 @@
 import { invalid } from "../api-error.ts";
 import { compactJson, toPlainValue, type Json } from "../../json-source.ts";
 import { fields, find, type Place } from "./fields.ts";
+import { toSnakePath } from "./known-fields.ts";
 
 /** One function, or one tool of the provider. */
 export interface ToolEntry {
@@ -34,7 +35,7 @@ function readFunction(place: Place): ToolEntry {
   const name = fields.findText(place, "name") ?? "";
   if (!/^[a-zA-Z_][\w.:-]{0,127}$/.test(name)) {
     throw invalid(
-      `* GenerateContentRequest.${place.path.replace("functionDeclarations", "function_declarations")}.name: Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.\n`,
+      `* GenerateContentRequest.${toSnakePath(place.path)}.name: Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.\n`,
     );
   }
   const schema = fields.findPlace(place, "parameters");
