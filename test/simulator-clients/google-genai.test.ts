@@ -197,6 +197,17 @@ test("lists models and shows one", async () => {
   expect(await models.get({ model: gemini })).toMatchObject({ inputTokenLimit: 1_048_576 });
 });
 
+test("speaks to Vertex with a key", async () => {
+  const { simulator, url } = await serve();
+  const { models } = new GoogleGenAI({
+    vertexai: true,
+    apiKey: plantedKey,
+    httpOptions: { baseUrl: url },
+  });
+  expect((await models.generateContent({ model: gemini, contents: "hello" })).text).toBe("hello");
+  expect(simulator.calls()[0]?.path).toContain("/publishers/google/models/");
+});
+
 test("throws its own error for an unknown model, an unknown field and no key", async () => {
   const { url } = await serve();
   const { models } = connect(url);

@@ -358,6 +358,7 @@ test.each([
   `/v1/models/${flash}`,
   `/v1alpha/models/${flash}`,
   `/v1/projects/p/locations/global/publishers/google/models/${flash}`,
+  `/v1beta1/publishers/google/models/${flash}`,
   `/v1beta1/projects/p/locations/europe-west1/publishers/google/models/${flash}`,
 ])("serves %s", (path) => {
   const kit = createKit();

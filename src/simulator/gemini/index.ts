@@ -8,10 +8,10 @@ import { answerModel, answerModels, type Way } from "./models.ts";
 
 const ways: readonly Way[] = ["gemini-api", "vertex"];
 
-/** Paths of the Gemini API begin with a version; those of Vertex name the project and the region as well. */
+/** Paths of the Gemini API begin with a version; those of Vertex name the project and the region as well, unless a key stands for them. */
 const prefixes: Readonly<Record<Way, string>> = {
   "gemini-api": String.raw`\/v1(?:beta|alpha)?`,
-  vertex: String.raw`\/v1(?:beta1)?\/projects\/(?<project>[^/]+)\/locations\/(?<location>[^/]+)`,
+  vertex: String.raw`\/v1(?:beta1)?(?:\/projects\/(?<project>[^/]+)\/locations\/(?<location>[^/]+))?`,
 };
 const publisher: Readonly<Record<Way, string>> = {
   "gemini-api": "",
