@@ -166,13 +166,15 @@ describe("while sessions run", () => {
 });
 
 describe("without any key", () => {
-  test("the simulator answers for both providers, with one notice", async () => {
+  test("the simulator answers for every vendor of a protocol, with one notice", async () => {
     const notices: string[] = [];
     const providers = open(() => "{}", notices);
     const claude = await providers.reach(model);
     const gpt = await providers.reach(resolveModel("gpt-6.1-sol").facts);
     expect([claude.isSimulated, claude.protocol.name]).toEqual([true, "anthropic-messages"]);
     expect([gpt.isSimulated, gpt.protocol.name]).toEqual([true, "openai-responses"]);
+    const flash = await providers.reach(resolveModel("gemini-3.8-flash").facts);
+    expect([flash.isSimulated, flash.protocol.name]).toEqual([true, "gemini"]);
     const { outcome } = await claude.provider.send({ request: anyRequest(), stream: false });
     expect(outcome.kind).toBe("reply");
     expect(notices).toEqual([
