@@ -9,6 +9,7 @@ import {
   type NaiveBilling,
   type NaiveEntry,
 } from "./naive-billing.ts";
+import { isStored, storedLines, type StorageAct } from "./naive-storage.ts";
 import { createRandom, type Random } from "./random-message.ts";
 import { randomStream, type BillingEvent } from "./random-requests.ts";
 
@@ -20,6 +21,8 @@ export interface Contestant {
     end(atMs: number): void;
     abandon(): void;
   };
+  /** Stores a prefix, keeps it for another time or removes it; tells what that changed. */
+  act(act: StorageAct): string;
   live(nowMs: number): readonly string[];
 }
 
@@ -36,8 +39,8 @@ interface Compared {
 /** The first request with different results, and both results. */
 interface Disagreement {
   readonly id: string;
-  readonly first: Compared;
-  readonly second: Compared;
+  readonly first: Compared | string;
+  readonly second: Compared | string;
 }
 
 /** An intentional error in billing, to prove that the comparison finds it. */
@@ -115,6 +118,9 @@ export function findDisagreement(
       if (JSON.stringify(disagreement.first) !== JSON.stringify(disagreement.second)) {
         return disagreement;
       }
+    } else if (event.kind === "storage") {
+      const [one, other] = [first.act(event.act), second.act(event.act)];
+      if (one !== other) return { id: event.id, first: one, second: other };
     } else {
       for (const each of opened.get(event.id) ?? []) {
         if (event.kind === "begin") each.begin();
@@ -133,18 +139,34 @@ export function realContestant(options: Options): Contestant {
     open(request) {
       const open = billing.open(request);
       return {
-        compared: toCompared(open.bill, open.bill.reason.kind === "hit"),
+        compared: toCompared(open.bill, open.bill.hitBlock !== null),
         begin: () => open.begin(),
         end: (atMs) => open.end(atMs),
         abandon: () => open.abandon(),
       };
+    },
+    act(act) {
+      const { stored } = billing;
+      switch (act.kind) {
+        case "store": {
+          const { bill } = stored.add(act.prefix);
+          return `stored for ${bill.uncachedTokens} of ${bill.totalTokens}`;
+        }
+        case "keep":
+          return `kept: ${stored.keepUntil(act.name, act.expiresMs, act.atMs)}`;
+        case "remove":
+          return `removed: ${stored.remove(act.name, act.atMs)}`;
+      }
     },
     live(nowMs) {
       const live = billing
         .entries(nowMs)
         .filter(({ lifetime }) => lifetime !== null)
         .filter(({ state }) => state === "live");
-      return live.map(toLine).toSorted();
+      const stored = billing.stored.views(nowMs).map(({ name, tokens, state, costUsd }) => {
+        return `stored ${name} ${tokens} ${state} ${costUsd ?? "no price"}`;
+      });
+      return [...live.map(toLine), ...stored].toSorted();
     },
   };
 }
@@ -158,7 +180,15 @@ export function naiveContestant(options: Options, flaw: Flaw = {}): Contestant {
       flaw.spoil?.(billing);
       return { ...open, compared: toCompared(open.bill, open.bill.hitBlock !== null) };
     },
-    live: (nowMs) => billing.live(nowMs).map(toLine).toSorted(),
+    act(act) {
+      const wasThere = act.kind !== "store" && isStored(billing.acts, act.name, act.atMs);
+      billing.acts.push(act);
+      if (act.kind !== "store") return `${act.kind === "keep" ? "kept" : "removed"}: ${wasThere}`;
+      const tokens = act.prefix.blocks.reduce((sum, block) => sum + block.tokens, 0);
+      return `stored for ${tokens} of ${tokens}`;
+    },
+    live: (nowMs) =>
+      [...billing.live(nowMs).map(toLine), ...storedLines(billing.acts, nowMs)].toSorted(),
   };
 }
 
@@ -175,6 +205,9 @@ export function randomOptions(random: Random): Options {
     toolDefinitions: rarely("one position", "positions"),
     toolRuns: rarely("every block", "by route"),
     entryLives: rarely("as its shortest part", "as its marker says"),
+    unpublishedBoundary: rarely("nothing", "any prefix"),
+    unpublishedSeconds: rarely(3_600, 300),
+    unpublishedMinimumTokens: rarely(1_024, 4_096),
   };
 }
 
@@ -185,6 +218,7 @@ function counting(contestant: Contestant, onOpen: (isHit: boolean) => void): Con
       onOpen(open.compared.isHit);
       return open;
     },
+    act: (act) => contestant.act(act),
     live: (nowMs) => contestant.live(nowMs),
   };
 }
@@ -249,17 +283,28 @@ function describeEvents(events: readonly BillingEvent[]): string {
 
 function describeEvent(event: BillingEvent, zeroMs: number): string {
   if (event.kind === "end") return `${event.id} ends at ${event.atMs - zeroMs} ms`;
+  if (event.kind === "storage") return describeAct(event.act, zeroMs);
   if (event.kind !== "open") return `${event.id} ${event.kind}s`;
-  const { workspace, model, blocks, markers, mode, implicitLifetime, settings, startMs } =
+  const { workspace, model, blocks, markers, mode, implicitLifetime, settings, startMs, stored } =
     event.request;
   const places = markers.map(({ block, lifetime, origin }) => `${block}:${lifetime}:${origin}`);
   const pieces = blocks.map(({ hash, tokens, tier, run, boundary }, index) =>
     [`[${index}]`, hash, `${tokens}t`, tier, run, boundary].filter((part) => part !== null),
   );
   return [
-    `${event.id} at ${startMs - zeroMs} ms: ${model.id} on ${model.route}, ${workspace}, ${mode} ${implicitLifetime ?? ""}`,
+    `${event.id} at ${startMs - zeroMs} ms: ${model.id} on ${model.route}, ${workspace}, ${mode} ${implicitLifetime ?? ""} ${stored ?? ""}`,
     `  settings ${JSON.stringify(settings)}`,
     `  markers ${places.join(" ")}`,
     `  blocks ${pieces.map((piece) => piece.join(" ")).join(", ")}`,
   ].join("\n");
+}
+
+function describeAct(act: StorageAct, zeroMs: number): string {
+  if (act.kind === "remove") return `removes ${act.name} at ${act.atMs - zeroMs} ms`;
+  if (act.kind === "keep") {
+    return `keeps ${act.name} until ${act.expiresMs - zeroMs} ms, at ${act.atMs - zeroMs} ms`;
+  }
+  const { name, workspace, model, blocks, startMs, expiresMs } = act.prefix;
+  const place = `${model.id} on ${model.route}, ${workspace}`;
+  return `stores ${blocks.length} blocks as ${name} at ${startMs - zeroMs} ms until ${expiresMs - zeroMs} ms: ${place}`;
 }

@@ -8,6 +8,7 @@ import type {
   BilledTier,
   Lifetime,
 } from "../src/simulator/billing/billable-request.ts";
+import { readStored, type StorageAct } from "./naive-storage.ts";
 import type { BillingOptions } from "../src/simulator/billing/options.ts";
 
 export interface NaiveBill {
@@ -29,8 +30,9 @@ export interface NaiveOpenBill {
 }
 
 export interface NaiveBilling {
-  /** Its only state. Mutable, so that a test can introduce errors. */
+  /** With the log of stored prefixes, its only state. Mutable, so that a test can introduce errors. */
   readonly log: Past[];
+  readonly acts: StorageAct[];
   open(request: BillableRequest): NaiveOpenBill;
   /** The readable entries, in no order. */
   live(nowMs: number): NaiveEntry[];
@@ -60,10 +62,12 @@ export interface Touch {
 
 export function createNaiveBilling(options: BillingOptions): NaiveBilling {
   const log: Past[] = [];
+  const acts: StorageAct[] = [];
   return {
     log,
+    acts,
     open(request) {
-      const { bill, touches } = decide({ request, log, options });
+      const { bill, touches } = decide({ request, log, acts, options });
       const past: Past = { request, touches, begun: false, abandoned: false, endedMs: null };
       log.push(past);
       return {
@@ -79,13 +83,14 @@ export function createNaiveBilling(options: BillingOptions): NaiveBilling {
         },
       };
     },
-    live: (nowMs) => liveEntries({ log, options, nowMs }),
+    live: (nowMs) => liveEntries({ log, acts, options, nowMs }),
   };
 }
 
 interface Question {
   readonly request: BillableRequest;
   readonly log: readonly Past[];
+  readonly acts: readonly StorageAct[];
   readonly options: BillingOptions;
 }
 
@@ -96,8 +101,14 @@ interface Decision {
 
 function decide(question: Question): Decision {
   const { markers, automatic } = question.request.model.cache;
+  if (question.request.stored !== undefined) {
+    const { tokens, lastBlock } = readStored(question.acts, question.request);
+    return { bill: toBill(question.request, tokens, {}, lastBlock, []), touches: [] };
+  }
   if (markers !== null) return decideByMarkers(question);
-  if (automatic?.boundary === "every step") return decideBySteps(question);
+  const isOpen = automatic?.boundary === "unpublished";
+  const isKept = isOpen && question.options.unpublishedBoundary === "any prefix";
+  if (automatic?.boundary === "every step" || isKept) return decideBySteps(question);
   return { bill: toBill(question.request, 0, {}, null, []), touches: [] };
 }
 
@@ -370,14 +381,21 @@ function isLost({ survives }: InvalidationRule, tier: BilledTier): boolean {
 
 /** Without markers: any prefix sent recently is read, in whole steps. */
 function decideBySteps({ request, log, options }: Question): Decision {
-  const { automatic, minimumTokens } = request.model.cache;
+  const { automatic } = request.model.cache;
+  const isOpen = automatic?.boundary === "unpublished";
+  const leastTokens =
+    request.model.cache.minimumTokens ?? (isOpen ? options.unpublishedMinimumTokens : 0);
   const stepTokens = automatic?.stepTokens ?? automatic?.reportedInSteps ?? 1;
   let sharedBlock = -1;
   for (const past of log) {
+    // What a request reads by name is not kept for others.
+    if (past.request.stored !== undefined) continue;
     const asked = past.request.implicitLifetime;
     const isKnown = request.model.cache.lifetimes.some(({ lifetime }) => lifetime === asked);
     const seconds =
-      asked !== undefined && isKnown ? secondsOf(request, asked) : (automatic?.keptSecondsMin ?? 0);
+      asked !== undefined && isKnown
+        ? secondsOf(request, asked)
+        : (automatic?.keptSecondsMin ?? (isOpen ? options.unpublishedSeconds : 0));
     const keptMs = seconds * 1000 + options.graceMs;
     if (!past.begun || request.startMs > past.request.startMs + keptMs) continue;
     for (let block = 0; block < request.blocks.length; block += 1) {
@@ -386,7 +404,7 @@ function decideBySteps({ request, log, options }: Question): Decision {
     }
   }
   const wholeTokens = Math.floor(tokensTo(request, sharedBlock) / stepTokens) * stepTokens;
-  const readTokens = wholeTokens < (minimumTokens ?? 0) ? 0 : wholeTokens;
+  const readTokens = wholeTokens < leastTokens ? 0 : wholeTokens;
   const hitBlock = readTokens === 0 ? null : sharedBlock;
   return { bill: toBill(request, readTokens, {}, hitBlock, []), touches: [] };
 }
@@ -414,12 +432,11 @@ function secondsOf(request: BillableRequest, lifetime: Lifetime): number {
   return rules.seconds;
 }
 
-function liveEntries(moment: {
-  readonly log: readonly Past[];
-  readonly options: BillingOptions;
-  readonly nowMs: number;
-}): NaiveEntry[] {
-  const { log, options, nowMs } = moment;
+function liveEntries({
+  nowMs,
+  ...moment
+}: Omit<Question, "request"> & { nowMs: number }): NaiveEntry[] {
+  const { log, options } = moment;
   const seen: { request: BillableRequest; touch: Touch }[] = [];
   for (const { request, touches } of log) {
     for (const touch of touches) {
@@ -433,7 +450,7 @@ function liveEntries(moment: {
     }
   }
   return seen.flatMap(({ request, touch: { block, lifetime } }) => {
-    const question: Question = { request: { ...request, startMs: nowMs }, log, options };
+    const question: Question = { ...moment, request: { ...request, startMs: nowMs } };
     const touchedMs = lastTouchMs(question, block, lifetime);
     if (touchedMs === null || !isLive(question, block, lifetime)) return [];
     const expiresMs = touchedMs + secondsOf(request, lifetime) * 1000 + options.graceMs;

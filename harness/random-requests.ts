@@ -7,18 +7,21 @@ import type {
   BillableMarker,
   BillableRequest,
 } from "../src/simulator/billing/billable-request.ts";
+import type { StorageAct } from "./naive-storage.ts";
 import type { Random } from "./random-message.ts";
+import { canStore, maybeNaming, openStorage, randomAct, type Storage } from "./random-storage.ts";
 
 /** The input of a simulator, in order. Plain data, so that shrinking can remove events. */
 export type BillingEvent =
   | { readonly kind: "open"; readonly id: string; readonly request: BillableRequest }
   | { readonly kind: "begin"; readonly id: string }
   | { readonly kind: "end"; readonly id: string; readonly atMs: number }
-  | { readonly kind: "abandon"; readonly id: string };
+  | { readonly kind: "abandon"; readonly id: string }
+  | { readonly kind: "storage"; readonly id: string; readonly act: StorageAct };
 
 type StreamModel = BillableRequest["model"];
 
-/** Every way to cache: by markers (with runs as one position or not), by boundaries, by steps, not at all. */
+/** Every way to cache: by markers (with runs as one position or not), by boundaries, by steps, at unpublished places (with minimum and without), not at all. */
 const streamModels: readonly StreamModel[] = [
   "claude-sonnet-5-5",
   "claude-sonnet-5-5",
@@ -30,6 +33,9 @@ const streamModels: readonly StreamModel[] = [
   "gpt-4o",
   "claude-3-sonnet",
   "deepseek-v4-pro",
+  "gemini-3.8-flash",
+  "gemini-2.5-pro",
+  "gemini-4-argon",
 ].map((id) => {
   const { facts } = resolveModel(id);
   return { id: facts.id, route: facts.route, cache: facts.cache };
@@ -52,6 +58,7 @@ interface World {
   readonly conversations: Conversation[];
   /** Times that lifetimes count from. */
   readonly startTimesMs: number[];
+  readonly storage: Storage;
   nowMs: number;
   made: number;
 }
@@ -79,6 +86,7 @@ export function randomStream(
     graceMs,
     conversations: [],
     startTimesMs: [],
+    storage: openStorage(),
     nowMs: 1_000_000,
     made: 0,
   };
@@ -88,7 +96,9 @@ export function randomStream(
   for (let index = 0; index < requests; index += 1) {
     if (random() < 0.75) advance(world);
     const id = `request-${index}`;
-    events.push({ kind: "open", id, request: randomRequest(world, id) });
+    const { request, act } = withStorage(world, randomRequest(world, id));
+    events.push({ kind: "open", id, request });
+    if (act !== null) events.push({ kind: "storage", id: `act-${index}`, act });
     waiting.push(id);
     world.startTimesMs.push(world.nowMs);
     // Usually an answer comes before the next request; sometimes several wait, and a later one is answered first.
@@ -112,13 +122,26 @@ export function randomStream(
   return events;
 }
 
+/** Only for models whose prefixes can be stored: the others draw the same numbers as before. */
+function withStorage(
+  { random, storage }: World,
+  request: BillableRequest,
+): { readonly request: BillableRequest; readonly act: StorageAct | null } {
+  if (!canStore(request)) return { request, act: null };
+  return {
+    request: maybeNaming(random, storage, request),
+    act: randomAct(random, storage, request),
+  };
+}
+
 /** Advances by up to two hours, often to the exact millisecond at which something expires. */
 function advance(world: World): void {
-  const { random, startTimesMs, nowMs, graceMs } = world;
+  const { random, startTimesMs, nowMs, graceMs, storage } = world;
   const lifetimesMs = [300, 1800, 3600, 43_200].map((seconds) => seconds * 1000 + graceMs);
   const deps = startTimesMs
     .slice(-8)
     .flatMap((moment) => lifetimesMs.slice(0, random() < 0.1 ? 4 : 3).map((each) => moment + each))
+    .concat(storage.expiries.slice(-2))
     .flatMap((edge) => [edge - 1, edge, edge + 1])
     .filter((edge) => edge >= nowMs);
   if (random() < 0.4 && deps.length > 0) {

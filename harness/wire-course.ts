@@ -28,6 +28,7 @@ const modelIds: Readonly<Record<ProtocolName, string>> = {
   "anthropic-messages": "claude-sonnet-4-6",
   "openai-chat": "gpt-6.1-sol",
   "openai-responses": "gpt-6.1-sol",
+  gemini: "gemini-3.8-flash",
 };
 
 export interface CourseWire {

@@ -8,6 +8,7 @@ import {
   type Flaw,
 } from "../harness/compare-billing.ts";
 import type { Past } from "../harness/naive-billing.ts";
+import type { StorageAct } from "../harness/naive-storage.ts";
 import { createRandom } from "../harness/random-message.ts";
 import { randomStream } from "../harness/random-requests.ts";
 import type { MarkerRules } from "../src/core/models/marker-rules.ts";
@@ -15,6 +16,9 @@ import type { BillableRequest } from "../src/simulator/billing/billable-request.
 import type { BillingOptions } from "../src/simulator/billing/options.ts";
 
 const others: readonly Partial<BillingOptions>[] = [
+  { unpublishedBoundary: "nothing" },
+  { unpublishedSeconds: 3_600 },
+  { unpublishedMinimumTokens: 64 },
   { clock: "response end" },
   { graceMs: 10_000 },
   { markerBeforeHit: "writes" },
@@ -49,7 +53,9 @@ test("with options drawn at random too", () => {
 
 describe("the comparison sees", () => {
   test.each(others)("that billing with %j is not the default", (options) => {
-    expect(isSeen("claude-sonnet-5-5", {}, options)).toBe(true);
+    const isUnpublished = Object.keys(options).some((name) => name.startsWith("unpublished"));
+    const model = isUnpublished ? "gemini-4-argon" : "claude-sonnet-5-5";
+    expect(isSeen(model, {}, options)).toBe(true);
   });
 
   const flaws: Readonly<Record<string, Flaw & { readonly model: string }>> = {
@@ -120,6 +126,28 @@ describe("the comparison sees", () => {
       model: "claude-sonnet-5-5",
       spoil: ({ log }) => bringBack(log),
     },
+    "stored prefixes that live one millisecond longer": {
+      model: "gemini-3.8-flash",
+      spoil: ({ acts }) => changeActs(acts, (act) => (act.kind === "remove" ? act : longer(act))),
+    },
+    "stored prefixes that are never removed": {
+      model: "gemini-3.8-flash",
+      spoil: ({ acts }) => changeActs(acts, (act) => (act.kind === "remove" ? null : act)),
+    },
+    "stored prefixes that are not kept for another time": {
+      model: "gemini-3.8-flash",
+      spoil: ({ acts }) => changeActs(acts, (act) => (act.kind === "keep" ? null : act)),
+    },
+    "stored prefixes that every workspace reads": {
+      model: "gemini-3.8-flash",
+      misread: (request) =>
+        request.stored === undefined ? request : { ...request, workspace: "office" },
+    },
+    "stored prefixes that are not found": {
+      model: "gemini-3.8-flash",
+      misread: ({ stored, ...request }) =>
+        stored === undefined ? request : { ...request, stored: "another" },
+    },
     "entries readable before the response begins": {
       model: "claude-sonnet-5-5",
       spoil({ log }) {
@@ -150,6 +178,16 @@ function isSeen(
     if (findDisagreement(events, naiveContestant(options), wrong) !== null) return true;
   }
   return false;
+}
+
+/** The log of stored prefixes with each act changed, or left out. */
+function changeActs(acts: StorageAct[], change: (act: StorageAct) => StorageAct | null): void {
+  acts.splice(0, acts.length, ...acts.flatMap((act) => change(act) ?? []));
+}
+
+function longer(act: Exclude<StorageAct, { kind: "remove" }>): StorageAct {
+  if (act.kind === "keep") return { ...act, expiresMs: act.expiresMs + 1 };
+  return { ...act, prefix: { ...act.prefix, expiresMs: act.prefix.expiresMs + 1 } };
 }
 
 function forget(log: readonly Past[], how: Past["touches"][number]["how"]): void {

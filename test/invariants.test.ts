@@ -17,6 +17,7 @@ import type { ModelFacts } from "../src/core/models/model-facts.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import type { OfferedTool } from "../src/core/tools/select-tools.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
+import { gemini } from "../src/core/wire/gemini/index.ts";
 import { openaiChat } from "../src/core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../src/core/wire/protocol.ts";
@@ -54,6 +55,7 @@ const unbound: readonly (readonly [string, Protocol])[] = [
   ...claudes.map((model) => [model, anthropicMessages] as const),
   ...gpts.map((model) => [model, openaiChat] as const),
   ...gpts.map((model) => [model, openaiResponses] as const),
+  ["gemini-3.8-flash", gemini],
 ];
 const named = unbound.map(([model, protocol]) => ({
   model: resolveModel(model).facts,

@@ -1,8 +1,9 @@
 // Goal: people who keep their SDK can send what we plan. Method: the official SDKs take the request as an
 // object, call the simulator with it, and their usage is what the plan expected.
 import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI, type Content } from "@google/genai";
 import OpenAI from "openai";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { plantedKey } from "../harness/planted-key.ts";
 import { assemble, type Assembly } from "../src/core/assembly/assemble.ts";
 import { buildFoundation } from "../src/core/assembly/foundation.ts";
@@ -16,6 +17,7 @@ import { toToolDefinition } from "../src/core/message/tool-definition.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import { lengthCounter } from "../src/core/tokens/token-counter.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
+import { gemini } from "../src/core/wire/gemini/index.ts";
 import { openaiChat } from "../src/core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../src/core/wire/protocol.ts";
@@ -29,12 +31,16 @@ interface Planned<Body> {
   readonly plan: CachePlan;
 }
 
-function planned<Body>(protocol: Protocol<string, Body>, modelName: string): Planned<Body> {
+function planned<Body>(
+  protocol: Protocol<string, Body>,
+  modelName: string,
+  length = 200,
+): Planned<Body> {
   const { facts } = resolveModel(modelName);
   const tools = [
     toToolDefinition({ name: "look", description: "Looks.", inputSchema: { type: "object" } }),
   ];
-  const text = "Answer briefly and check what you say. ".repeat(200);
+  const text = "Answer briefly and check what you say. ".repeat(length);
   const system = [{ label: "static", tier: "T1" as const, text }];
   const spelling = protocol.spelling(facts);
   const foundation = buildFoundation({
@@ -99,6 +105,21 @@ test("the OpenAI SDK sends the planned objects to both of its APIs", async () =>
   const again = await client.responses.create(responses);
   expect(usage?.prompt_tokens_details?.cached_tokens).toBeGreaterThan(1024);
   expect(again.usage?.input_tokens_details.cached_tokens).toBeGreaterThan(1024);
+});
+
+test("the Google SDK sends the members of the planned object, and the second call reads the first one's prefix", async () => {
+  const server = await createSimulator({ seed: 1 }).listen({ port: 0 });
+  onTestFinished(() => server.close());
+  const client = new GoogleGenAI({ apiKey: plantedKey, httpOptions: { baseUrl: server.url } });
+  const model = "gemini-3.8-flash";
+  const { body } = planned(gemini, model, 800);
+  const contents: Content[] = body.contents;
+  const { systemInstruction = { parts: [] }, tools = [], generationConfig } = body;
+  const config = { systemInstruction, tools, ...generationConfig };
+  const send = () => client.models.generateContent({ model, contents, config });
+  await send();
+  const { usageMetadata } = await send();
+  expect(usageMetadata?.cachedContentTokenCount).toBeGreaterThan(4096);
 });
 
 // The types do the work: a line fails to compile if an SDK would not take the object without a cast.

@@ -14,6 +14,9 @@ export const exceptions: Readonly<Record<string, string>> = {
   "src/index.ts": "users import each protocol by its name",
   "src/core-index.ts": "users import each protocol by its name",
   "src/integrations/ai-sdk/reach-model.ts": "the AI SDK has words of its own for each protocol",
+  "src/replay/readers/gemini-messages.ts": "gemini-cli calls a reply so in its files",
+  "src/replay/readers/read-gemini-cli.ts": "gemini-cli calls a reply so in its files",
+  "src/replay/readers/otel-events.ts": "a provider that a client names so in its events",
   "src/replay/readers/messages-form.ts": "three formats of transcripts are written in it",
   "src/replay/readers/responses-form.ts": "one format of transcripts is written in it",
 };

@@ -130,6 +130,16 @@ describe("strata models", () => {
     expect(refused.status).toBe(5);
   });
 
+  test("says what keeping a prefix under a name costs, and from when", async () => {
+    const { out } = await strata("models", "show", "gemini-3.8-flash");
+    expect(out).toContain(
+      "on request   for 3,600 s unless asked, $0.5, $1 from 2027-01-01 per MTok and hour, at least 4,096 tokens",
+    );
+    expect((await strata("models", "show", "gemini-3.5-flash")).out).toContain(
+      "for 3,600 s unless asked, an unknown price per MTok and hour",
+    );
+  });
+
   test("refuses a file that does not exist", async () => {
     const { error, status } = await strata("models", "--models", "nowhere.json");
     expect(error).toContain("nowhere.json cannot be read");

@@ -98,7 +98,7 @@ function renderWelcome(url: string, model: string, { switches }: CommandInput): 
     ? [`The clock stands still${hasControl ? "" : ", and nothing can move it without --control"}.`]
     : [];
   return [
-    `${strong(url)} answers like Anthropic and OpenAI. Model: ${model}. Any key works.`,
+    `${strong(url)} answers like Anthropic, OpenAI and Gemini. Model: ${model}. Any key works.`,
     ...clock,
     "",
     strong("Claude Code"),
@@ -112,12 +112,15 @@ function renderWelcome(url: string, model: string, { switches }: CommandInput): 
     `  env_key = "SIM_KEY"`,
     `  wire_api = "responses"`,
     `then: SIM_KEY=x codex exec "What is in this folder?"`,
+    strong("gemini-cli"),
+    `  GOOGLE_GEMINI_BASE_URL=${url} GEMINI_API_KEY=x npx @google/gemini-cli -p "What is in this folder?"`,
     strong("pi") + ", in ~/.pi/agent/models.json",
     `  {"providers":{"anthropic":{"baseUrl":"${url}"},"openai":{"baseUrl":"${url}/v1"}}}`,
     strong("SDKs"),
     `  new Anthropic({ baseURL: "${url}", apiKey: "x" })`,
     `  new OpenAI({ baseURL: "${url}/v1", apiKey: "x" })`,
     `  createAnthropic({ baseURL: "${url}/v1", apiKey: "x" })`,
+    `  new GoogleGenAI({ apiKey: "x", httpOptions: { baseUrl: "${url}" } })`,
     ...(hasControl ? [strong("Control"), `  curl ${url}/_sim/ledger`] : []),
     "",
     "Stop it with Ctrl-C.",

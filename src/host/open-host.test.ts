@@ -309,6 +309,7 @@ test("a session that goes on has event ids after those of a clock that was ahead
 test("the usual model is one that can be asked; a provider of one's own has none", () => {
   expect(modelFor("{}")).toBe("claude-sonnet-5-5");
   expect(modelFor("{}", { OPENAI_API_KEY: plantedOpenaiKey })).toBe("gpt-6.1-sol");
+  expect(modelFor("{}", { GEMINI_API_KEY: plantedKey })).toBe("gemini-3.8-flash");
   const own = 'providers: { garage: { kind: openai-compatible, base_url: "http://localhost:1" } }';
   expect(() => modelFor(own)).toThrow("no model is chosen, and garage has no default model");
 });

@@ -60,6 +60,7 @@ function causeOf(
     case "no marker":
       return isShort ? "below the minimum" : "nothing was marked";
     case "never written":
+    case "stored prefix":
     case "hit":
       if (gapMs > shortestLifetimeMs) return "lifetime expired";
       return isRewritten ? "history rewritten" : "nothing was marked";

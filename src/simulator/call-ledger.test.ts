@@ -87,6 +87,8 @@ test.each<[Reason, string]>([
     { kind: "beyond lookback", block: 2 },
     "an entry ends at block 2, further back than any marker looks",
   ],
+  [{ kind: "stored prefix", name: "cachedContents/a", isRead: false }, "stored cachedContents/a"],
+  [{ kind: "stored prefix", name: "cachedContents/a", isRead: true }, "read cachedContents/a"],
 ])("a reason is a sentence: %o", (reason, sentence) => {
   expect(describeReason(reason)).toBe(sentence);
 });

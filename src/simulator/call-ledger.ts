@@ -130,6 +130,8 @@ export function describeReason(reason: Reason): string {
       return `${reason.writtenBy} wrote up to block ${reason.block}, but its response has not begun`;
     case "beyond lookback":
       return `an entry ends at block ${reason.block}, further back than any marker looks`;
+    case "stored prefix":
+      return `${reason.isRead ? "read" : "stored"} ${reason.name}`;
   }
 }
 

@@ -18,6 +18,9 @@ export type {
   MarkerOutcome,
   OpenBill,
   Reason,
+  StoredPrefix,
+  StoredPrefixes,
+  StoredView,
 } from "./billing/bill.ts";
 export type {
   BillableBlock,

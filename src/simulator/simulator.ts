@@ -1,5 +1,6 @@
 // A provider which bills like the real ones: requests in, responses out, and a record of every bill.
 import { createAnthropicSurface } from "./anthropic/index.ts";
+import { createGeminiSurface } from "./gemini/index.ts";
 import { createOpenaiSurface } from "./openai/index.ts";
 import { answerControl, controlPrefix } from "./server/control-routes.ts";
 import { answerRequest, refuseStranger, type World } from "./server/answer-request.ts";
@@ -59,7 +60,11 @@ const bodyBytesMax = 32 * 1024 * 1024;
 
 /** A simulator of every provider it knows. */
 export function createSimulator(options: SimulatorOptions = {}): Simulator {
-  return createSimulatorOf([createAnthropicSurface, createOpenaiSurface], options);
+  return createSimulatorOf(
+    // OpenAI comes last: clients of others name themselves.
+    [createAnthropicSurface, createGeminiSurface, createOpenaiSurface],
+    options,
+  );
 }
 
 /** A simulator of only these providers. */

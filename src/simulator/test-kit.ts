@@ -1,4 +1,5 @@
 // For tests: one surface with real billing and counting, a scripted model and a stopped clock.
+import type { Billing } from "./billing/bill.ts";
 import { createBilling } from "./billing/billing.ts";
 import { createPromptCounter, type PromptCounter } from "./count-tokens.ts";
 import type { Prompt, Reply } from "./prompt.ts";
@@ -18,6 +19,7 @@ export interface SurfaceKit {
   readonly records: CallRecord[];
   readonly prompts: Prompt[];
   readonly counter: PromptCounter;
+  readonly billing: Billing;
   nowMs: number;
   workspace: string;
   answer: (prompt: Prompt) => Reply;
@@ -38,6 +40,7 @@ export function createSurfaceKit(surface: Surface, answer: SurfaceKit["answer"])
     records: [],
     prompts: [],
     counter,
+    billing,
     nowMs: startMs,
     workspace: "workspace",
     answer,

@@ -12,6 +12,7 @@ import { conservativeFacts } from "../../src/core/models/catalogue.ts";
 import { resolveModel } from "../../src/core/models/resolve-model.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
 import { declareCapabilities } from "../../src/core/wire/capabilities.ts";
+import { gemini } from "../../src/core/wire/gemini/index.ts";
 import { openaiChat } from "../../src/core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../src/core/wire/protocol.ts";
@@ -20,7 +21,8 @@ import type { ReportedUsage } from "../../src/core/wire/reply.ts";
 import { gptChat, large, markersIn, send, solChat, wires, type Wire } from "./test-kit.ts";
 
 function usageIn(protocol: Protocol<ProtocolName>, usage: unknown): ReportedUsage {
-  const reply = protocol.decode(JSON.stringify({ ...replies[protocol.name], usage }));
+  const named = { usage, usageMetadata: usage };
+  const reply = protocol.decode(JSON.stringify({ ...replies[protocol.name], ...named }));
   if (reply.kind !== "reply") throw new Error(`no reply: ${reply.detail}`);
   return reply.usage;
 }
@@ -53,6 +55,11 @@ const replies = {
         content: [{ type: "output_text", text: "Yes.", annotations: [] }],
       },
     ],
+  },
+  gemini: {
+    responseId: "r_1",
+    modelVersion: "gemini-3.8-flash",
+    candidates: [{ content: { role: "model", parts: [{ text: "Yes." }] }, finishReason: "STOP" }],
   },
 } as const;
 
@@ -115,6 +122,7 @@ describe("usage of one call (H-06, N-15, B-09)", () => {
     ["native", anthropicMessages, { input_tokens: 50, output_tokens: 5 }],
     ["Chat Completions", openaiChat, { prompt_tokens: 50, completion_tokens: 5 }],
     ["Responses", openaiResponses, { input_tokens: 50, output_tokens: 5 }],
+    ["Gemini", gemini, { promptTokenCount: 50, candidatesTokenCount: 5 }],
   ])("%s: missing counts are 0, and not reported", (_, protocol, reported) => {
     const { usage, reportsCache } = usageIn(protocol, reported);
     expect(usage).toEqual({

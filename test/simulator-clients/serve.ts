@@ -26,6 +26,7 @@ export function statusesOf(simulator: Simulator): number[] {
 
 export const claude = "claude-sonnet-5-5";
 export const gpt = "gpt-6.1-sol";
+export const gemini = "gemini-3.8-flash";
 /** Long enough to be cached by both. */
 export const manual: string = "Every answer names the file and the line it speaks of. ".repeat(200);
 export const hello: { role: "user"; content: string }[] = [{ role: "user", content: "hello" }];

@@ -1,11 +1,12 @@
 // Goal: Vercel's ai cannot tell the simulator from a provider. Method: it drives it over loopback HTTP.
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogle } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { createAgent, createScripted } from "../../src/simulator/index.ts";
-import { claude, gpt, manual, oneCall, serve, statusesOf, weather } from "./serve.ts";
+import { claude, gemini, gpt, manual, oneCall, serve, statusesOf, weather } from "./serve.ts";
 
 describe.each([
   [
@@ -16,6 +17,10 @@ describe.each([
   [
     "openai chat",
     (url: string) => createOpenAI({ baseURL: `${url}/v1`, apiKey: plantedKey }).chat(gpt),
+  ],
+  [
+    "google",
+    (url: string) => createGoogle({ baseURL: `${url}/v1beta`, apiKey: plantedKey })(gemini),
   ],
 ] as const)("Vercel ai with %s", (_name, modelAt) => {
   const tools = {

@@ -1,6 +1,7 @@
 // Runs turns of one engine and protocol while its provider fails, and checks each turn at its end.
 import { createRandom, type Random } from "../../harness/random-message.ts";
-import type { ProtocolName } from "../../src/core/wire/protocols.ts";
+import { resolveModel } from "../../src/core/models/resolve-model.ts";
+import { findProtocol, type ProtocolName } from "../../src/core/wire/protocols.ts";
 import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import { createEcho, type Simulator } from "../../src/simulator/index.ts";
 import { checkEvents, checkTurn, type PlayedTurn } from "./judge-turn.ts";
@@ -68,15 +69,15 @@ export async function playProtocol(run: ProtocolRun): Promise<readonly string[]>
 }
 
 function toYaml({ protocol, model }: ProtocolRun, url: string): string {
-  const [name, kind] =
-    protocol === "anthropic-messages" ? ["anthropic", "anthropic"] : ["openai", protocol];
+  const access = findProtocol(protocol)?.access;
+  if (access === undefined) throw new Error(`${protocol} is not known`);
   return `
 models: { default: ${model} }
 tools: { toolset: none }
 providers:
-  ${name}:
-    kind: ${kind}
-    base_url: "${url}${name === "openai" ? "/v1" : ""}"
+  ${resolveModel(model).facts.provider}:
+    kind: ${access.kind}
+    base_url: "${url}${new URL(access.baseUrl).pathname}"
     api_key: "${key}"
     timeouts: { connect_ms: 2000, first_byte_ms: ${patienceMs}, idle_ms: ${patienceMs} }
     retries: { attempts_max: 2, backoff_ms_base: 1, backoff_ms_max: 2, retry_after_ms_max: 1000 }

@@ -28,6 +28,7 @@ const spoken: readonly (readonly [ProtocolName, string])[] = [
   ["anthropic-messages", "claude-sonnet-4-6"],
   ["openai-chat", "gpt-5.5"],
   ["openai-responses", "gpt-6.1-sol"],
+  ["gemini", "gemini-3.8-flash"],
 ];
 
 export async function runFaults(options: FaultsOptions): Promise<Faulted> {

@@ -60,6 +60,7 @@ const failingStream: Readonly<Record<ProtocolName, (message: string) => string>>
     event({ type: "error", error: { type: "api_error", message } }, "error"),
   "openai-chat": (message) => event({ error: { message, type: "server_error" } }),
   "openai-responses": (message) => event({ type: "error", code: "server_error", message }, "error"),
+  gemini: (message) => event({ error: { code: 500, message, status: "INTERNAL" } }),
 };
 
 function event(data: object, name?: string): string {
@@ -67,7 +68,8 @@ function event(data: object, name?: string): string {
 }
 
 function keyIn({ headers }: SeenRequest): string {
-  return headers.get("x-api-key") ?? headers.get("authorization") ?? "no key";
+  const names = ["x-api-key", "x-goog-api-key", "authorization"];
+  return names.map((name) => headers.get(name)).find((key) => key !== null) ?? "no key";
 }
 
 export interface WirePlan {

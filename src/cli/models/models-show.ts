@@ -1,7 +1,7 @@
 // strata models show: everything known about one model, for people or as one JSON object.
-import type { CacheRules } from "../../core/models/cache-rules.ts";
 import {
   describeModel,
+  type CacheDescription,
   type ModelDescription,
   type PriceDescription,
   type RatesDescription,
@@ -39,6 +39,7 @@ function renderModel(model: ModelDescription, asked: string, matched: string): s
       "minimum",
       model.minimumTokens === null ? "not known" : `${count(model.minimumTokens)} tokens`,
     ],
+    ...describeStored(cache),
     ["tokenizer", model.tokenizer],
     ["chat wire", describeWire(model.wire)],
     ["can", model.can.join(", ")],
@@ -76,7 +77,7 @@ function spellRates(rates: RatesDescription): string {
     .join(", ");
 }
 
-function describeMarking({ marking, markers }: CacheRules): string {
+function describeMarking({ marking, markers }: CacheDescription): string {
   if (markers === null) return marking === "none" ? "none" : `${marking}, no markers`;
   const { lookback, markersMax } = markers;
   const reach =
@@ -86,13 +87,26 @@ function describeMarking({ marking, markers }: CacheRules): string {
   return `${marking}, up to ${markersMax} markers; each ${reach}`;
 }
 
-function describeLifetimes({ lifetimes, clock }: CacheRules): string[][] {
+function describeLifetimes({ lifetimes, clock }: CacheDescription): string[][] {
   if (lifetimes.length === 0) return [];
   const texts = lifetimes.map(
     ({ lifetime, writeMultiplier }) => `${lifetime} (write x${writeMultiplier ?? "?"})`,
   );
   const since = clock === "unpublished" ? "" : `, from ${clock}`;
   return [["lifetimes", `${texts.join(", ")}${since}`]];
+}
+
+/** Prefixes that the provider keeps under a name. */
+function describeStored({ stored }: CacheDescription): string[][] {
+  if (stored === null) return [];
+  const { defaultSeconds, minimumTokens, storage } = stored;
+  const rates = storage.map(
+    ({ from, usdPerMTokHour }) => `$${usdPerMTokHour}${from === null ? "" : ` from ${from}`}`,
+  );
+  const kept = defaultSeconds === null ? "" : `for ${count(defaultSeconds)} s unless asked, `;
+  const price = rates.length === 0 ? "an unknown price" : rates.join(", ");
+  const size = minimumTokens === null ? "" : `, at least ${count(minimumTokens)} tokens`;
+  return [["on request", `${kept}${price} per MTok and hour${size}`]];
 }
 
 function describeWire(wire: WireRules): string {

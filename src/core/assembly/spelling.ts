@@ -28,6 +28,15 @@ export interface Written {
   readonly blockCount: number;
   /** Features the request must enable because of its content, by the provider's names. */
   readonly betas?: readonly string[];
+  /** What the last message of the assistant called, for a protocol whose results name more than an id. By our id of the tool use. */
+  readonly calls?: ReadonlyMap<string, WrittenCall>;
+}
+
+/** A tool use as it was written. */
+export interface WrittenCall {
+  readonly name: string;
+  /** Null if it was written without one. */
+  readonly id: string | null;
 }
 
 export const nothingWritten: Written = { openRole: null, lastRole: null, blockCount: 0 };

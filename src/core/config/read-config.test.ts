@@ -52,15 +52,23 @@ describe("the defaults", () => {
     expect(kinds).toEqual([
       ["anthropic", "anthropic", null],
       ["openai", "openai-responses", null],
+      ["google", "gemini", null],
       ...listed.map((name) => [name, "openai-compatible", null]),
       ["simulator", "simulator", null],
     ]);
   });
 
   test("lists no settings of vendors of which nothing is written", () => {
-    expect(shown({})).toEqual(["anthropic", "openai", "simulator"]);
+    expect(shown({})).toEqual(["anthropic", "openai", "google", "simulator"]);
     const env = { DEEPSEEK_API_KEY: plantedKey, OLLAMA_BASE_URL: "http://127.0.0.1:9/v1" };
-    expect(shown(env)).toEqual(["anthropic", "openai", "deepseek", "ollama", "simulator"]);
+    expect(shown(env)).toEqual([
+      "anthropic",
+      "openai",
+      "google",
+      "deepseek",
+      "ollama",
+      "simulator",
+    ]);
   });
 
   test("is told as default", () => {
@@ -219,7 +227,7 @@ describe("mistakes", () => {
     expect(
       problemsOf("providers:\n  a: { base_url: 'http://x' }\n  b: { kind: openai-compatible }"),
     ).toEqual([
-      "2:6: providers.a has no kind; add kind: one of anthropic, openai-chat, openai-responses, openai-compatible, simulator",
+      "2:6: providers.a has no kind; add kind: one of anthropic, openai-chat, openai-responses, gemini, openai-compatible, vertex-gemini, simulator",
       "3:6: providers.b is openai-compatible and has no base_url; add base_url, as http://localhost:8000/v1",
     ]);
   });

@@ -214,6 +214,7 @@ test("nothing is claimed of how Bedrock caches OpenAI models", () => {
     expect({ ...cacheOf(id), readMultiplier: null }).toEqual({
       marking: "none",
       markers: null,
+      stored: null,
       automatic: null,
       minimumTokens: null,
       readMultiplier: null,

@@ -5,6 +5,7 @@ import { parseInvalidation, type InvalidationRule } from "./invalidation.ts";
 import { parseMarkers, type MarkerRules } from "./marker-rules.ts";
 import type { Prices, Rates } from "./prices.ts";
 import * as read from "./read-fields.ts";
+import { parseStored, type StoredRules } from "./stored-rules.ts";
 
 export interface CacheRules {
   /** Who decides what is kept: the client by markers, the provider, both, or neither. */
@@ -13,6 +14,8 @@ export interface CacheRules {
   readonly markers: MarkerRules | null;
   /** What the provider keeps without being asked. Null if nothing. */
   readonly automatic: AutomaticRules | null;
+  /** What a client may have kept under a name. Null if nothing. */
+  readonly stored: StoredRules | null;
   /** The provider silently does not keep a shorter prefix. Null if it publishes no minimum. */
   readonly minimumTokens: number | null;
   /** The newest read price as a share of the input price. Null if there is none. */
@@ -94,6 +97,7 @@ export function parseCacheRules(
     minimum: read.nullable(read.count),
     markers: read.nullable(parseMarkers),
     automatic: read.nullable(parseAutomatic),
+    stored: read.nullable(parseStored),
     lifetimes: read.orElse({}, (offered, at) => parseLifetimes(offered, prices, at)),
     clock: read.orElse("unpublished", read.choice(clocks)),
     refreshedByRead: read.nullable(read.flag),

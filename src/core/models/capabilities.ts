@@ -36,6 +36,10 @@ export const capabilityNames = [
   /** A message may add or remove tools without changing the prefix. */
   "midConversationTools",
   "midConversationEffort",
+  /** The first tool call of a reply has a signature, and is refused without one. */
+  "signedToolCalls",
+  /** The result of a tool may hold images and documents beside its text. */
+  "mediaInToolResults",
   /** The provider summarizes the conversation on request. */
   "compactsOnDemand",
 ] as const;

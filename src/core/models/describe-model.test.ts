@@ -27,6 +27,18 @@ test("an unpriced model is described with the reason", () => {
   ]);
 });
 
+test("what a provider keeps under a name is described in dollars per million tokens and hour, by date", () => {
+  const { cache } = describeModel(resolveModel("gemini-3.8-flash").facts, { at });
+  expect(cache.stored).toEqual({
+    defaultSeconds: 3600,
+    minimumTokens: 4096,
+    storage: [
+      { from: null, usdPerMTokHour: 0.5 },
+      { from: "2027-01-01", usdPerMTokHour: 1 },
+    ],
+  });
+});
+
 test("every description survives JSON", () => {
   for (const facts of listModels()) {
     const model = describeModel(facts, { at });

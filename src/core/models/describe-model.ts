@@ -1,13 +1,16 @@
 // A model's facts as plain JSON for people and scripts: dollars per million tokens instead of pico-dollars.
 import { lifetimes, type Lifetime } from "../message/usage.ts";
+import type { CacheRules } from "./cache-rules.ts";
 import { capabilityNames, type CapabilityName } from "./capabilities.ts";
 import type { Lifecycle, ModelFacts } from "./model-facts.ts";
 import type { Moment } from "./moment.ts";
 import { toUsdPerMTok } from "./pico-usd.ts";
 import { rowAt, type PriceRow, type Rates } from "./prices.ts";
+import type { StoredRules } from "./stored-rules.ts";
 
 export interface ModelDescription
-  extends Omit<ModelFacts, "lifecycle" | "capabilities" | "prices">, Lifecycle {
+  extends Omit<ModelFacts, "lifecycle" | "capabilities" | "prices" | "cache">, Lifecycle {
+  readonly cache: CacheDescription;
   /** What the model can do, by name. */
   readonly can: readonly CapabilityName[];
   /** The price in force. Null if there is none; `unpriced` then has the reason. */
@@ -16,6 +19,15 @@ export interface ModelDescription
   /** Every dated row, including the one in force. */
   readonly priceRows: readonly PriceDescription[];
   readonly minimumTokens: number | null;
+}
+
+export interface CacheDescription extends Omit<CacheRules, "stored"> {
+  readonly stored: StoredDescription | null;
+}
+
+export interface StoredDescription extends Omit<StoredRules, "storage"> {
+  /** Dollars for a million tokens that are kept for an hour. */
+  readonly storage: readonly { readonly from: string | null; readonly usdPerMTokHour: number }[];
 }
 
 /** Dollars per million tokens as numbers. Null if a price exists but is not published. */
@@ -38,17 +50,28 @@ export function describeModel(
   facts: ModelFacts,
   { at }: { readonly at: Moment },
 ): ModelDescription {
-  const { lifecycle, capabilities, prices, ...plain } = facts;
+  const { lifecycle, capabilities, prices, cache, ...plain } = facts;
   const rows = prices.kind === "priced" ? prices.rows : [];
   const row = rowAt(rows, at);
   return {
     ...plain,
     ...lifecycle,
+    cache: { ...cache, stored: cache.stored === null ? null : describeStored(cache.stored) },
     can: capabilityNames.filter((name) => capabilities[name]),
     usdPerMTok: row === undefined ? null : describeRow(row),
     unpriced: prices.kind === "unpriced" ? prices.reason : null,
     priceRows: rows.map(describeRow),
-    minimumTokens: facts.cache.minimumTokens,
+    minimumTokens: cache.minimumTokens,
+  };
+}
+
+function describeStored({ storage, ...rules }: StoredRules): StoredDescription {
+  return {
+    ...rules,
+    storage: storage.map(({ from, picoUsdPerTokenHour }) => ({
+      from,
+      usdPerMTokHour: Number(toUsdPerMTok(picoUsdPerTokenHour)),
+    })),
   };
 }
 

@@ -9,6 +9,8 @@ export interface ProtocolAccess {
   /** The vendor's own address. */
   readonly baseUrl: string;
   readonly key: KeyHeader;
+  /** The header of the key for providers of the compatible kind; the same by default. */
+  readonly compatibleKey?: KeyHeader;
   /** The vendor that needs no entry in strata.yaml; null for none. */
   readonly vendor: Vendor | null;
 }

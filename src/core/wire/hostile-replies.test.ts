@@ -10,6 +10,7 @@ import { StrataError } from "../strata-error.ts";
 import { anthropicMessages } from "./anthropic-messages/index.ts";
 import type { ProviderFailure } from "./failure.ts";
 import { readRequest } from "./foreign/read-request.ts";
+import { gemini } from "./gemini/index.ts";
 import { openaiChat } from "./openai/chat/index.ts";
 import { openaiResponses } from "./openai/responses/index.ts";
 import { protocols } from "./protocols.ts";
@@ -65,6 +66,15 @@ const names = [
   ..."context_management applied_edits input_transformations diagnostics incomplete_details".split(
     " ",
   ),
+  ..."candidates parts thought thoughtSignature functionCall args finishReason promptFeedback".split(
+    " ",
+  ),
+  ..."blockReason usageMetadata promptTokenCount cachedContentTokenCount thoughtsTokenCount".split(
+    " ",
+  ),
+  ..."candidatesTokenCount responseId details retryDelay willContinue totalTokens contents".split(
+    " ",
+  ),
   "__proto__",
   "constructor",
   "hasOwnProperty",
@@ -86,6 +96,7 @@ const words = [
   ),
   ..."response.output_text.delta response.function_call_arguments.delta response.failed".split(" "),
   ..."function_call reasoning output_text completed failed in_progress stop tool_calls".split(" "),
+  ..."STOP MAX_TOKENS SAFETY MALFORMED_FUNCTION_CALL model thinking_part part".split(" "),
 ];
 
 const scalar = fc.oneof(
@@ -181,10 +192,12 @@ describe.each(protocols.map((protocol) => [protocol.name, protocol] as const))(
 );
 
 const [sonnet, sol] = [resolveModel("claude-sonnet-5-5").facts, resolveModel("gpt-6.1-sol").facts];
+const flash = resolveModel("gemini-3.8-flash").facts;
 const wires = [
   { protocol: anthropicMessages, model: sonnet },
   { protocol: openaiChat, model: sol },
   { protocol: openaiResponses, model: sol },
+  { protocol: gemini, model: flash },
 ];
 
 test("whatever a provider replied can be sent to every other", () => {
@@ -205,7 +218,9 @@ test("whatever a provider replied can be sent to every other", () => {
 
 test("any request of another client is read, or refused with a code and a hint", () => {
   const request = fc
-    .array(fc.tuple(fc.constantFrom("messages", "input", "system", "tools", ...names), json))
+    .array(
+      fc.tuple(fc.constantFrom("messages", "input", "contents", "system", "tools", ...names), json),
+    )
     .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join(",")}}`);
   fc.assert(
     fc.property(fc.oneof(request, body), (text) => {

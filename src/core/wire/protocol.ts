@@ -37,6 +37,8 @@ export interface Protocol<Name extends string = string, Body = unknown> {
   readonly effects?: string;
   /** How to ask a provider to count tokens; absent if the protocol cannot. */
   readonly counting?: ProtocolCounting;
+  /** Whether a call may begin with a prefix that the provider keeps under a name; absent if it may not. */
+  readonly takesStoredPrefix?: true;
   /** The member of a request that asks why the cache missed; absent if there is none. The model's facts say where it is taken. */
   readonly diagnosisMember?: string;
   /** How to ask a provider to compact a conversation itself; absent if the protocol cannot. */
@@ -113,10 +115,20 @@ export interface CallToEncode {
   readonly plan: CachePlan;
   readonly model: ModelFacts;
   readonly options: CallOptions;
+  /** What the provider keeps under a name and the call does not repeat. Only a protocol that `takesStoredPrefix` writes it. */
+  readonly storedPrefix?: StoredPrefix;
   /** The provider's id of the reply before, for its diagnosis; null if it is not known. Absent where none is wanted. */
   readonly previousReplyId?: string | null;
   /** Asks the provider why its cache missed against that reply. */
   readonly diagnose?: boolean;
+}
+
+/** The beginning of a prompt that a provider keeps as a resource of its own. */
+export interface StoredPrefix {
+  /** The provider's name for it. */
+  readonly name: string;
+  /** How many blocks of the assembly it holds: tools and system text at least. It ends between two messages. */
+  readonly blocks: number;
 }
 
 export interface CompactionToEncode extends CallToEncode {

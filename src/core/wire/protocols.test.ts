@@ -17,18 +17,23 @@ describe("the protocols we speak", () => {
       "anthropic-messages",
       "openai-chat",
       "openai-responses",
+      "gemini",
     ]);
     expect(protocolKinds).toEqual([
       "anthropic",
       "openai-chat",
       "openai-responses",
+      "gemini",
       "openai-compatible",
+      "vertex-gemini",
     ]);
     expect(protocolKinds.map((kind) => findProtocolOfKind(kind)?.name)).toEqual([
       "anthropic-messages",
       "openai-chat",
       "openai-responses",
+      "gemini",
       "openai-chat",
+      "gemini",
     ]);
     expect(findProtocol("smoke-signals")).toBeUndefined();
   });
@@ -39,6 +44,7 @@ describe("the protocols we speak", () => {
     ).toEqual([
       ["anthropic", "ANTHROPIC_API_KEY", "anthropic-messages"],
       ["openai", "OPENAI_API_KEY", "openai-responses"],
+      ["google", "GEMINI_API_KEY", "gemini"],
       ["deepseek", "DEEPSEEK_API_KEY", "openai-chat"],
       ["qwen", "DASHSCOPE_API_KEY", "openai-chat"],
       ["minimax", "MINIMAX_API_KEY", "openai-chat"],
@@ -54,8 +60,10 @@ describe("the protocols we speak", () => {
       ["lm-studio", "LM_STUDIO_API_KEY", "openai-chat"],
     ]);
     expect(
-      ["anthropic", "openai", "deepseek", "nobody"].map((name) => usualProtocol(name).name),
-    ).toEqual(["anthropic-messages", "openai-responses", "openai-chat", "openai-chat"]);
+      ["anthropic", "openai", "google", "deepseek", "nobody"].map(
+        (name) => usualProtocol(name).name,
+      ),
+    ).toEqual(["anthropic-messages", "openai-responses", "gemini", "openai-chat", "openai-chat"]);
   });
 
   test("have addresses for vendors that speak another's protocol, and none for one that is not spoken there", () => {

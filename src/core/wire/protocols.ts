@@ -2,6 +2,7 @@
 import { assert } from "../assert.ts";
 import type { Vendor } from "./access.ts";
 import { anthropicMessages } from "./anthropic-messages/index.ts";
+import { gemini } from "./gemini/index.ts";
 import { openaiChat } from "./openai/chat/index.ts";
 import { openaiResponses } from "./openai/responses/index.ts";
 import type { Protocol } from "./protocol.ts";
@@ -12,7 +13,8 @@ export const protocols: readonly [
   typeof anthropicMessages,
   typeof openaiChat,
   typeof openaiResponses,
-] = [anthropicMessages, openaiChat, openaiResponses];
+  typeof gemini,
+] = [anthropicMessages, openaiChat, openaiResponses, gemini];
 
 export type ProtocolName = (typeof protocols)[number]["name"];
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { plantedKey, plantedPassword, plantedToken } from "../../../harness/planted-key.ts";
 import { anthropicEndpoint } from "../../core/wire/anthropic-messages/access.ts";
+import { toEndpoint } from "../../core/wire/access.ts";
+import { gemini } from "../../core/wire/gemini/index.ts";
 import { openaiEndpoint } from "../../core/wire/openai/access.ts";
 import { parseBaseUrl, parseCredentials } from "./endpoints.ts";
 
@@ -12,6 +14,10 @@ test("each provider has its address and its own header for the key", () => {
   expect(openaiEndpoint({ apiKey: " sk-2\n", baseUrl: "http://127.0.0.1:4141/v1" })).toEqual({
     baseUrl: "http://127.0.0.1:4141/v1",
     credentials: { authorization: "Bearer sk-2" },
+  });
+  expect(toEndpoint(gemini.access, { apiKey: "AI-1" })).toEqual({
+    baseUrl: "https://generativelanguage.googleapis.com",
+    credentials: { "x-goog-api-key": "AI-1" },
   });
   expect(openaiEndpoint({ apiKey: "sk-3" }).baseUrl).toBe("https://api.openai.com/v1");
   expect(() => anthropicEndpoint({ apiKey: " " })).toThrow("the API key is empty");
@@ -25,6 +31,7 @@ describe("where a request goes", () => {
     ["https://api.example.com/v1/", "/v1/messages"],
     ["https://api.example.com/anthropic", "/anthropic/v1/messages"],
     ["https://api.example.com/anthropic/v1", "/anthropic/v1/messages"],
+    ["https://api.example.com/v1/anthropic", "/v1/anthropic/v1/messages"],
     ["https://api.example.com?api-version=1", "/v1/messages?api-version=1"],
   ])("%s → %s", (baseUrl, path) => {
     const base = parseBaseUrl(baseUrl);
@@ -35,6 +42,38 @@ describe("where a request goes", () => {
     expect(parseBaseUrl("https://api.example.com/v1/").pathTo("/chat/completions")).toBe(
       "/v1/chat/completions",
     );
+  });
+
+  test.each([
+    ["", "/v1beta/models/m:generateContent"],
+    ["/v1beta", "/v1beta/models/m:generateContent"],
+    ["/v1", "/v1/models/m:generateContent"],
+    [
+      "/v1/account/gateway/google-ai-studio",
+      "/v1/account/gateway/google-ai-studio/v1beta/models/m:generateContent",
+    ],
+    [
+      "/v1/projects/p/locations/global/publishers/google",
+      "/v1/projects/p/locations/global/publishers/google/models/m:generateContent",
+    ],
+  ])("%s and the path of the Gemini API → %s", (base, path) => {
+    const sent = parseBaseUrl(`https://api.example.com${base}`);
+    expect(sent.pathTo("/v1beta/models/m:generateContent")).toBe(path);
+  });
+
+  test.each([
+    [
+      "/v1/projects/p/locations/global",
+      "/v1/projects/p/locations/global/publishers/google/models/m:x",
+    ],
+    [
+      "/v1/projects/p/locations/global/publishers/google/",
+      "/v1/projects/p/locations/global/publishers/google/models/m:x",
+    ],
+    ["/v1", "/v1/publishers/google/models/m:x"],
+  ])("%s and the path of Vertex → %s", (base, path) => {
+    const sent = parseBaseUrl(`https://api.example.com${base}`);
+    expect(sent.pathTo("/publishers/google/models/m:x")).toBe(path);
   });
 
   test("queries of the base URL and of the path are joined", () => {

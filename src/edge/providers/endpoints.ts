@@ -6,8 +6,8 @@ import { isKeyLike } from "./redact.ts";
 export interface BaseUrl {
   readonly origin: string;
   /**
-   * The whole path of a request, with the queries of both. A base URL may end with the version that
-   * the path begins with: it is written once.
+   * The whole path of a request, with the queries of both. A base URL may have what the path begins with, such as a
+   * version at its end or before a project: then its own is written.
    */
   pathTo(path: string): string;
 }
@@ -23,13 +23,23 @@ export function parseBaseUrl(baseUrl: string): BaseUrl {
   return {
     origin: url.origin,
     pathTo: (path) => {
-      const version = /^\/v\d+(?=\/)/.exec(path)?.[0] ?? "";
-      const rest = version !== "" && base.endsWith(version) ? path.slice(version.length) : path;
+      const rest = path.slice(repeatedLength(base, path));
       const query = rest.includes("?") ? url.search.replace("?", "&") : url.search;
       return `${base}${rest}${query}`;
     },
   };
 }
+
+/** How much of a path the base URL already has: a version, its own or another, or the publisher of a model. */
+function repeatedLength(base: string, path: string): number {
+  const version = /^\/v\d+(?:(?:alpha|beta)\d*)?(?=\/)/.exec(path)?.[0];
+  if (version !== undefined) return hasVersion.test(base) ? version.length : 0;
+  const publisher = /^\/publishers\/[^/]+(?=\/)/.exec(path)?.[0] ?? "";
+  return base.endsWith(publisher) ? publisher.length : 0;
+}
+
+const hasVersion =
+  /\/v\d+(?:(?:alpha|beta)\d*)?(?:\/projects\/[^/]+\/locations\/[^/]+(?:\/publishers\/[^/]+)?)?$/;
 
 /** Names in lower case. */
 export function parseCredentials(

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { speakOnPurpose } from "../../../harness/on-purpose.ts";
-import { plantedKey, plantedOpenaiKey } from "../../../harness/planted-key.ts";
+import { plantedKey, plantedOpenaiKey, plantedToken } from "../../../harness/planted-key.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
 import { configOf } from "../config/test-kit.ts";
@@ -40,6 +40,30 @@ providers:
     expect(seen.map(({ url }) => url)).toEqual(["/v1/messages", "/v1/chat/completions"]);
     expect(seen[0]?.headers).toMatchObject({ "x-api-key": plantedKey, "x-team": "search" });
     expect(seen[1]?.headers.authorization).toBe(`Bearer ${plantedOpenaiKey}`);
+  });
+
+  test("of the Gemini API gets the key in a header, and Vertex a token below its project", async () => {
+    const seen: Seen[] = [];
+    const server = await openHttp((request, response) => {
+      seen.push({ url: request.url ?? "", headers: request.headers });
+      response.writeHead(400, { "content-type": "application/json" }).end("{}");
+    });
+    const place = `${server.url}/v1/projects/p/locations/global`;
+    const yaml = `
+providers:
+  google: { base_url: "${server.url}", api_key: ${plantedKey} }
+  vertex: { kind: vertex-gemini, base_url: "${place}", api_key: ${plantedToken} }
+`;
+    const providers = open(() => yaml);
+    await send(providers, "gemini-3.8-flash");
+    await send(providers, "vertex/gemini-3.8-flash");
+    expect(seen.map(({ url }) => url)).toEqual([
+      "/v1beta/models/gemini-3.8-flash:generateContent",
+      "/v1/projects/p/locations/global/publishers/google/models/gemini-3.8-flash:generateContent",
+    ]);
+    expect(seen[0]?.headers).toMatchObject({ "x-goog-api-key": plantedKey });
+    expect(seen[1]?.headers).toMatchObject({ authorization: `Bearer ${plantedToken}` });
+    expect(seen[1]?.headers).not.toHaveProperty("x-goog-api-key");
   });
 
   test("is tried again as configured, and its key is in no failure", async () => {
@@ -142,13 +166,15 @@ describe("while sessions run", () => {
 });
 
 describe("without any key", () => {
-  test("the simulator answers for both providers, with one notice", async () => {
+  test("the simulator answers for every vendor of a protocol, with one notice", async () => {
     const notices: string[] = [];
     const providers = open(() => "{}", notices);
     const claude = await providers.reach(model);
     const gpt = await providers.reach(resolveModel("gpt-6.1-sol").facts);
     expect([claude.isSimulated, claude.protocol.name]).toEqual([true, "anthropic-messages"]);
     expect([gpt.isSimulated, gpt.protocol.name]).toEqual([true, "openai-responses"]);
+    const flash = await providers.reach(resolveModel("gemini-3.8-flash").facts);
+    expect([flash.isSimulated, flash.protocol.name]).toEqual([true, "gemini"]);
     const { outcome } = await claude.provider.send({ request: anyRequest(), stream: false });
     expect(outcome.kind).toBe("reply");
     expect(notices).toEqual([
@@ -167,7 +193,7 @@ describe("without any key", () => {
   test("a model of another vendor is refused", async () => {
     const { facts } = resolveModel("deepseek-chat");
     await expect(open(() => "{}").reach(facts)).rejects.toThrow(
-      "the simulator answers for models of anthropic and openai, not for deepseek",
+      "the simulator answers for models of anthropic, openai and google, not for deepseek",
     );
   });
 });
@@ -182,8 +208,9 @@ function open(yaml: () => string, notices: string[] = []): Providers {
 }
 
 async function send(providers: Providers, name: string): Promise<Sent> {
-  const { provider, protocol } = await providers.reach(resolveModel(name).facts);
-  const request = anyRequest(protocol.path({ model: name, stream: false }));
+  const { facts } = resolveModel(name);
+  const { provider, protocol } = await providers.reach(facts);
+  const request = anyRequest(protocol.path({ model: facts.sentAs ?? name, stream: false }));
   return provider.send({ request, stream: false });
 }
 

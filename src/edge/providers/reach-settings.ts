@@ -22,7 +22,8 @@ export function simulatedProtocol(model: {
   const vendor = findVendor(model.provider);
   if (vendor !== undefined && vendor.listed === null) return vendor.protocol;
   const own = vendors.filter(({ listed }) => listed === null);
-  const known = own.map(({ name }) => name).join(" and ");
+  const names = own.map(({ name }) => name);
+  const known = [names.slice(0, -1).join(", "), ...names.slice(-1)].join(" and ");
   throw new StrataError(
     "environment-unfit",
     `the simulator answers for models of ${known}, not for ${model.id}`,
@@ -43,11 +44,16 @@ export function withAddress(
 }
 
 export function toProviderOptions(settings: ProviderConfig, protocol: Protocol): ProviderOptions {
-  const { apiKey, baseUrl, headers, timeouts, retries } = settings;
-  const endpoint = toEndpoint(protocol.access, {
-    apiKey: apiKey ?? "not sent",
-    ...(baseUrl === null ? {} : { baseUrl }),
-  });
+  const { kind, apiKey, baseUrl, headers, timeouts, retries } = settings;
+  const { access } = protocol;
+  const key = kind === access.compatibleKind ? (access.compatibleKey ?? access.key) : access.key;
+  const endpoint = toEndpoint(
+    { ...access, key },
+    {
+      apiKey: apiKey ?? "not sent",
+      ...(baseUrl === null ? {} : { baseUrl }),
+    },
+  );
   const own = apiKey === null ? {} : endpoint.credentials;
   return {
     protocol,

@@ -28,6 +28,7 @@ function usualModelOf(providers: ReadonlyMap<string, ProviderConfig>): string {
 const usualModels: readonly (readonly [string, string])[] = [
   ["anthropic", "claude-sonnet-5-5"],
   ["openai", "gpt-6.1-sol"],
+  ["google", "gemini-3.8-flash"],
   ...vendors.flatMap(({ name, listed }): readonly (readonly [string, string])[] => {
     const model = listed?.usualModel ?? null;
     return model === null ? [] : [[name, model]];

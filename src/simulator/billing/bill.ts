@@ -1,9 +1,17 @@
 // Billing and its bills: tokens, where a request hit, and why not further.
-import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
+import type {
+  BillableBlock,
+  BillableMarker,
+  BillableRequest,
+  KeyFrame,
+  Lifetime,
+} from "./billable-request.ts";
 
 export interface Billing {
   /** Bills a request at its start. Its writes become readable when its response begins. */
   open(request: BillableRequest): OpenBill;
+  /** Prefixes that clients store under a name. */
+  readonly stored: StoredPrefixes;
   entries(nowMs: number): EntryView[];
   clear(): void;
 }
@@ -56,7 +64,9 @@ export type Reason =
   | { readonly kind: "expired"; readonly block: number; readonly agoMs: number }
   | { readonly kind: "not readable yet"; readonly block: number; readonly writtenBy: string }
   /** A live entry exists, further back than any marker looks. */
-  | { readonly kind: "beyond lookback"; readonly block: number };
+  | { readonly kind: "beyond lookback"; readonly block: number }
+  /** The request names a prefix that its client stored, or stores one. */
+  | { readonly kind: "stored prefix"; readonly name: string; readonly isRead: boolean };
 
 /** An entry as the control routes show it. */
 export interface EntryView {
@@ -67,4 +77,42 @@ export interface EntryView {
   readonly writtenBy: string;
   readonly expiresMs: number;
   readonly state: "live" | "expired" | "not readable yet";
+}
+
+/** Prefixes that clients store under a name: found by that name until they expire or are removed. */
+export interface StoredPrefixes {
+  /** Bills the request that stores it: every token at the plain input price. */
+  add(prefix: StoredPrefix): OpenBill;
+  /** False if it is gone already: what is gone stays gone. */
+  keepUntil(name: string, expiresMs: number, nowMs: number): boolean;
+  /** False if it is gone already. */
+  remove(name: string, nowMs: number): boolean;
+  views(nowMs: number): StoredView[];
+}
+
+/** A prefix to store, as the request that stores it. */
+export interface StoredPrefix extends KeyFrame {
+  /** Unique for all workspaces. */
+  readonly name: string;
+  /** The id of the request. */
+  readonly id: string;
+  readonly blocks: readonly BillableBlock[];
+  readonly startMs: number;
+  readonly expiresMs: number;
+}
+
+/** A stored prefix as the control routes show it. It costs as long as it lives, read or not. */
+export interface StoredView {
+  readonly name: string;
+  readonly workspace: string;
+  readonly model: string;
+  readonly tokens: number;
+  readonly writtenBy: string;
+  readonly storedMs: number;
+  readonly expiresMs: number;
+  readonly state: "live" | "expired" | "removed";
+  /** The time it has lived so far. */
+  readonly billedMs: number;
+  /** Exact dollars for that time; null if the model's storage has no price. */
+  readonly costUsd: string | null;
 }

@@ -57,5 +57,7 @@ export interface BillableRequest extends KeyFrame {
   readonly mode: "implicit" | "explicit";
   /** The lifetime of automatic writes. Default: the shortest. */
   readonly implicitLifetime?: Lifetime;
+  /** The name of a stored prefix that the prompt begins with. Then it reads that, and nothing else. */
+  readonly stored?: string;
   readonly startMs: number;
 }

@@ -7,7 +7,8 @@ import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.t
 import * as hits from "./find-hit.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
-import { createStepBilling } from "./step-billing.ts";
+import { createStoredPrefixes } from "./stored-prefixes.ts";
+import { createStepBilling, keepsAnyPrefix } from "./step-billing.ts";
 
 /** For models without markers. The lookback is that of the provider's models that take markers. */
 const implicitOnly: MarkerRules = {
@@ -26,12 +27,15 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
   const store = createEntryStore(readings);
   const books: hits.Books = { store, pending: new Map(), options: readings };
   const steps = createStepBilling(readings);
+  const stored = createStoredPrefixes(readings);
   return {
+    stored,
     open: (request) => {
+      if (request.stored !== undefined) return stored.open(request, request.stored);
       const { markers, automatic } = request.model.cache;
       if (markers !== null) return openMarked(request, markers, books);
       if (automatic?.takesMarkerSlot === true) return openMarked(request, implicitOnly, books);
-      if (automatic?.boundary === "every step") return steps.open(request);
+      if (automatic !== null && keepsAnyPrefix(automatic, readings)) return steps.open(request);
       return openMarked({ ...request, markers: [], mode: "explicit" }, implicitOnly, books);
     },
     entries: (nowMs) => [
@@ -45,6 +49,7 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
       store.clear();
       books.pending.clear();
       steps.clear();
+      stored.clear();
     },
   };
 }

@@ -1,5 +1,5 @@
 // One option for each point that providers leave open. The defaults assume the least caching, but for `entryLives`, which
-// follows the documented prices.
+// follows the documented prices, and `unpublishedBoundary`: a provider that says it caches is taken at its word.
 import * as read from "../../core/models/read-fields.ts";
 
 export interface BillingOptions {
@@ -19,6 +19,12 @@ export interface BillingOptions {
   readonly toolRuns: "by route" | "every block";
   /** Whether each tool definition is a lookback position. */
   readonly toolDefinitions: "positions" | "one position";
+  /** What a provider keeps that caches by itself and publishes neither boundary nor step. */
+  readonly unpublishedBoundary: "any prefix" | "nothing";
+  /** The shortest such prefix that is kept, if the provider publishes no minimum. */
+  readonly unpublishedMinimumTokens: number;
+  /** How long it is kept, if the provider publishes no time either. */
+  readonly unpublishedSeconds: number;
   /** Entries beyond this number are dropped, the longest unused first. */
   readonly entriesMax: number;
 }
@@ -32,6 +38,9 @@ export const stingyBilling: BillingOptions = {
   entryInsideRun: "at the run's position",
   toolRuns: "by route",
   toolDefinitions: "positions",
+  unpublishedBoundary: "any prefix",
+  unpublishedMinimumTokens: 4_096,
+  unpublishedSeconds: 300,
   entriesMax: 1_000_000,
 };
 
@@ -44,6 +53,9 @@ const readers: { readonly [Name in keyof BillingOptions]: read.Reader<BillingOpt
   entryInsideRun: read.choice(["at the run's position", "only at the run's end"]),
   toolRuns: read.choice(["by route", "every block"]),
   toolDefinitions: read.choice(["positions", "one position"]),
+  unpublishedBoundary: read.choice(["any prefix", "nothing"]),
+  unpublishedMinimumTokens: read.count,
+  unpublishedSeconds: read.count,
   entriesMax: read.count,
 };
 

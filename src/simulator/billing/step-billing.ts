@@ -1,9 +1,12 @@
 // Billing for providers that keep every prefix for free, in whole steps, for an unspecified time.
 import { assert } from "../../core/assert.ts";
+import type { CacheRules } from "../../core/models/cache-rules.ts";
 import type { BillableRequest } from "./billable-request.ts";
 import type { Billing, OpenBill, Reason } from "./bill.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
 import type { BillingOptions } from "./options.ts";
+
+type AutomaticRules = NonNullable<CacheRules["automatic"]>;
 
 /** How long a prefix is kept, and who sent it first. */
 interface Sighting {
@@ -14,7 +17,16 @@ interface Sighting {
   readonly tokens: number | null;
 }
 
-export function createStepBilling(options: BillingOptions): Billing {
+/** Whether every prefix is kept, by the provider's documents or by our reading where they say nothing. */
+export function keepsAnyPrefix(
+  { boundary }: AutomaticRules,
+  { unpublishedBoundary }: BillingOptions,
+): boolean {
+  if (boundary === "every step") return true;
+  return boundary === "unpublished" && unpublishedBoundary === "any prefix";
+}
+
+export function createStepBilling(options: BillingOptions): Omit<Billing, "stored"> {
   const sightings = new Map<string, Sighting>();
   return {
     clear: () => sightings.clear(),
@@ -34,8 +46,9 @@ function openSteps(
   sightings: Map<string, Sighting>,
   options: BillingOptions,
 ): OpenBill {
-  const { automatic, minimumTokens } = request.model.cache;
+  const { automatic } = request.model.cache;
   assert(automatic !== null, "steps are automatic");
+  const minimumTokens = minimumOf(request, options);
   const { keys, cumulative } = keyedPromptOf(request, options);
   const totalTokens = cumulative.at(-1) ?? 0;
   const ageLeft = (key: string): number => {
@@ -48,7 +61,7 @@ function openSteps(
   const shared = hitBlock === -1 ? 0 : (cumulative[hitBlock] ?? 0);
   const step = automatic.stepTokens ?? automatic.reportedInSteps ?? 1;
   const kept = Math.floor(shared / step) * step;
-  const readTokens = kept < (minimumTokens ?? 0) ? 0 : kept;
+  const readTokens = kept < minimumTokens ? 0 : kept;
   const writtenBy = sightings.get(keys[hitBlock] ?? "")?.writtenBy ?? "";
   return {
     bill: {
@@ -68,7 +81,7 @@ function openSteps(
 
   function reasonOf(): Reason {
     if (readTokens > 0) return { kind: "hit", writtenBy, lifetime: null };
-    const leastTokens = Math.max(minimumTokens ?? 0, step);
+    const leastTokens = Math.max(minimumTokens, step);
     if (hitBlock !== -1 || totalTokens < leastTokens) {
       return { kind: "below the minimum", minimumTokens: leastTokens };
     }
@@ -76,6 +89,12 @@ function openSteps(
       ? { kind: "never written" }
       : { kind: "expired", block: knownBlock, agoMs: -ageLeft(keys[knownBlock] ?? "") };
   }
+}
+
+function minimumOf({ model }: BillableRequest, options: BillingOptions): number {
+  const { automatic, minimumTokens } = model.cache;
+  const unpublished = automatic?.boundary === "unpublished" ? options.unpublishedMinimumTokens : 0;
+  return minimumTokens ?? unpublished;
 }
 
 /** Records every prefix of the request as sent at its start. */
@@ -89,7 +108,8 @@ function remember(
   assert(automatic !== null, "steps are automatic");
   // The lifetime that the client asked for; otherwise only the provider's minimum is certain.
   const asked = lifetimes.find(({ lifetime }) => lifetime === implicitLifetime);
-  const keptMs = (asked?.seconds ?? automatic.keptSecondsMin ?? 0) * 1000;
+  const unpublished = automatic.boundary === "unpublished" ? options.unpublishedSeconds : 0;
+  const keptMs = (asked?.seconds ?? automatic.keptSecondsMin ?? unpublished) * 1000;
   const total = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
   for (const [index, key] of keys.entries()) {
     const known = sightings.get(key);

@@ -40,6 +40,7 @@ test("the state shows the clock, the entries and what can still strike", async (
     body: {
       clock: { kind: "virtual", nowMs: 1_000_000, now: "1970-01-01T00:16:40.000Z" },
       entries: [],
+      stored: [],
       faults: [],
       calls: 0,
     },

@@ -61,18 +61,20 @@ function describeState({ clock, billing, ledger, faults }: World): unknown {
     entries: billing
       .entries(now)
       .map((entry) => ({ ...entry, expiresInMs: entry.expiresMs - now })),
+    stored: billing.stored.views(now),
     faults: faults.list(),
     calls: ledger.list().length + ledger.dropped,
   };
 }
 
-function describeLedger({ ledger }: World, query: URLSearchParams): unknown {
+function describeLedger({ ledger, billing, clock }: World, query: URLSearchParams): unknown {
   const after = Number(query.get("after") ?? 0);
   if (!Number.isFinite(after)) {
     throw new StrataError("input-invalid", "after is not a number", "give the number of a call");
   }
   const calls = ledger.list().filter(({ number }) => number > after);
-  return { calls: calls.map(toCallView), dropped: ledger.dropped };
+  const stored = billing.stored.views(clock.now());
+  return { calls: calls.map(toCallView), dropped: ledger.dropped, stored };
 }
 
 function describeClock(clock: Clock): { kind: Clock["kind"]; nowMs: number; now: string } {

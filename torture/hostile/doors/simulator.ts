@@ -118,7 +118,50 @@ function exchange(port: number, bytes: Uint8Array): Promise<string> {
   });
 }
 
-const samples = sampleProtocols.map(({ path, request }) => ({ path, request }));
+const gemini = "/v1beta/models/gemini-3.8-flash";
+const geminiRequest: Json = {
+  systemInstruction: { parts: [{ text: "Be brief. ".repeat(40) }] },
+  contents: [
+    { role: "user", parts: [{ text: "What is here?" }] },
+    {
+      role: "model",
+      parts: [
+        {
+          functionCall: { id: "c1", name: "read", args: { path: "a.ts", "2": 0, "1": 1.5 } },
+          thoughtSignature: "skip_thought_signature_validator",
+        },
+      ],
+    },
+    {
+      role: "user",
+      parts: [
+        { functionResponse: { id: "c1", name: "read", response: { output: "one" } } },
+        { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } },
+      ],
+    },
+  ],
+  tools: [
+    {
+      functionDeclarations: [
+        { name: "read", parameters: { type: "OBJECT", properties: { path: { type: "STRING" } } } },
+      ],
+    },
+  ],
+  toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["read"] } },
+  generationConfig: { maxOutputTokens: 200, thinkingConfig: { thinkingBudget: 100 } },
+};
+const storedRequest: Json = {
+  model: "models/gemini-3.8-flash",
+  systemInstruction: { parts: [{ text: "Be brief. ".repeat(3_000) }] },
+  displayName: "notes",
+  ttl: "300s",
+};
+const samples = [
+  ...sampleProtocols.map(({ path, request }) => ({ path, request })),
+  { path: `${gemini}:generateContent`, request: geminiRequest },
+  { path: `${gemini}:streamGenerateContent?alt=sse`, request: geminiRequest },
+  { path: "/v1beta/cachedContents", request: storedRequest },
+];
 const controls: readonly { readonly path: string; readonly request: Json }[] = [
   { path: "/_sim/clock", request: { advanceMs: 1000 } },
   { path: "/_sim/faults", request: [{ kind: "rate limited", retryAfterSeconds: 2, count: 1 }] },
@@ -128,6 +171,9 @@ const controls: readonly { readonly path: string; readonly request: Json }[] = [
 const counting = { path: "/v1/messages/count_tokens", request: samples[0]?.request ?? null };
 const gets = [
   "/v1/models",
+  "/v1beta/models?pageSize=1e400",
+  "/v1beta/cachedContents?pageToken=AAAA",
+  "/v1beta/cachedContents/x",
   "/_sim/state",
   "/_sim/ledger",
   "/_sim/ledger?after=1e400",
@@ -175,6 +221,7 @@ function makeHeaders(random: Random): Record<string, string> {
   return {
     ...sampleHeaders,
     "x-api-key": plantedKey,
+    ...(random() < 0.5 ? { "x-goog-api-key": plantedKey } : {}),
     ...(random() < 0.3 ? { authorization: `Bearer ${plantedKey}` } : {}),
     ...(random() < 0.05 ? { "anthropic-version": odd() } : {}),
     ...(random() < 0.1 ? { "anthropic-beta": odd() } : {}),
@@ -208,7 +255,8 @@ function judge(status: number, body: string | null): Outcome {
 }
 
 /** What the fault "server error" says. */
-const plantedErrors = /^(?:Internal server error$|The server had an error while processing)/;
+const plantedErrors =
+  /^(?:Internal server error$|The server had an error while processing|An internal error has occurred)/;
 
 function messageIn(text: string): string | undefined {
   try {

@@ -94,7 +94,7 @@ function findRefusal({ type: own }: Block, type: string, fields: Fields): string
 }
 
 function isItemOfOtherProtocol(type: string): boolean {
-  return /^(?:reasoning|message|item_reference)$|(?:_call|_call_output)$/.test(type);
+  return /^(?:reasoning|message|item_reference|part)$|(?:_call|_call_output|_part)$/.test(type);
 }
 
 /** The same input gives the same id: a use and its result change alike. */

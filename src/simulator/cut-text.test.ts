@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
-import { cpuMsOf } from "../../../../harness/measure.ts";
-import { createPromptCounter } from "../../count-tokens.ts";
-import { cutText } from "./render-item.ts";
+import { cpuMsOf } from "../../harness/measure.ts";
+import { createPromptCounter } from "./count-tokens.ts";
+import { cutText } from "./cut-text.ts";
 
 const prose = Array.from(
   { length: 2_000 },

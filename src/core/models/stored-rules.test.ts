@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { resolveModel } from "./resolve-model.ts";
+import { parseStored, storagePriceAt } from "./stored-rules.ts";
+
+function storedOf(id: string) {
+  return resolveModel(id).facts.cache.stored;
+}
+
+describe("what a provider keeps under a name", () => {
+  test("has a price per token and hour that may change on a day", () => {
+    const stored = storedOf("gemini-3.8-flash");
+    expect(stored).toEqual({
+      defaultSeconds: 3600,
+      minimumTokens: 4096,
+      storage: [
+        { from: null, picoUsdPerTokenHour: 500_000n },
+        { from: "2027-01-01", picoUsdPerTokenHour: 1_000_000n },
+      ],
+    });
+    const at = (day: string) => stored && storagePriceAt(stored, day)?.picoUsdPerTokenHour;
+    expect(["2026-11-18", "2026-12-31T23:59:59Z", "2027-01-01"].map(at)).toEqual([
+      500_000n,
+      500_000n,
+      1_000_000n,
+    ]);
+  });
+
+  test("is known where its price is not, and claimed for no router and no other vendor", () => {
+    expect(storedOf("gemini-3.5-flash")).toEqual({
+      defaultSeconds: 3600,
+      minimumTokens: 4096,
+      storage: [],
+    });
+    expect(
+      storagePriceAt({ defaultSeconds: null, minimumTokens: null, storage: [] }, 0),
+    ).toBeNull();
+    expect(storedOf("vertex/gemini-3.1-pro-preview")?.storage).toEqual([
+      { from: null, picoUsdPerTokenHour: 4_500_000n },
+    ]);
+    const others = ["openrouter/google/gemini-3.8-flash", "gemini-2.0-flash", "gpt-6.1-sol"];
+    expect(others.map(storedOf)).toEqual([null, null, null]);
+  });
+
+  test.each([
+    [[{ from: "2027-01-01", usdPerMTokHour: 1 }], "storage[0].from is misplaced"],
+    [[{ usdPerMTokHour: 1 }, { usdPerMTokHour: 2 }], "storage[1].from is misplaced"],
+    [
+      [
+        { usdPerMTokHour: 1 },
+        { from: "2027-01-01", usdPerMTokHour: 2 },
+        { from: "2026-01-01", usdPerMTokHour: 3 },
+      ],
+      "storage[2].from is misplaced",
+    ],
+    [[{ usdPerMTokHour: "free" }], "usdPerMTokHour"],
+    [[{ usd: 1 }], "usd"],
+  ])("with prices %j is refused", (storage, message) => {
+    expect(() => parseStored({ storage }, "a file")).toThrow(message);
+  });
+});
