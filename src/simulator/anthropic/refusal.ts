@@ -82,6 +82,11 @@ export function promptTooLong(tokens: number, tokensMax: number): Refusal {
   return invalid(`prompt is too long: ${tokens} tokens > ${tokensMax} maximum`);
 }
 
+/** Other routes to these models word this refusal, and only this one, in their own way. */
+export function isPromptTooLong({ message }: Refusal): boolean {
+  return message.startsWith("prompt is too long: ");
+}
+
 export function jsonResponse(body: string): SimResponse {
   return { status: 200, headers: { "content-type": "application/json" }, body };
 }
