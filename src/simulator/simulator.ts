@@ -3,6 +3,7 @@ import { createAnthropicSurface } from "./anthropic/index.ts";
 import { createBedrockSurface } from "./bedrock/index.ts";
 import type { AwsKey } from "./bedrock/sigv4.ts";
 import { createOpenaiSurface } from "./openai/index.ts";
+import { createVertexSurface } from "./vertex/index.ts";
 import { answerControl, controlPrefix } from "./server/control-routes.ts";
 import { answerRequest, refuseStranger, type World } from "./server/answer-request.ts";
 import { createEcho } from "./behaviours/echo.ts";
@@ -70,7 +71,12 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     ...(options.awsKeys === undefined ? {} : { keys: options.awsKeys }),
   };
   return createSimulatorOf(
-    [createAnthropicSurface, createOpenaiSurface, () => createBedrockSurface(bedrock)],
+    [
+      createAnthropicSurface,
+      createOpenaiSurface,
+      () => createBedrockSurface(bedrock),
+      createVertexSurface,
+    ],
     { ...options, clock },
   );
 }

@@ -1,10 +1,11 @@
 // Goal: Vercel's ai cannot tell the simulator from a provider. Method: it drives it over loopback HTTP.
+import { createAmazonBedrock } from "@ai-sdk/amazon-bedrock";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
-import { createAgent, createScripted } from "../../src/simulator/index.ts";
+import { createAgent, createScripted, exampleAwsKey } from "../../src/simulator/index.ts";
 import { claude, gpt, manual, oneCall, serve, statusesOf, weather } from "./serve.ts";
 
 describe.each([
@@ -16,6 +17,10 @@ describe.each([
   [
     "openai chat",
     (url: string) => createOpenAI({ baseURL: `${url}/v1`, apiKey: plantedKey }).chat(gpt),
+  ],
+  [
+    "bedrock",
+    (url: string) => createAmazonBedrock({ baseURL: url, ...awsAccess })(`us.anthropic.${claude}`),
   ],
 ] as const)("Vercel ai with %s", (_name, modelAt) => {
   const tools = {
@@ -108,6 +113,9 @@ describe.each([
   });
 });
 
+/** The pair that AWS prints in its documents, which the simulator takes by default. */
+const awsAccess = { region: "us-east-1", ...exampleAwsKey };
+
 const pathSchema = {
   type: "object",
   properties: { path: { type: "string" } },
@@ -133,6 +141,24 @@ describe("Vercel ai's markers", () => {
             ],
           },
         ],
+      });
+      return usage.inputTokenDetails.cacheReadTokens;
+    };
+    expect(await ask("Where?")).toBe(0);
+    expect(await ask("And why?")).toBeGreaterThan(2000);
+  });
+
+  test("of Bedrock make the second call read", async () => {
+    const { url } = await serve();
+    const model = createAmazonBedrock({ baseURL: url, ...awsAccess })(`us.anthropic.${claude}`);
+    const cachePoint = {
+      bedrock: { cachePoint: { type: "default" as const, ttl: "1h" as const } },
+    };
+    const ask = async (question: string): Promise<number | undefined> => {
+      const { usage } = await generateText({
+        model,
+        instructions: { role: "system", content: manual, providerOptions: cachePoint },
+        prompt: question,
       });
       return usage.inputTokenDetails.cacheReadTokens;
     };

@@ -1,10 +1,8 @@
 // Converse and ConverseStream: read, answer, bill, write.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { answerMessages } from "../anthropic/create-message.ts";
-import { Refusal } from "../anthropic/refusal.ts";
 import { modelOf } from "./model-of.ts";
-import { readBody, readConverse } from "./read-converse.ts";
-import { passedOn } from "./refusal.ts";
+import { passingOn, readBody, readConverse } from "./read-converse.ts";
 import { streamContentType } from "./frames.ts";
 import { converseEvents, converseText, type Conversed } from "./write-converse.ts";
 
@@ -40,14 +38,4 @@ export function converse(
     body: { [Symbol.iterator]: () => converseEvents(conversed) },
     bill: open,
   };
-}
-
-/** What the model refuses while it reads the prompt. */
-function passingOn<Result>(act: () => Result): Result {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof Refusal) throw passedOn(error, "converse");
-    throw error;
-  }
 }

@@ -7,6 +7,8 @@ import {
   type SurfaceContext,
 } from "../surface.ts";
 import { Refusal } from "../anthropic/refusal.ts";
+import { countTokens } from "./count-tokens.ts";
+import { invokeModel } from "./invoke-model.ts";
 import { converse } from "./converse.ts";
 import {
   AwsRefusal,
@@ -51,6 +53,13 @@ export function createBedrockSurface(options: BedrockOptions = {}): Surface {
       route("converse-stream", (request, requestId, context) =>
         converse(request, { requestId, stream: true }, context),
       ),
+      route("invoke", (request, requestId, context) =>
+        invokeModel(request, { requestId, stream: false }, context),
+      ),
+      route("invoke-with-response-stream", (request, requestId, context) =>
+        invokeModel(request, { requestId, stream: true }, context),
+      ),
+      route("count-tokens", (request, _requestId, context) => countTokens(request, context)),
     ],
   };
 }

@@ -203,8 +203,7 @@ function readToolResult(member: Member<string>): JsonObject {
   if (fields.findText(inside, "type") !== null) throw notSimulated(`${at}.type`);
   const status = fields.findOneOf(inside, "status", ["success", "error"]);
   const content = fields.placesAt(inside, "content").map((place, index) => {
-    const at = `${member.at}.toolResult.content.${index}`;
-    const inner = memberOf(place, at, "ToolResultContentBlock", resultKinds);
+    const inner = memberOf(place, `${at}.content.${index}`, "ToolResultContentBlock", resultKinds);
     switch (inner.kind) {
       case "text":
         return readText(inner, "ToolResultContentBlock");
@@ -217,7 +216,7 @@ function readToolResult(member: Member<string>): JsonObject {
       case "json":
         return objectOf({ type: jsonText("text"), text: jsonText(compactJson(inner.json)) });
       case "video":
-        throw invented(`${at}: this model doesn't support video content blocks`);
+        throw invented(`${inner.at}: this model doesn't support video content blocks`);
     }
   });
   if (status === "error" && content.length === 0)

@@ -1,5 +1,6 @@
 // Reads the body of Converse as the request of the model's own API: AWS checks a conversation, then translates it.
 import { JsonFault, jsonText, readJson, type Json, type JsonObject } from "../json-source.ts";
+import { readBetaList } from "../anthropic/carried-request.ts";
 import { readMessages, type MessagesRequest } from "../anthropic/request/read-request.ts";
 import { Refusal } from "../anthropic/refusal.ts";
 import type { AddressedModel } from "./model-of.ts";
@@ -23,7 +24,7 @@ export interface ReadConverse extends Pick<ReadInference, "tier" | "latency"> {
 
 export function readConverse(
   body: Place,
-  model: AddressedModel,
+  { facts }: AddressedModel,
   call: { readonly purpose: "create" | "count"; readonly stream: boolean },
 ): ReadConverse {
   if (find(body, "promptVariables") !== null) throw notSimulated("promptVariables");
@@ -38,12 +39,12 @@ export function readConverse(
   const hasMark = [...messages, system, ...(tools === null ? [] : [tools])].some(
     (each) => each.hasMark,
   );
-  if (hasMark && model.facts.cache.markers === null)
+  if (hasMark && facts.cache.markers === null)
     throw new AwsRefusal(
       "AccessDeniedException",
       "You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information.",
     );
-  const inference = readInference(body, model.facts, call.purpose);
+  const inference = readInference(body, facts, call.purpose);
   const own = objectOf({
     ...inference.fields,
     system: system.blocks.length === 0 ? undefined : listOf(system.blocks),
@@ -57,7 +58,17 @@ export function readConverse(
   );
   const { tier, latency } = inference;
   return {
-    request: readTranslated({ object: merged, path: "" }, betas, model, call),
+    request: passingOn(() =>
+      readMessages(
+        { object: merged, path: "" },
+        {
+          version: "2023-06-01",
+          betas: new Set([...betas, ...converseBetas]),
+          purpose: call.purpose,
+          addressed: { requestedModel: facts.id, facts, stream: call.stream },
+        },
+      ),
+    ),
     replyPaths: readReplyPaths(body),
     tier,
     latency,
@@ -65,20 +76,9 @@ export function readConverse(
 }
 
 /** What the model refuses of a translated request, AWS passes on. */
-export function readTranslated(
-  place: Place,
-  betas: readonly string[],
-  model: AddressedModel,
-  { purpose, stream }: { readonly purpose: "create" | "count"; readonly stream: boolean },
-): MessagesRequest {
-  const { facts } = model;
+export function passingOn<Result>(act: () => Result): Result {
   try {
-    return readMessages(place, {
-      version: "2023-06-01",
-      betas: new Set([...betas, ...converseBetas]),
-      purpose,
-      addressed: { requestedModel: facts.id, facts, stream },
-    });
+    return act();
   } catch (error) {
     if (error instanceof Refusal) throw passedOn(error, "converse");
     throw error;
@@ -192,15 +192,10 @@ function mergeFields(
         : value,
     );
   }
-  return { merged: { kind: "object", fields: merged }, betas: readBetaList(extra) };
-}
-
-/** The betas that a body names. */
-export function readBetaList(place: Place): readonly string[] {
-  return (fields.findList(place, "anthropic_beta") ?? []).map((item) => {
-    if (item.kind === "string") return item.text;
-    throw invalid("anthropic_beta: Input should be a valid list of strings");
-  });
+  return {
+    merged: { kind: "object", fields: merged },
+    betas: passingOn(() => readBetaList(extra)),
+  };
 }
 
 function readReplyPaths(body: Place): readonly string[] {

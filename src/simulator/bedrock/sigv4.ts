@@ -172,6 +172,6 @@ function canonicalQuery(query: URLSearchParams): string {
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 }

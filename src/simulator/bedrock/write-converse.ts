@@ -64,16 +64,9 @@ function blockText(block: ReplyBlock): string {
 /** From the names of the model's own API. */
 function toDelta(delta: Readonly<Record<string, string>>): Fields {
   const { type, text, thinking, signature, partial_json: input } = delta;
-  switch (type) {
-    case "thinking_delta":
-      return { reasoningContent: { text: thinking } };
-    case "signature_delta":
-      return { reasoningContent: { signature } };
-    case "input_json_delta":
-      return { toolUse: { input } };
-    default:
-      return { text };
-  }
+  if (type === "thinking_delta") return { reasoningContent: { text: thinking } };
+  if (type === "signature_delta") return { reasoningContent: { signature } };
+  return type === "input_json_delta" ? { toolUse: { input } } : { text };
 }
 
 /** Longest lifetime first. */
