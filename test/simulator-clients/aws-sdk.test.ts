@@ -1,5 +1,5 @@
 // Goal: AWS's own client cannot tell the simulator from Bedrock. Method: it drives it over loopback HTTP; it signs, reads
-// frames and checks their checksums with code that is not ours.
+// frames and checks their checksums with code that is not ours. By default it speaks HTTP/2.
 import {
   AccessDeniedException,
   BedrockRuntimeClient,
@@ -45,10 +45,8 @@ function place(url: string): {
   readonly region: string;
   readonly endpoint: string;
   readonly maxAttempts: number;
-  readonly requestHandler: NodeHttpHandler;
 } {
-  const requestHandler = new NodeHttpHandler();
-  return { region: "us-east-1", endpoint: url, maxAttempts: 1, requestHandler };
+  return { region: "us-east-1", endpoint: url, maxAttempts: 1 };
 }
 
 function closed(client: BedrockRuntimeClient): BedrockRuntimeClient {
@@ -75,6 +73,18 @@ test("converses, with a signature that our check accepts", async () => {
   expect(textOf(reply.output?.message?.content)).toBe("hello");
   expect(reply).toMatchObject({ stopReason: "end_turn", usage: { cacheDetails: [] } });
   expect(reply.$metadata.requestId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+});
+
+test("converses by HTTP/1.1 too", async () => {
+  const { url } = await serve({ awsKeys });
+  const client = closed(
+    new BedrockRuntimeClient({
+      ...place(url),
+      credentials: { accessKeyId, secretAccessKey: plantedPassword },
+      requestHandler: new NodeHttpHandler(),
+    }),
+  );
+  expect(textOf((await client.send(ask())).output?.message?.content)).toBe("hello");
 });
 
 test("streams the same reply as it returns whole", async () => {
@@ -260,4 +270,18 @@ test("tries again by its own rules", async () => {
   );
   expect(textOf((await client.send(ask())).output?.message?.content)).toBe("hello");
   expect(statusesOf(simulator)).toEqual([429, 503, 200]);
+});
+
+test.each([
+  ["cut", /./],
+  ["malformed", /./],
+] as const)("notices a stream that is %s", async (kind, message) => {
+  const { simulator, url } = await serve({ awsKeys, faults: [{ kind, afterEvents: 2 }] });
+  const input = { modelId, messages: hello };
+  const { stream } = await connect(url).send(new ConverseStreamCommand(input));
+  const read = async (): Promise<void> => {
+    for await (const event of stream ?? []) expect(event).toBeDefined();
+  };
+  await expect(read()).rejects.toThrow(message);
+  expect(simulator.calls()[0]).toMatchObject({ outcome: "cut", fault: kind });
 });

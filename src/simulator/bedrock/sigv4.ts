@@ -136,7 +136,12 @@ function canonicalRequest(
   signedHeaders: readonly string[],
 ): string {
   const lines = signedHeaders.map((name) => {
-    const value = headers.get(name)?.trim().replace(/\s+/g, " ") ?? "";
+    // HTTP/2 has the host under another name, and AWS's client signs it so.
+    const value =
+      headers
+        .get(name === ":authority" ? "host" : name)
+        ?.trim()
+        .replace(/\s+/g, " ") ?? "";
     return `${name}:${value}\n`;
   });
   return [
