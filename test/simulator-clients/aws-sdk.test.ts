@@ -10,6 +10,9 @@ import {
   InvokeModelCommand,
   InvokeModelWithResponseStreamCommand,
   ServiceUnavailableException,
+  ModelErrorException,
+  ModelStreamErrorException,
+  ModelTimeoutException,
   ThrottlingException,
   ValidationException,
   type ContentBlock,
@@ -250,6 +253,8 @@ test.each([
   ["rate limited", ThrottlingException],
   ["server error", InternalServerException],
   ["overloaded", ServiceUnavailableException],
+  ["model timeout", ModelTimeoutException],
+  ["model error", ModelErrorException],
   ["overflow", ValidationException],
 ] as const)("throws its own exception when it is %s", async (kind, expected) => {
   const { url } = await serve({ awsKeys, faults: [{ kind }] });
@@ -275,6 +280,7 @@ test("tries again by its own rules", async () => {
 test.each([
   ["cut", /./],
   ["malformed", /./],
+  ["corrupt", /checksum/],
 ] as const)("notices a stream that is %s", async (kind, message) => {
   const { simulator, url } = await serve({ awsKeys, faults: [{ kind, afterEvents: 2 }] });
   const input = { modelId, messages: hello };
@@ -284,4 +290,14 @@ test.each([
   };
   await expect(read()).rejects.toThrow(message);
   expect(simulator.calls()[0]).toMatchObject({ outcome: "cut", fault: kind });
+});
+
+test("throws its own exception for one within a stream", async () => {
+  const { url } = await serve({ awsKeys, faults: [{ kind: "error event" }] });
+  const input = { modelId, messages: hello };
+  const { stream } = await connect(url).send(new ConverseStreamCommand(input));
+  const read = async (): Promise<void> => {
+    for await (const event of stream ?? []) expect(event).toBeDefined();
+  };
+  await expect(read()).rejects.toBeInstanceOf(ModelStreamErrorException);
 });

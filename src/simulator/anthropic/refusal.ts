@@ -8,6 +8,7 @@ const statusOf = {
   request_too_large: 413,
   rate_limit_error: 429,
   api_error: 500,
+  timeout_error: 504,
   overloaded_error: 529,
 } as const;
 
@@ -73,6 +74,10 @@ export function refusalOf(fault: HttpFault): Refusal {
       return new Refusal("api_error", "Internal server error");
     case "overloaded":
       return new Refusal("overloaded_error", "Overloaded");
+    case "model timeout":
+      return new Refusal("timeout_error", "Request timed out");
+    case "model error":
+      return new Refusal("api_error", "Internal server error");
     case "overflow":
       return promptTooLong(fault.tokens, fault.tokensMax);
   }

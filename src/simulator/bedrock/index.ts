@@ -7,6 +7,7 @@ import {
   type SurfaceContext,
 } from "../surface.ts";
 import { Refusal } from "../anthropic/refusal.ts";
+import { exceptionFrame } from "./frames.ts";
 import { countTokens } from "./count-tokens.ts";
 import { invokeModel } from "./invoke-model.ts";
 import { converse } from "./converse.ts";
@@ -40,6 +41,11 @@ export function createBedrockSurface(options: BedrockOptions = {}): Surface {
       }
     },
     fault: (fault, { newId }) => refusalResponse(refusalOf(fault), newRequestId(newId)),
+    errorEvent: () =>
+      exceptionFrame(
+        "ModelStreamErrorException",
+        "The system encountered an unexpected error during processing. Try your request again.",
+      ),
     isClient: (headers) =>
       headers.has("x-amz-date") || headers.get("authorization")?.startsWith(signingScheme) === true,
     refuse: ({ status, message }, { newId }) => {

@@ -96,6 +96,16 @@ export function refusalOf(fault: HttpFault): AwsRefusal {
         "ServiceUnavailableException",
         "Bedrock is unable to process your request.",
       );
+    case "model timeout":
+      return new AwsRefusal(
+        "ModelTimeoutException",
+        "Model has timed out in processing the request. Try your request again.",
+      );
+    case "model error":
+      return new AwsRefusal(
+        "ModelErrorException",
+        "The system encountered an unexpected error during processing. Try your request again.",
+      );
     case "overflow":
       return tooLong;
   }

@@ -98,6 +98,7 @@ export async function answerRequest(request: Request, world: World): Promise<Res
   change({ status: answer.response.status, refusal: refusalIn(answer.response) });
   return deliver(answer.response, {
     fault: answer.fault ?? null,
+    errorEvent: answer.errorEvent ?? null,
     clock,
     latency,
     signal: request.signal,
@@ -109,6 +110,7 @@ export async function answerRequest(request: Request, world: World): Promise<Res
 interface Answer {
   readonly response: SimResponse;
   readonly fault?: StreamFault;
+  readonly errorEvent?: string | Uint8Array | null;
 }
 
 interface Target extends RouteMatch {
@@ -150,7 +152,10 @@ function askSurface(
     answer: model,
     record,
   });
-  return { response, ...(fault === null ? {} : { fault }) };
+  if (fault === null) return { response };
+  const place = { newId: ids.newId, nowMs: clock.now(), workspace, path: request.path };
+  const errorEvent = fault.kind === "error event" ? (surface.errorEvent?.(place) ?? null) : null;
+  return { response, fault, errorEvent };
 }
 
 function isStreamFault(fault: Fault): fault is StreamFault {

@@ -1,6 +1,7 @@
 // The Vertex surface: Claude on Google Cloud, whole, as a stream, and counted.
 import { readCarried } from "../anthropic/carried-request.ts";
 import { answerMessages, countRequest, messageResponse } from "../anthropic/create-message.ts";
+import { overloadedEvent } from "../anthropic/reply/write-message.ts";
 import { jsonResponse, Refusal, refusalOf, refusalResponse } from "../anthropic/refusal.ts";
 import { fields, type Place } from "../anthropic/request/read-fields.ts";
 import { readBody, type MessagesRequest } from "../anthropic/request/read-request.ts";
@@ -28,6 +29,7 @@ export function createVertexSurface(): Surface {
       return { key: `project ${params["project"]} in ${params["location"]}` };
     },
     fault: (fault, { newId }) => faultResponse(fault, newId("req_vrtx_")),
+    errorEvent: overloadedEvent,
     isClient: (headers) => headers.has("x-goog-api-client") || headers.has("x-goog-user-project"),
     refuse: ({ status, message }) => {
       const names = { 404: "NOT_FOUND", 413: "INVALID_ARGUMENT", 500: "INTERNAL" } as const;

@@ -99,6 +99,12 @@ function toEvent(value: Fields & { readonly type: string }): MessageEvent {
   return { name: value.type, data: JSON.stringify(value) };
 }
 
+/** The provider may find itself overloaded while it streams. */
+export function overloadedEvent(): string {
+  const error = { type: "overloaded_error", message: "Overloaded" };
+  return event("error", JSON.stringify({ type: "error", error }));
+}
+
 /** A block before its content; a summary is sent in one piece. */
 function opened(block: ReplyBlock): string {
   switch (block.type) {
