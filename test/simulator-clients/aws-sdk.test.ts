@@ -19,7 +19,6 @@ import {
   type ConverseCommandInput,
   type Message,
 } from "@aws-sdk/client-bedrock-runtime";
-import { NodeHttpHandler } from "@smithy/node-http-handler";
 import { expect, onTestFinished, test } from "vitest";
 import { plantedPassword, plantedToken } from "../../harness/planted-key.ts";
 import { createScripted } from "../../src/simulator/index.ts";
@@ -76,18 +75,6 @@ test("converses, with a signature that our check accepts", async () => {
   expect(textOf(reply.output?.message?.content)).toBe("hello");
   expect(reply).toMatchObject({ stopReason: "end_turn", usage: { cacheDetails: [] } });
   expect(reply.$metadata.requestId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-});
-
-test("converses by HTTP/1.1 too", async () => {
-  const { url } = await serve({ awsKeys });
-  const client = closed(
-    new BedrockRuntimeClient({
-      ...place(url),
-      credentials: { accessKeyId, secretAccessKey: plantedPassword },
-      requestHandler: new NodeHttpHandler(),
-    }),
-  );
-  expect(textOf((await client.send(ask())).output?.message?.content)).toBe("hello");
 });
 
 test("streams the same reply as it returns whole", async () => {
