@@ -28,6 +28,9 @@ const modelIds: Readonly<Record<ProtocolName, string>> = {
   "anthropic-messages": "claude-sonnet-4-6",
   "openai-chat": "gpt-6.1-sol",
   "openai-responses": "gpt-6.1-sol",
+  "bedrock-converse": "global.anthropic.claude-sonnet-4-6",
+  "bedrock-invoke": "global.anthropic.claude-sonnet-4-6",
+  "vertex-anthropic": "publishers/anthropic/models/claude-sonnet-4-6",
 };
 
 export interface CourseWire {

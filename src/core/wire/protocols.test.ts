@@ -17,17 +17,26 @@ describe("the protocols we speak", () => {
       "anthropic-messages",
       "openai-chat",
       "openai-responses",
+      "bedrock-converse",
+      "bedrock-invoke",
+      "vertex-anthropic",
     ]);
     expect(protocolKinds).toEqual([
       "anthropic",
       "openai-chat",
       "openai-responses",
+      "bedrock",
+      "bedrock-invoke",
+      "vertex-anthropic",
       "openai-compatible",
     ]);
     expect(protocolKinds.map((kind) => findProtocolOfKind(kind)?.name)).toEqual([
       "anthropic-messages",
       "openai-chat",
       "openai-responses",
+      "bedrock-converse",
+      "bedrock-invoke",
+      "vertex-anthropic",
       "openai-chat",
     ]);
     expect(findProtocol("smoke-signals")).toBeUndefined();
@@ -48,6 +57,8 @@ describe("the protocols we speak", () => {
       ["mistral", "MISTRAL_API_KEY", "openai-chat"],
       ["zai", "ZAI_API_KEY", "openai-chat"],
       ["openrouter", "OPENROUTER_API_KEY", "openai-chat"],
+      ["bedrock", "AWS_BEARER_TOKEN_BEDROCK", "bedrock-converse"],
+      ["vertex", "CLOUDSDK_AUTH_ACCESS_TOKEN", "vertex-anthropic"],
       ["ollama", "OLLAMA_API_KEY", "openai-chat"],
       ["vllm", "VLLM_API_KEY", "openai-chat"],
       ["llama.cpp", "LLAMA_API_KEY", "openai-chat"],

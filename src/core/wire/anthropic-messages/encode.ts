@@ -8,7 +8,7 @@ import { encodeOptions } from "./options.ts";
 import { markerJson, messagesPath, versionHeader, type MessagesRequest } from "./schema.ts";
 
 /** The encoding of a Messages API body: for the API itself, or for a cloud that carries such bodies. */
-export type EncodeBody = (call: CallToEncode) => EncodedRequest<MessagesRequest>;
+export type EncodeBody = (call: CallToEncode) => EncodedRequest;
 
 /** What differs between the API and the clouds. */
 export interface BodyPlace {
@@ -49,11 +49,11 @@ export function nameOfModel({ model, options }: Pick<CallToEncode, "model" | "op
 }
 
 /** `tail`: further members, with the comma before them. */
-export function encodeBody(
+export function encodeBody<Body = MessagesRequest>(
   { assembly, plan, model, options }: CallToEncode,
   place: BodyPlace,
   tail: JsonText = "",
-): EncodedRequest<MessagesRequest> {
+): EncodedRequest<Body> {
   checkOptions(options);
   const taken = takeMarkers(plan, model);
   const regions = encodeRegions(
