@@ -8,7 +8,11 @@ import { plantedKey } from "../../harness/planted-key.ts";
 import { createAgent, createScripted, exampleAwsKey } from "../../src/simulator/index.ts";
 import { claude, gpt, manual, oneCall, serve, statusesOf, weather } from "./serve.ts";
 
-describe.each([
+/** The pair that AWS prints in its documents, which the simulator takes by default. */
+const awsAccess = { region: "us-east-1", ...exampleAwsKey };
+
+/** Those whose errors say when to try again. */
+const timed = [
   [
     "anthropic",
     (url: string) => createAnthropic({ baseURL: `${url}/v1`, apiKey: plantedKey })(claude),
@@ -18,6 +22,10 @@ describe.each([
     "openai chat",
     (url: string) => createOpenAI({ baseURL: `${url}/v1`, apiKey: plantedKey }).chat(gpt),
   ],
+] as const;
+
+describe.each([
+  ...timed,
   [
     "bedrock",
     (url: string) => createAmazonBedrock({ baseURL: url, ...awsAccess })(`us.anthropic.${claude}`),
@@ -100,8 +108,17 @@ describe.each([
       false,
     ]);
   });
+});
 
-  test("tries again after the time in the error", async () => {
+const pathSchema = {
+  type: "object",
+  properties: { path: { type: "string" } },
+  required: ["path"],
+} as const;
+
+test.each(timed)(
+  "Vercel ai with %s tries again after the time in the error",
+  async (_name, modelAt) => {
     const { simulator, url } = await serve({
       faults: [{ kind: "rate limited", retryAfterSeconds: 1 }],
     });
@@ -110,17 +127,8 @@ describe.each([
     expect(text).toBe("hello");
     expect(performance.now() - start).toBeGreaterThan(990);
     expect(statusesOf(simulator)).toEqual([429, 200]);
-  });
-});
-
-/** The pair that AWS prints in its documents, which the simulator takes by default. */
-const awsAccess = { region: "us-east-1", ...exampleAwsKey };
-
-const pathSchema = {
-  type: "object",
-  properties: { path: { type: "string" } },
-  required: ["path"],
-} as const;
+  },
+);
 
 describe("Vercel ai's markers", () => {
   test("of Anthropic make the second call read", async () => {

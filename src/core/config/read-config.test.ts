@@ -52,7 +52,10 @@ describe("the defaults", () => {
     expect(kinds).toEqual([
       ["anthropic", "anthropic", null],
       ["openai", "openai-responses", null],
-      ...listed.map((name) => [name, "openai-compatible", null]),
+      ...listed.slice(0, 9).map((name) => [name, "openai-compatible", null]),
+      ["bedrock", "bedrock", null],
+      ["vertex", "vertex-anthropic", null],
+      ...listed.slice(9).map((name) => [name, "openai-compatible", null]),
       ["simulator", "simulator", null],
     ]);
   });
@@ -61,6 +64,9 @@ describe("the defaults", () => {
     expect(shown({})).toEqual(["anthropic", "openai", "simulator"]);
     const env = { DEEPSEEK_API_KEY: plantedKey, OLLAMA_BASE_URL: "http://127.0.0.1:9/v1" };
     expect(shown(env)).toEqual(["anthropic", "openai", "deepseek", "ollama", "simulator"]);
+    expect(shown({ AWS_REGION: "eu-central-1" })).toEqual(["anthropic", "openai", "simulator"]);
+    const aws = { AWS_REGION: "eu-central-1", AWS_PROFILE: "work" };
+    expect(shown(aws)).toEqual(["anthropic", "openai", "bedrock", "simulator"]);
   });
 
   test("is told as default", () => {
@@ -219,7 +225,7 @@ describe("mistakes", () => {
     expect(
       problemsOf("providers:\n  a: { base_url: 'http://x' }\n  b: { kind: openai-compatible }"),
     ).toEqual([
-      "2:6: providers.a has no kind; add kind: one of anthropic, openai-chat, openai-responses, openai-compatible, simulator",
+      "2:6: providers.a has no kind; add kind: one of anthropic, openai-chat, openai-responses, bedrock, bedrock-invoke, vertex-anthropic, openai-compatible, simulator",
       "3:6: providers.b is openai-compatible and has no base_url; add base_url, as http://localhost:8000/v1",
     ]);
   });

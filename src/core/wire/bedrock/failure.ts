@@ -10,6 +10,7 @@ import {
   type StatusKind,
 } from "../failure.ts";
 import type { RefusedAnswer, ServerEvent } from "../protocol.ts";
+import { exceptionIn, isBroken } from "../service-exceptions.ts";
 
 export function readFailure({ status, headers, body, nowMs }: RefusedAnswer): ProviderFailure {
   const fields = parseFields(body) ?? {};
@@ -19,19 +20,14 @@ export function readFailure({ status, headers, body, nowMs }: RefusedAnswer): Pr
   return toFailure({ name: nameOf(name), detail, status, retryAfterMs });
 }
 
-/** The events of exceptions begin with it; the exception's name follows. */
-export const exceptionPrefix = "exception:";
-
-/** What a reader of frames reports where it cannot read on. */
-export const brokenFrames: string = `${exceptionPrefix}brokenFrames`;
-
 /** An exception in the middle of a stream; undefined for any other event. */
-export function failureIn({ event = "", data }: ServerEvent): ProviderFailure | undefined {
-  if (!event.startsWith(exceptionPrefix)) return undefined;
+export function failureIn(event: ServerEvent): ProviderFailure | undefined {
+  const exception = exceptionIn(event);
+  if (exception === undefined) return undefined;
+  const { name, data } = exception;
   const fields = parseFields(data) ?? {};
-  const name = event.slice(exceptionPrefix.length);
   const detail = messageIn(fields) || excerpt(data).trim() || name;
-  if (event === brokenFrames) return malformed(detail);
+  if (isBroken(exception)) return malformed(detail);
   return toFailure({ name, detail, status: null, retryAfterMs: undefined });
 }
 

@@ -1,14 +1,9 @@
 // A body of the Messages API as Vertex carries it: the model is in the path, the version in the body.
 import { betaHeader, encodeBody, nameOfModel } from "../anthropic-messages/encode.ts";
-import type { MessagesRequest } from "../anthropic-messages/schema.ts";
 import type { EncodedRequest } from "../encoded-request.ts";
 import type { CallPlace, CallToEncode } from "../protocol.ts";
 import { modelPath } from "./model-path.ts";
-
-/** What Google's documents name since 2023. @anthropic-ai/vertex-sdk 1.1 sends the version of the Messages API; both are taken. */
-const version = "vertex-2023-10-16";
-
-export type RawPredictRequest = Omit<MessagesRequest, "model"> & { anthropic_version: string };
+import { version, type RawPredictRequest } from "./schema.ts";
 
 export function rawPredictPath({ model, stream }: CallPlace): string {
   return modelPath(model, stream);

@@ -1,16 +1,17 @@
 // Claude on Vertex AI: bodies of the Messages API at Google's paths, with Google's credentials.
 import { createCompaction } from "../anthropic-messages/compaction.ts";
-import { decodeReply } from "../anthropic-messages/decode.ts";
+import { decodeReply } from "./decode.ts";
 import { readFailure } from "../anthropic-messages/failure.ts";
-import { toSpelling } from "../anthropic-messages/spelling.ts";
-import { streamDecoder } from "../anthropic-messages/stream.ts";
-import { findUsage, readUsage } from "../anthropic-messages/usage.ts";
+import { toSpelling } from "./spelling.ts";
+import { streamDecoder } from "./stream.ts";
+import { findUsage, readUsage } from "./usage.ts";
 import { limitEvents } from "../limit-events.ts";
 import type { Protocol } from "../protocol.ts";
 import { access } from "./access.ts";
 import { counting } from "./counting.ts";
-import { encodeRequest, rawPredictPath, type RawPredictRequest } from "./encode.ts";
+import { encodeRequest, rawPredictPath } from "./encode.ts";
 import { foreign } from "./foreign.ts";
+import type { RawPredictRequest } from "./schema.ts";
 
 export const vertexAnthropic: Protocol<"vertex-anthropic", RawPredictRequest> = {
   name: "vertex-anthropic",

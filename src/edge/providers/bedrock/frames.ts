@@ -1,7 +1,7 @@
 // Binary frames of AWS event streams → events, wherever the bytes are split.
 import { crc32 } from "node:zlib";
-import { brokenFrames, exceptionPrefix } from "../../../core/wire/bedrock/failure.ts";
 import type { ServerEvent } from "../../../core/wire/protocol.ts";
+import { brokenFrames, exceptionEvent } from "../../../core/wire/service-exceptions.ts";
 import type { StreamForm } from "../sse.ts";
 import { readHeaders } from "./frame-headers.ts";
 
@@ -80,11 +80,11 @@ function toEvent(headers: ReadonlyMap<string, string>, data: string): ServerEven
     case "event":
       return { event: headers.get(":event-type"), data };
     case "exception":
-      return { event: `${exceptionPrefix}${headers.get(":exception-type") ?? ""}`, data };
+      return exceptionEvent({ name: headers.get(":exception-type") ?? "", data });
     case "error": {
       const message = headers.get(":error-message") ?? "";
-      const event = `${exceptionPrefix}${headers.get(":error-code") ?? ""}`;
-      return { event, data: JSON.stringify({ message }) };
+      const name = headers.get(":error-code") ?? "";
+      return exceptionEvent({ name, data: JSON.stringify({ message }) });
     }
     default:
       return undefined;
@@ -92,7 +92,7 @@ function toEvent(headers: ReadonlyMap<string, string>, data: string): ServerEven
 }
 
 function broken(message: string): Taken {
-  return { event: { event: brokenFrames, data: JSON.stringify({ message }) }, length: 0 };
+  return { event: brokenFrames(message), length: 0 };
 }
 
 interface Waiting {

@@ -1,17 +1,9 @@
 // A body of the Messages API as Bedrock carries it: the model and the kind of answer are in the path, the version and the betas in the body.
 import { encodeBody, nameOfModel } from "../../anthropic-messages/encode.ts";
-import type { MessagesRequest } from "../../anthropic-messages/schema.ts";
 import type { EncodedRequest } from "../../encoded-request.ts";
 import type { CallPlace, CallToEncode } from "../../protocol.ts";
 import { modelPath } from "../model-path.ts";
-
-/** What Bedrock's documents name since 2023. @anthropic-ai/bedrock-sdk 1.1 sends the version of the Messages API; both are taken. */
-const version = "bedrock-2023-05-31";
-
-export type InvokeRequest = Omit<MessagesRequest, "model" | "stream"> & {
-  anthropic_version: string;
-  anthropic_beta?: string[];
-};
+import { version, type InvokeRequest } from "./schema.ts";
 
 export function invokePath({ model, stream }: CallPlace): string {
   return modelPath(model, stream ? "invoke-with-response-stream" : "invoke");

@@ -1,14 +1,15 @@
 // InvokeModel of Amazon Bedrock for Claude: bodies of the Messages API, one event of it in each frame of a stream.
-import { decodeReply } from "../../anthropic-messages/decode.ts";
-import { toSpelling } from "../../anthropic-messages/spelling.ts";
-import { findUsage, readUsage } from "../../anthropic-messages/usage.ts";
+import { decodeReply } from "./decode.ts";
+import { toSpelling } from "./spelling.ts";
+import { findUsage, readUsage } from "./usage.ts";
 import { limitEvents } from "../../limit-events.ts";
 import type { Protocol } from "../../protocol.ts";
 import { invokeAccess } from "../access.ts";
 import { readFailure } from "../failure.ts";
 import { counting } from "./counting.ts";
-import { encodeRequest, invokePath, type InvokeRequest } from "./encode.ts";
+import { encodeRequest, invokePath } from "./encode.ts";
 import { foreign } from "./foreign.ts";
+import type { InvokeRequest } from "./schema.ts";
 import { streamDecoder } from "./stream.ts";
 
 export const bedrockInvoke: Protocol<"bedrock-invoke", InvokeRequest> = {
