@@ -40,6 +40,11 @@ export function chooseProvider(
   throw unreachable(model, names.at(-1) ?? model.provider, providers);
 }
 
+/** Whether a request to it says who asks. */
+export function hasCredentials({ apiKey, headers, credentials }: ProviderConfig): boolean {
+  return apiKey !== null || headers.size > 0 || credentials !== null;
+}
+
 /** A custom address needs no key: a gateway may have it, and a local server needs none. */
 export function isUsable({ kind, apiKey, baseUrl, headers }: ProviderConfig): boolean {
   return kind !== "simulator" && (apiKey !== null || baseUrl !== null || headers.size > 0);

@@ -14,7 +14,7 @@ import { machineClock } from "./clock.ts";
 import { pinHost } from "./pin-host.ts";
 import { type Provider, createProvider, type ProviderOptions } from "./provider.ts";
 import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
-import { chooseProvider, noKey, type ProviderChoice } from "./reach-choice.ts";
+import { chooseProvider, hasCredentials, noKey, type ProviderChoice } from "./reach-choice.ts";
 import { createProviderPool } from "./reach-pool.ts";
 import { kindFor, protocolOfKind, simulatedProtocol, withAddress } from "./reach-settings.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
@@ -99,8 +99,7 @@ export function reachProviders(options: ReachOptions): Providers {
       const spoken = speakTo({ name, protocol, settings: current, betas, catalogue });
       const counting: CountingPlace = {
         name: `${name}\n${protocol.name}`,
-        hasKey:
-          settings.apiKey !== null || settings.headers.size > 0 || settings.credentials !== null,
+        hasKey: hasCredentials(settings),
         open: (counted) =>
           pool.open({
             name: `${name}, counting`,

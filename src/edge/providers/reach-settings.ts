@@ -59,8 +59,9 @@ export function withAddress(
   const path = listed.places.size === 0 ? "" : pathOfAddress(address);
   // The base URL of a cloud's own programs ends before the project.
   if (path === "" || baseUrl.includes("/projects/")) return settings;
-  const { origin, pathTo } = parseBaseUrl(baseUrl);
-  return { ...settings, baseUrl: `${origin}${pathTo(fillAddress(listed, path, places))}` };
+  const base = parseBaseUrl(baseUrl);
+  const whole = base.pathTo(fillAddress(listed, path, places));
+  return { ...settings, baseUrl: `${base.origin}${whole}` };
 }
 
 export function toProviderOptions(settings: ProviderConfig, protocol: Protocol): ProviderOptions {

@@ -11,7 +11,8 @@ import type { BaseUrl } from "./endpoints.ts";
 import { toNetworkFailure } from "./network-failure.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Watch } from "./watch.ts";
-import type { UnsignedRequest, WireEffects } from "./wire-effects.ts";
+import type { UnsignedRequest } from "./sign-request.ts";
+import type { WireEffects } from "./wire-effects.ts";
 
 export interface Transport {
   /** Sends one request and waits for the answer's headers. */

@@ -4,6 +4,7 @@ import type { Cloud } from "../../core/wire/read-vendors.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { isFrames, readFrames } from "./bedrock/frames.ts";
 import { awsSecretHeaders, createAwsSign } from "./bedrock/sign.ts";
+import type { Sign } from "./sign-request.ts";
 import { createEventReader, isEventStream, type StreamForm } from "./sse.ts";
 import { createGoogleSign, googleSecretHeaders } from "./vertex/sign.ts";
 
@@ -14,16 +15,6 @@ export interface WireEffects {
   readonly secretHeaders?: readonly string[];
   /** How to read a streamed answer of this content type; undefined if it is no stream. */
   findStreamForm?(contentType: string): StreamForm | undefined;
-}
-
-export type Sign = (request: UnsignedRequest) => Promise<Readonly<Record<string, string>>>;
-
-export interface UnsignedRequest {
-  readonly method: "POST";
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly pieces: readonly Uint8Array[];
 }
 
 /** By the name that a protocol declares. Each has its own folder. */

@@ -1,7 +1,7 @@
 // Signs requests to Bedrock with AWS credentials, which AWS's own library finds.
 import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
 import { StrataError } from "../../../core/strata-error.ts";
-import type { Sign, UnsignedRequest } from "../wire-effects.ts";
+import type { Sign, UnsignedRequest } from "../sign-request.ts";
 import { loadOptional } from "../load-optional.ts";
 
 export interface AwsCredentials {
@@ -58,9 +58,10 @@ const packages = {
 } as const;
 
 async function openChain(): Promise<() => Promise<AwsCredentials>> {
-  const load = (): Promise<typeof import("@aws-sdk/credential-provider-node")> =>
-    import("@aws-sdk/credential-provider-node");
-  const { defaultProvider } = await loadOptional(load, packages);
+  const { defaultProvider } = await loadOptional(
+    () => import("@aws-sdk/credential-provider-node"),
+    packages,
+  );
   return defaultProvider();
 }
 
