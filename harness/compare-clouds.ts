@@ -1,11 +1,21 @@
 // Compares what Bedrock and Vertex bill for random bodies with the naive billing of the conversations behind them.
 import { resolveModel } from "../src/core/models/resolve-model.ts";
+import type { BillableRequest } from "../src/simulator/billing/billable-request.ts";
 import { stingyBilling } from "../src/simulator/billing/options.ts";
 import { createSimulator } from "../src/simulator/index.ts";
 import { createNaiveBilling } from "./naive-billing.ts";
 import { plantedToken } from "./planted-key.ts";
 import { createRandom, type Random } from "./random-message.ts";
-import { grown, marked, below, placesOf, randomTalk, toBlocks, type Talk } from "./random-talks.ts";
+import {
+  grown,
+  marked,
+  below,
+  placesOf,
+  randomTalk,
+  toBlocks,
+  type Piece,
+  type Talk,
+} from "./random-talks.ts";
 import { spellConverse, spellMessages } from "./spell-talk.ts";
 
 interface Comparison {
@@ -47,6 +57,8 @@ const startMs = Date.UTC(2026, 10, 15, 12);
 export async function compareClouds(work: {
   readonly seed: number;
   readonly requests: number;
+  /** An intentional error, to prove that the comparison finds it. */
+  readonly misread?: (request: BillableRequest) => BillableRequest;
 }): Promise<Comparison> {
   let [steps, hits] = [0, 0];
   for (const [index, { model, ways }] of clouds.entries()) {
@@ -70,7 +82,7 @@ export async function compareClouds(work: {
         run: null,
         boundary: null,
       } as const;
-      const open = naive.open({
+      const read: BillableRequest = {
         id: String(request),
         workspace: "one",
         model: facts,
@@ -79,7 +91,8 @@ export async function compareClouds(work: {
         mode: "explicit",
         settings: {},
         startMs: simulator.clock.now(),
-      });
+      };
+      const open = naive.open(work.misread?.(read) ?? read);
       const billed = way.bucketsOf(await post(way.path, way.spell(talk)));
       open.begin();
       open.end(simulator.clock.now());
@@ -147,9 +160,15 @@ function counter(
 }
 
 function unmarked({ tools, system, turns }: Talk): Talk {
-  const plain = (pieces: Talk["tools"]): Talk["tools"] =>
-    pieces.map((each) => ({ ...each, mark: null }));
-  return { tools: plain(tools), system: plain(system), turns: turns.map(plain) };
+  return {
+    tools: tools.map(plain),
+    system: system.map(plain),
+    turns: turns.map((each) => each.map(plain)),
+  };
+}
+
+function plain(piece: Piece): Piece {
+  return { ...piece, mark: null };
 }
 
 type Post = (path: string, body: unknown) => Promise<Answer>;

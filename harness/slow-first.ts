@@ -19,6 +19,7 @@ export const slowFiles: readonly string[] = [
   "test/golden/golden.test.ts",
   "test/bench-against.test.ts",
   "test/plan-against-billing.test.ts",
+  "test/clouds-differential.test.ts",
   "test/engine/faults.test.ts",
   "src/edge/stores/postgres/races.test.ts",
 ];

@@ -4,7 +4,7 @@ import { SignatureV4 } from "@smithy/signature-v4";
 import { expect, test } from "vitest";
 import { plantedPassword } from "../../../harness/planted-key.ts";
 import { matchRoute, type SimRequest } from "../surface.ts";
-import { startMs } from "../test-kit.ts";
+import { jsonOf, startMs } from "../test-kit.ts";
 import { createBedrockSurface, type BedrockOptions } from "./index.ts";
 
 class Sha256 {
@@ -75,8 +75,8 @@ function enter(request: SimRequest, options: BedrockOptions = {}): unknown {
   const surface = createBedrockSurface({ keys, ...options });
   const result = surface.authenticate(request, { newId: () => "id", nowMs: startMs });
   if ("key" in result) return result.key;
-  const { status, headers, body } = result.refusal;
-  const { message } = JSON.parse(String(body));
+  const { status, headers } = result.refusal;
+  const { message } = jsonOf(result.refusal);
   return { status, type: headers["x-amzn-errortype"]?.split(":")[0], message };
 }
 

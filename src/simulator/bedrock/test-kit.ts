@@ -48,9 +48,13 @@ export function createKit(): Kit {
 }
 
 const codec = new EventStreamCodec(
-  (bytes) => Buffer.from(bytes as Uint8Array).toString(),
+  (bytes) => toUtf8(bytes),
   (text) => Buffer.from(text),
 );
+
+function toUtf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString();
+}
 
 function readFrame(piece: string | Uint8Array): Frame {
   const { headers, body } = codec.decode(Buffer.from(piece));

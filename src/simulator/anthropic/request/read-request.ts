@@ -58,6 +58,9 @@ export function readMessages(body: Place, call: RequestCall): MessagesRequest {
   for (const name of samplingFields) {
     if (version === "2026-10-21" && body.object.fields.has(name)) throw extraInput(name);
   }
+  for (const name of addressed === undefined ? [] : ["model", "stream"]) {
+    if (body.object.fields.has(name)) throw extraInput(name);
+  }
   refuseExtras(body, known);
   if (find(body, "mcp_servers") !== null) throw notSimulated("mcp_servers");
   const requestedModel = addressed?.requestedModel ?? fields.textAt(body, "model");
