@@ -98,7 +98,7 @@ function renderWelcome(url: string, model: string, { switches }: CommandInput): 
     ? [`The clock stands still${hasControl ? "" : ", and nothing can move it without --control"}.`]
     : [];
   return [
-    `${strong(url)} answers like Anthropic and OpenAI. Model: ${model}. Any key works.`,
+    `${strong(url)} answers like Anthropic, OpenAI, Bedrock and Vertex. Model: ${model}. Any key works.`,
     ...clock,
     "",
     strong("Claude Code"),
@@ -117,6 +117,9 @@ function renderWelcome(url: string, model: string, { switches }: CommandInput): 
     strong("SDKs"),
     `  new Anthropic({ baseURL: "${url}", apiKey: "x" })`,
     `  new OpenAI({ baseURL: "${url}/v1", apiKey: "x" })`,
+    `  new AnthropicBedrock({ baseURL: "${url}", apiKey: "x" })`,
+    `  AWS_BEARER_TOKEN_BEDROCK=x, new BedrockRuntimeClient({ endpoint: "${url}" })`,
+    `  new AnthropicVertex({ baseURL: "${url}/v1", authClient, projectId: "p", region: "global" })`,
     `  createAnthropic({ baseURL: "${url}/v1", apiKey: "x" })`,
     ...(hasControl ? [strong("Control"), `  curl ${url}/_sim/ledger`] : []),
     "",

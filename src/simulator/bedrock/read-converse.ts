@@ -4,13 +4,8 @@ import { readBetaList } from "../anthropic/carried-request.ts";
 import { readMessages, type MessagesRequest } from "../anthropic/request/read-request.ts";
 import { Refusal } from "../anthropic/refusal.ts";
 import type { AddressedModel } from "./model-of.ts";
-import {
-  createCollector,
-  readContent,
-  readGuarded,
-  readText,
-  type Marked,
-} from "./read-content.ts";
+import { createCollector, type Marked } from "./cache-points.ts";
+import { readContent, readGuarded, readText } from "./read-content.ts";
 import { readInference, type ReadInference } from "./read-inference.ts";
 import { readToolConfig } from "./read-tool-config.ts";
 import { constraint, fields, find, listOf, memberOf, objectOf, type Place } from "./read-fields.ts";

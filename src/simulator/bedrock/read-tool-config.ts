@@ -1,6 +1,6 @@
 // Reads the tools of Converse, and which of them the model must use.
 import { jsonText, type Json, type JsonObject } from "../json-source.ts";
-import { createCollector, type Marked } from "./read-content.ts";
+import { createCollector, type Marked } from "./cache-points.ts";
 import {
   constraint,
   fields,

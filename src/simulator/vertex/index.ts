@@ -1,12 +1,19 @@
 // The Vertex surface: Claude on Google Cloud, whole, as a stream, and counted.
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
 import { readCarried } from "../anthropic/carried-request.ts";
 import { answerMessages, countRequest, messageResponse } from "../anthropic/create-message.ts";
 import { overloadedEvent } from "../anthropic/reply/write-message.ts";
-import { jsonResponse, Refusal, refusalOf, refusalResponse } from "../anthropic/refusal.ts";
+import {
+  invented,
+  jsonResponse,
+  Refusal,
+  refusalOf,
+  refusalResponse,
+} from "../anthropic/refusal.ts";
 import { fields, type Place } from "../anthropic/request/read-fields.ts";
 import { readBody, type MessagesRequest } from "../anthropic/request/read-request.ts";
 import { readBetas } from "../anthropic/request-headers.ts";
-import { invented } from "../anthropic/refusal.ts";
 import {
   noRetry,
   type HttpFault,
@@ -17,7 +24,6 @@ import {
   type SurfaceContext,
 } from "../surface.ts";
 import { errorResponse, GoogleError } from "./google-error.ts";
-import { modelAt } from "./model-at.ts";
 
 export function createVertexSurface(): Surface {
   return {
@@ -129,4 +135,20 @@ function countTokens(
   const body = readBody(request.bodyText);
   const read = readPredict(request, body, { name: fields.textAt(body, "model"), stream: null });
   return jsonResponse(JSON.stringify({ input_tokens: countRequest(read, counter) }));
+}
+
+/** Prices and rules depend on the location too. Names in the spelling of other routes are refused. */
+function modelAt(
+  { project = "", location = "" }: Readonly<Record<string, string>>,
+  name: string,
+): ModelFacts {
+  const isSpelledSo = /^claude-[a-z0-9-]+(?:@\w+)?$/.test(name) && /^[a-z0-9-]+$/.test(location);
+  // The project changes nothing about the model, and may be spelled in any way.
+  const path = `projects/any/locations/${location}/publishers/anthropic/models/${name}`;
+  const found = isSpelledSo ? findModel(path) : null;
+  if (found !== null && found.route === "vertex") return found.facts;
+  throw new GoogleError(
+    "NOT_FOUND",
+    `Publisher Model \`projects/${project}/locations/${location}/publishers/anthropic/models/${name}\` was not found or your project does not have access to it. Please ensure you are using a valid model version. For more information, see: https://cloud.google.com/vertex-ai/generative-ai/docs/learn/model-versions`,
+  );
 }
