@@ -29,6 +29,17 @@ export function readCarried(body: Place, carrier: Carrier): MessagesRequest {
   return readMessages({ object, path: "" }, { version, betas, purpose, addressed });
 }
 
+/** What only shapes a reply does not change a count. */
+export const replyFields: readonly string[] = [
+  "max_tokens",
+  "metadata",
+  "service_tier",
+  "stop_sequences",
+  "temperature",
+  "top_k",
+  "top_p",
+];
+
 /** Newer clients send the version of the header. A count needs none. */
 function readVersion(body: Place, { firstVersion, purpose }: Carrier): ApiVersion {
   if (purpose === "count" && find(body, "anthropic_version") === null) return "2023-06-01";

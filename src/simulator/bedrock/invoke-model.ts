@@ -1,6 +1,6 @@
 // InvokeModel, whole and as a stream: the body is that of the model's own API, and so is the reply.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
-import { readCarried } from "../anthropic/carried-request.ts";
+import { readCarried, replyFields } from "../anthropic/carried-request.ts";
 import { answerMessages } from "../anthropic/create-message.ts";
 import { messageEventData, messageText, type Outcome } from "../anthropic/reply/write-message.ts";
 import type { MessagesRequest } from "../anthropic/request/read-request.ts";
@@ -45,17 +45,6 @@ export function invokeModel(
     bill: open,
   };
 }
-
-/** What only shapes a reply does not change a count. */
-const replyFields: readonly string[] = [
-  "max_tokens",
-  "metadata",
-  "service_tier",
-  "stop_sequences",
-  "temperature",
-  "top_k",
-  "top_p",
-];
 
 export function readInvokeBody(
   bodyText: string,

@@ -1,6 +1,6 @@
 // Reads the body of Converse as the request of the model's own API: AWS checks a conversation, then translates it.
 import { JsonFault, jsonText, readJson, type Json, type JsonObject } from "../json-source.ts";
-import { readBetaList } from "../anthropic/carried-request.ts";
+import { readBetaList, replyFields } from "../anthropic/carried-request.ts";
 import { readMessages, type MessagesRequest } from "../anthropic/request/read-request.ts";
 import { Refusal } from "../anthropic/refusal.ts";
 import type { AddressedModel } from "./model-of.ts";
@@ -55,7 +55,7 @@ export function readConverse(
   return {
     request: passingOn(() =>
       readMessages(
-        { object: merged, path: "" },
+        { object: call.purpose === "count" ? withoutReply(merged) : merged, path: "" },
         {
           version: "2023-06-01",
           betas: new Set([...betas, ...converseBetas]),
@@ -191,6 +191,11 @@ function mergeFields(
     merged: { kind: "object", fields: merged },
     betas: passingOn(() => readBetaList(extra)),
   };
+}
+
+function withoutReply({ fields: all }: JsonObject): JsonObject {
+  const kept = [...all].filter(([name]) => !replyFields.includes(name));
+  return { kind: "object", fields: new Map(kept) };
 }
 
 function readReplyPaths(body: Place): readonly string[] {
