@@ -148,7 +148,7 @@ const controls: readonly { readonly path: string; readonly request: Json }[] = [
   { path: "/_sim/clock", request: { advanceMs: 1000 } },
   { path: "/_sim/faults", request: [{ kind: "rate limited", retryAfterSeconds: 2, count: 1 }] },
   { path: "/_sim/faults", request: { kind: "random", of: [{ kind: "cut" }], probability: 0.1 } },
-  { path: "/_sim/faults", request: [{ kind: "error event" }, { kind: "corrupt", afterEvents: 1 }] },
+  { path: "/_sim/faults", request: [{ kind: "error event" }, { kind: "model timeout" }] },
   { path: "/_sim/faults", request: { clear: true } },
 ];
 const counting = { path: "/v1/messages/count_tokens", request: samples[0]?.request ?? null };
