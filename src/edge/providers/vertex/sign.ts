@@ -5,15 +5,10 @@ import type { Sign } from "../sign-request.ts";
 /** Header names whose values are secrets. */
 export const googleSecretHeaders: readonly string[] = ["authorization"];
 
-export interface GoogleSigning {
-  /** Where the credentials are; by default where Google's own programs find them. */
-  readonly keyFile?: string;
-}
-
-export function createGoogleSign({ keyFile }: GoogleSigning = {}): Sign {
+export function createGoogleSign(): Sign {
   let opened: Promise<FindHeaders> | null = null;
-  return async ({ origin }) => {
-    opened ??= openHeaders(keyFile);
+  return async ({ origin, path }) => {
+    opened ??= openHeaders(projectIn(path));
     try {
       const find = await opened;
       return Object.fromEntries(await find(origin));
@@ -25,16 +20,21 @@ export function createGoogleSign({ keyFile }: GoogleSigning = {}): Sign {
   };
 }
 
+function projectIn(path: string): string | null {
+  return /\/projects\/([^/]+)\//.exec(path)?.[1] ?? null;
+}
+
 /** The token, and the project that pays where the credentials name one. */
 type FindHeaders = (url: string) => Promise<Iterable<readonly [name: string, value: string]>>;
 
-async function openHeaders(keyFile: string | undefined): Promise<FindHeaders> {
+/** The library asks Google for the project of the credentials unless it is told one. */
+async function openHeaders(projectId: string | null): Promise<FindHeaders> {
   const { GoogleAuth } = await loadOptional(() => import("google-auth-library"), {
     names: ["google-auth-library"],
     purpose: "requests to Vertex are sent with Google credentials",
     otherwise: "give an access token as the provider's key",
   });
-  const auth = new GoogleAuth({ scopes: scope, ...(keyFile === undefined ? {} : { keyFile }) });
+  const auth = new GoogleAuth({ scopes: scope, ...(projectId === null ? {} : { projectId }) });
   return (url) => auth.getRequestHeaders(url);
 }
 
