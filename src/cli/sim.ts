@@ -118,7 +118,7 @@ function renderWelcome(url: string, model: string, { switches }: CommandInput): 
     `  new Anthropic({ baseURL: "${url}", apiKey: "x" })`,
     `  new OpenAI({ baseURL: "${url}/v1", apiKey: "x" })`,
     `  new AnthropicBedrock({ baseURL: "${url}", apiKey: "x" })`,
-    `  AWS_BEARER_TOKEN_BEDROCK=x, new BedrockRuntimeClient({ endpoint: "${url}" })`,
+    `  new BedrockRuntimeClient({ endpoint: "${url}", region: "us-east-1" }), and AWS_BEARER_TOKEN_BEDROCK=x`,
     `  new AnthropicVertex({ baseURL: "${url}/v1", authClient, projectId: "p", region: "global" })`,
     `  createAnthropic({ baseURL: "${url}/v1", apiKey: "x" })`,
     ...(hasControl ? [strong("Control"), `  curl ${url}/_sim/ledger`] : []),

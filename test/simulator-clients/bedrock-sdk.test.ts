@@ -125,6 +125,19 @@ test("tries again by its own rules", async () => {
   expect(statusesOf(simulator)).toEqual([503, 200]);
 });
 
+test("does not try again when a script has no answer", async () => {
+  const { simulator, url } = await serve({ awsKeys, model: createScripted([]) });
+  const failure = connect(url, plantedPassword, 2).messages.create(request);
+  await expect(failure).rejects.toThrow("the script has no step left");
+  expect(statusesOf(simulator)).toEqual([500]);
+});
+
+test("throws its own error for an exception within a stream", async () => {
+  const { url } = await serve({ awsKeys, faults: [{ kind: "error event" }] });
+  const failure = connect(url).messages.stream(request).finalMessage();
+  await expect(failure).rejects.toMatchObject({ type: "modelStreamErrorException" });
+});
+
 test.each(["cut", "malformed"] as const)("notices a stream that is %s", async (kind) => {
   const { simulator, url } = await serve({ awsKeys, faults: [{ kind, afterEvents: 3 }] });
   const failure = await connect(url)

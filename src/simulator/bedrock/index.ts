@@ -1,5 +1,6 @@
 // The Bedrock surface: Converse, InvokeModel and token counts for Claude, whole and as event streams.
 import {
+  noRetry,
   type Route,
   type SimRequest,
   type SimResponse,
@@ -50,7 +51,8 @@ export function createBedrockSurface(options: BedrockOptions = {}): Surface {
       headers.has("x-amz-date") || headers.get("authorization")?.startsWith(signingScheme) === true,
     refuse: ({ status, message }, { newId }) => {
       const type = outerTypes[status];
-      return refusalResponse({ type, message }, newRequestId(newId));
+      const response = refusalResponse({ type, message }, newRequestId(newId));
+      return { ...response, headers: { ...response.headers, ...noRetry } };
     },
     routes: [
       route("converse", (request, requestId, context) =>
