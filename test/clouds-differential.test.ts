@@ -24,7 +24,7 @@ test.each<[string, Misread]>([
   ["cache points that all last five minutes", markers(() => ({ lifetime: "5m" }))],
   ["cache points on the block after", markers(({ block }) => ({ block: block + 1 }))],
 ])("the comparison sees %s", async (_name, misread) => {
-  // Of the first seeds this one shows all of them.
+  // The first seed that shows all of them.
   const { difference } = await compareClouds({ seed: 5, requests: 60, misread });
   expect(difference).not.toBeNull();
 });

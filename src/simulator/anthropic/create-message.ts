@@ -54,7 +54,7 @@ export function createMessage(
 export interface AnsweredCall {
   readonly requestId: string;
   readonly surface: string;
-  /** Of the message's id. */
+  /** Begins the message's id. */
   readonly idPrefix: string;
   /** The share of the usual price; null if it is not known. Default: 1. */
   readonly priceShare?: number | null;

@@ -100,7 +100,7 @@ function metadata({ outcome, tier, latency }: Conversed): Fields {
   };
 }
 
-/** Of the model's own reply, the fields that the client named. */
+/** The fields of the model's own reply that the client named. */
 function additionalFields({ outcome, replyPaths }: Conversed): Fields {
   const { stopReason: stop_reason, stopSequence: stop_sequence } = outcome;
   const own: Fields = { stop_reason, stop_sequence, delta: { stop_reason, stop_sequence } };
