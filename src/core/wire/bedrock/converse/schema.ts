@@ -74,8 +74,8 @@ export function kindOfMember(name: string): BlockKind | undefined {
   return kinds.get(name);
 }
 
-/** The name of a block's only member that is a type; undefined if there is none. */
+/** The name of a block's only member; undefined if there is another, or if it is none of ours. */
 export function memberOfBlock(names: Iterable<string>): string | undefined {
-  for (const name of names) if (kinds.has(name)) return name;
-  return undefined;
+  const [name = "", ...others] = names;
+  return kinds.has(name) && others.length === 0 ? name : undefined;
 }

@@ -92,6 +92,14 @@ describe("a block is written", () => {
       "a block of type opaque: it belongs to another protocol",
     ],
     [
+      "a block of another protocol with a text",
+      {
+        type: "opaque",
+        json: '{"type":"unknown","text":"A.","cache_control":{"type":"ephemeral"}}',
+      },
+      "a block of type opaque: it belongs to another protocol",
+    ],
+    [
       "a file of another API",
       { type: "image", source: { kind: "file", fileId: "f" } },
       "a block of type image: the provider has no files of other APIs",
