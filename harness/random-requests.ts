@@ -27,6 +27,8 @@ const streamModels: readonly StreamModel[] = [
   "claude-sonnet-5-5",
   "claude-haiku-4-5",
   "anthropic.claude-opus-4-7-v1:0",
+  "us.anthropic.claude-opus-5-5",
+  "publishers/anthropic/models/claude-opus-5",
   "gpt-6.1-sol",
   "gpt-6.1-sol",
   "gpt-5.5",

@@ -20,6 +20,7 @@ export const slowFiles: readonly string[] = [
   "test/bench-against.test.ts",
   "test/plan-against-billing.test.ts",
   "test/simulator-clients/vercel-ai.test.ts",
+  "test/clouds-differential.test.ts",
   "test/engine/faults.test.ts",
   "src/edge/stores/postgres/races.test.ts",
 ];

@@ -29,6 +29,9 @@ const modelIds: Readonly<Record<ProtocolName, string>> = {
   "openai-chat": "gpt-6.1-sol",
   "openai-responses": "gpt-6.1-sol",
   gemini: "gemini-3.8-flash",
+  "bedrock-converse": "global.anthropic.claude-sonnet-4-6",
+  "bedrock-invoke": "global.anthropic.claude-sonnet-4-6",
+  "vertex-anthropic": "publishers/anthropic/models/claude-sonnet-4-6",
 };
 
 export interface CourseWire {

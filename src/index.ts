@@ -31,6 +31,7 @@ export { anthropicEndpoint } from "./core/wire/anthropic-messages/access.ts";
 export { openaiEndpoint } from "./core/wire/openai/access.ts";
 export type { Endpoint, EndpointOptions } from "./core/wire/access.ts";
 export { createProvider, type Provider, type ProviderOptions } from "./edge/providers/provider.ts";
+export type { Signing } from "./edge/providers/wire-effects.ts";
 export type { Attempt, CallToSend, Sent } from "./edge/providers/run-attempts.ts";
 export { openScope, type ScopedFiles } from "./edge/files/guard/scoped-files.ts";
 export { openMemoryStore } from "./edge/files/memory/memory-store.ts";

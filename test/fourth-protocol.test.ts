@@ -39,7 +39,7 @@ describe("somebody else's request", () => {
   test("is none that can be read as long as there is no row, and is named among those once there is", () => {
     expect(() => readRequest(body, { address })).toThrow("not a request that Strata can read");
     const hint =
-      'give a JSON object with "messages" (Messages, Chat Completions) or "input" (Responses) or "contents" (Gemini) or "talk" (Parley)';
+      'give a JSON object with "messages" (Messages, Chat Completions, Bedrock Converse, Bedrock InvokeModel, Vertex rawPredict) or "input" (Responses) or "contents" (Gemini) or "talk" (Parley)';
     expect(() => readRequest("{}", { protocols: rows })).toThrow(expect.objectContaining({ hint }));
   });
 

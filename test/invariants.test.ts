@@ -18,9 +18,12 @@ import { resolveModel } from "../src/core/models/resolve-model.ts";
 import type { OfferedTool } from "../src/core/tools/select-tools.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
 import { gemini } from "../src/core/wire/gemini/index.ts";
+import { bedrockConverse } from "../src/core/wire/bedrock/converse/index.ts";
+import { bedrockInvoke } from "../src/core/wire/bedrock/invoke/index.ts";
 import { openaiChat } from "../src/core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../src/core/wire/protocol.ts";
+import { vertexAnthropic } from "../src/core/wire/vertex-anthropic/index.ts";
 import { hashBodies } from "./invariants/body-hashes.ts";
 import { createBurst, createDialogue, volatileMark } from "./invariants/dialogue.ts";
 import { lastMarkerAt, markersIn, withoutMarkers } from "./invariants/markers.ts";
@@ -56,6 +59,9 @@ const unbound: readonly (readonly [string, Protocol])[] = [
   ...gpts.map((model) => [model, openaiChat] as const),
   ...gpts.map((model) => [model, openaiResponses] as const),
   ["gemini-3.8-flash", gemini],
+  ["bedrock/claude-sonnet-4-6", bedrockConverse],
+  ["bedrock/claude-haiku-4-5", bedrockInvoke],
+  ["vertex/claude-haiku-4-5", vertexAnthropic],
 ];
 const named = unbound.map(([model, protocol]) => ({
   model: resolveModel(model).facts,
@@ -330,7 +336,7 @@ function faultsOf({ plan, assembly, request, body }: SentCall, rules: CacheRules
   const own = plan.mode === "implicit" ? 1 : 0;
   const lives = found.map(({ lifetime }) => lifetimes.findIndex((each) => each === lifetime));
   const rises = lives.some((life, index) => index > 0 && life > (lives[index - 1] ?? 0));
-  const written = body.match(/"cache_control"|"prompt_cache_breakpoint"/g) ?? [];
+  const written = body.match(/"cache_control"|"cachePoint"|"prompt_cache_breakpoint"/g) ?? [];
   const faults = {
     "a marker is not where it was planned": found.length !== plan.markers.length,
     "a marker stands outside tools, system and messages":
@@ -338,7 +344,11 @@ function faultsOf({ plan, assembly, request, body }: SentCall, rules: CacheRules
     "too many markers": found.length + ofRequest + own > (markers?.markersMax ?? 0),
     "a longer lifetime after a shorter one": rises && markers?.lifetimeOrder !== "any",
     "a marker on what can carry none": found.some(
-      ({ carrier }) => /thinking/.test(String(carrier["type"])) || carrier["text"] === "",
+      ({ carrier }) =>
+        /thinking/.test(String(carrier["type"])) ||
+        "reasoningContent" in carrier ||
+        carrier["text"] === "" ||
+        Object.keys(carrier).length === 0,
     ),
     "a marker on a carrier the provider does not name": plan.markers.some(({ block }) => {
       const at = assembly.blocks.at(block);

@@ -23,7 +23,15 @@ test("every exception is one that is needed", () => {
 });
 
 test("the search sees the code it guards", () => {
-  expect(names).toEqual(["anthropic-messages", "openai-chat", "openai-responses", "gemini"]);
+  expect(names).toEqual([
+    "anthropic-messages",
+    "openai-chat",
+    "openai-responses",
+    "gemini",
+    "bedrock-converse",
+    "bedrock-invoke",
+    "vertex-anthropic",
+  ]);
   expect(searched.length).toBeGreaterThan(300);
   expect(searched).toContain("src/edge/providers/provider.ts");
   expect(searched.filter((file) => /core\/wire\/|simulator\/|\.test\.ts$/.test(file))).toEqual([]);

@@ -161,7 +161,7 @@ export const commands: readonly Command[] = [
   {
     name: "sim",
     summary:
-      "Run a local provider that bills like Anthropic and OpenAI, to test agents without a key",
+      "Run a local provider that bills like Anthropic, OpenAI, Bedrock and Vertex, to test agents without a key",
     options: {
       port: { value: "N", meaning: "port to listen on; default: 4141; 0: any free port" },
       host: { value: "NAME", meaning: "a loopback name or address; default: 127.0.0.1" },

@@ -71,6 +71,8 @@ test("for people it says how to use it, and shows every request when asked to", 
   expect(program.out()).toContain(`ANTHROPIC_BASE_URL=${url} `);
   expect(program.out()).toContain(`base_url = "${url}/v1"`);
   expect(program.out()).toContain(`GOOGLE_GEMINI_BASE_URL=${url} `);
+  expect(program.out()).toContain(`new AnthropicBedrock({ baseURL: "${url}", apiKey: "x" })`);
+  expect(program.out()).toContain(`new AnthropicVertex({ baseURL: "${url}/v1", `);
   await ask(url, {});
   await fetch(`${url}/_sim/clock`, { method: "POST", body: '{"advanceMs":1000}' });
   expect(await (await fetch(`${url}/_sim/state`)).json()).toMatchObject({

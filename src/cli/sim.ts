@@ -98,7 +98,7 @@ function renderWelcome(url: string, model: string, { switches }: CommandInput): 
     ? [`The clock stands still${hasControl ? "" : ", and nothing can move it without --control"}.`]
     : [];
   return [
-    `${strong(url)} answers like Anthropic, OpenAI and Gemini. Model: ${model}. Any key works.`,
+    `${strong(url)} answers like Anthropic, OpenAI, Gemini, Bedrock and Vertex. Model: ${model}. Any key works.`,
     ...clock,
     "",
     strong("Claude Code"),
@@ -119,6 +119,9 @@ function renderWelcome(url: string, model: string, { switches }: CommandInput): 
     strong("SDKs"),
     `  new Anthropic({ baseURL: "${url}", apiKey: "x" })`,
     `  new OpenAI({ baseURL: "${url}/v1", apiKey: "x" })`,
+    `  new AnthropicBedrock({ baseURL: "${url}", apiKey: "x" })`,
+    `  new BedrockRuntimeClient({ endpoint: "${url}", region: "us-east-1" }), and AWS_BEARER_TOKEN_BEDROCK=x`,
+    `  new AnthropicVertex({ baseURL: "${url}/v1", authClient, projectId: "p", region: "global" })`,
     `  createAnthropic({ baseURL: "${url}/v1", apiKey: "x" })`,
     `  new GoogleGenAI({ apiKey: "x", httpOptions: { baseUrl: "${url}" } })`,
     ...(hasControl ? [strong("Control"), `  curl ${url}/_sim/ledger`] : []),

@@ -12,7 +12,11 @@ export type StreamFault =
   /** Drops the connection after some events. */
   | { readonly kind: "cut"; readonly afterEvents: number }
   /** Cuts the JSON of one event in the middle, then ends normally. */
-  | { readonly kind: "malformed"; readonly afterEvents: number };
+  | { readonly kind: "malformed"; readonly afterEvents: number }
+  /** An event with one wrong byte: its JSON breaks, or a frame's checksum does not fit. */
+  | { readonly kind: "corrupt"; readonly afterEvents: number }
+  /** The provider's own event for a failure, and nothing after it. */
+  | { readonly kind: "error event"; readonly afterEvents: number };
 
 export interface FaultRule {
   /** One of these hits; among several, a random one. */

@@ -10,6 +10,7 @@ export {
   type ScriptStep,
 } from "./behaviours/scripted.ts";
 export { createSummariser } from "./behaviours/summariser.ts";
+export { exampleAwsKey, type AwsKey } from "./bedrock/sigv4.ts";
 export type {
   Bill,
   BilledMarker,

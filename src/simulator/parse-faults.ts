@@ -9,21 +9,29 @@ const fieldsOf: Readonly<Record<Fault["kind"], readonly string[]>> = {
   "rate limited": ["retryAfterSeconds"],
   "server error": [],
   overloaded: [],
+  "model timeout": [],
+  "model error": [],
   overflow: ["tokens", "tokensMax"],
   "slow first byte": ["delayMs"],
   stall: ["afterEvents"],
   cut: ["afterEvents"],
   malformed: ["afterEvents"],
+  corrupt: ["afterEvents"],
+  "error event": ["afterEvents"],
 };
 const simpleKinds: readonly Fault["kind"][] = [
   "rate limited",
   "server error",
   "overloaded",
+  "model timeout",
+  "model error",
   "overflow",
   "slow first byte",
   "stall",
   "cut",
   "malformed",
+  "corrupt",
+  "error event",
 ];
 /** Default faults of a random rule. */
 const usualFaults: readonly Fault[] = [
@@ -49,7 +57,7 @@ export interface FaultSpec {
   readonly tokensMax?: number;
   /** For `slow first byte`. */
   readonly delayMs?: number;
-  /** For `stall`, `cut` and `malformed`: how many events are sent intact. */
+  /** For `stall`, `cut`, `malformed`, `corrupt` and `error event`: how many events are sent intact. */
   readonly afterEvents?: number;
   /** For `random`: the faults to choose from. */
   readonly of?: readonly Omit<FaultSpec, "count" | "probability" | "seed" | "path" | "of">[];
@@ -107,6 +115,8 @@ function readFault(fields: Fields, place: string): Fault {
       return { kind, retryAfterSeconds: number("retryAfterSeconds") };
     case "server error":
     case "overloaded":
+    case "model timeout":
+    case "model error":
       return { kind };
     case "overflow": {
       const tokensMax = number("tokensMax") ?? 200_000;
@@ -117,6 +127,8 @@ function readFault(fields: Fields, place: string): Fault {
     case "stall":
     case "cut":
     case "malformed":
+    case "corrupt":
+    case "error event":
       return { kind, afterEvents: number("afterEvents") ?? 2 };
   }
 }

@@ -350,7 +350,17 @@ describe("faults", () => {
     expect(events[2]).toBe('data: {"sai');
   });
 
-  test.each(["cut", "malformed"] as const)("break a reply that is no stream: %s", async (kind) => {
+  test("change one byte of an event and end the stream", async () => {
+    const simulator = createTiny({ faults: [{ kind: "corrupt", afterEvents: 2 }] });
+    const response = await simulator.fetch(request("hello", { stream: true }));
+    const events = (await response.text()).split("\n\n");
+    expect(events).toHaveLength(4);
+    expect(events[2]).toBe('data: {"said":"hello"\u0007');
+  });
+
+  const breaking = ["cut", "malformed", "corrupt", "error event"] as const;
+
+  test.each(breaking)("break a reply that is no stream: %s", async (kind) => {
     const simulator = createTiny({ faults: [{ kind }] });
     const response = await simulator.fetch(request("hello"));
     await expect(response.json()).rejects.toThrow(/cut this stream|JSON/);

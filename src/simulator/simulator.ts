@@ -1,7 +1,10 @@
 // A provider which bills like the real ones: requests in, responses out, and a record of every bill.
 import { createAnthropicSurface } from "./anthropic/index.ts";
+import { createBedrockSurface } from "./bedrock/index.ts";
+import type { AwsKey } from "./bedrock/sigv4.ts";
 import { createGeminiSurface } from "./gemini/index.ts";
 import { createOpenaiSurface } from "./openai/index.ts";
+import { createVertexSurface } from "./vertex/index.ts";
 import { answerControl, controlPrefix } from "./server/control-routes.ts";
 import { answerRequest, refuseStranger, type World } from "./server/answer-request.ts";
 import { createEcho } from "./behaviours/echo.ts";
@@ -35,6 +38,8 @@ export interface SimulatorOptions {
   /** How long a reply takes on the simulator's clock. Default: no time. */
   readonly latency?: Partial<Latency>;
   readonly bodyBytesMax?: number;
+  /** The AWS keys that may sign. Default: the pair that AWS prints in its documents. */
+  readonly awsKeys?: readonly AwsKey[];
   /** How many calls the ledger keeps. Default: 10,000. */
   readonly callsMax?: number;
   /** Called after every call. */
@@ -60,10 +65,22 @@ const bodyBytesMax = 32 * 1024 * 1024;
 
 /** A simulator of every provider it knows. */
 export function createSimulator(options: SimulatorOptions = {}): Simulator {
+  const clock = createClock(options.clock ?? "real");
+  // A client signs by the time of its machine, which a virtual clock does not follow.
+  const bedrock = {
+    checksDates: clock.kind === "real",
+    ...(options.awsKeys === undefined ? {} : { keys: options.awsKeys }),
+  };
   return createSimulatorOf(
-    // OpenAI comes last: clients of others name themselves.
-    [createAnthropicSurface, createGeminiSurface, createOpenaiSurface],
-    options,
+    [
+      createAnthropicSurface,
+      createGeminiSurface,
+      () => createBedrockSurface(bedrock),
+      createVertexSurface,
+      // Last: it takes every client that does not name itself.
+      createOpenaiSurface,
+    ],
+    { ...options, clock },
   );
 }
 

@@ -54,6 +54,9 @@ export type HttpFault =
   | { readonly kind: "rate limited"; readonly retryAfterSeconds: number | null }
   | { readonly kind: "server error" }
   | { readonly kind: "overloaded" }
+  /** The model did not answer in time, or failed behind the API. */
+  | { readonly kind: "model timeout" }
+  | { readonly kind: "model error" }
   | { readonly kind: "overflow"; readonly tokens: number; readonly tokensMax: number };
 
 /** Where a fault hits: a provider can word it differently per route. */
@@ -74,6 +77,8 @@ export interface Surface {
   readonly isClient: (headers: SimRequest["headers"]) => boolean;
   readonly refuse: (refusal: OuterRefusal, context: Pick<SurfaceContext, "newId">) => SimResponse;
   readonly fault: (fault: HttpFault, place: FaultPlace) => SimResponse;
+  /** An error within a stream, as one event. Null on a path whose streams have none. */
+  readonly errorEvent?: (place: FaultPlace) => string | Uint8Array | null;
   /** Returns the client's key, or the provider's error if it is missing. */
   readonly authenticate: (
     request: SimRequest,

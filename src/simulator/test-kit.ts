@@ -69,6 +69,12 @@ export function createSurfaceKit(surface: Surface, answer: SurfaceKit["answer"])
   return kit;
 }
 
+/** The JSON of a response that is no stream. */
+export function jsonOf({ body }: SimResponse): Any {
+  if (typeof body !== "string") throw new Error("this response is a stream");
+  return JSON.parse(body);
+}
+
 export function readToEnd({ bill, body }: SimResponse, nowMs: number): string {
   bill?.begin();
   const text = typeof body === "string" ? body : [...body].join("");

@@ -27,16 +27,18 @@ function usageIn(protocol: Protocol<ProtocolName>, usage: unknown): ReportedUsag
   return reply.usage;
 }
 
+const message = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-sonnet-4-6",
+  content: [{ type: "text", text: "Yes." }],
+  stop_reason: "end_turn",
+  stop_sequence: null,
+};
+
 const replies = {
-  "anthropic-messages": {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "claude-sonnet-4-6",
-    content: [{ type: "text", text: "Yes." }],
-    stop_reason: "end_turn",
-    stop_sequence: null,
-  },
+  "anthropic-messages": message,
   "openai-chat": {
     id: "chatcmpl-1",
     object: "chat.completion",
@@ -61,6 +63,12 @@ const replies = {
     modelVersion: "gemini-3.8-flash",
     candidates: [{ content: { role: "model", parts: [{ text: "Yes." }] }, finishReason: "STOP" }],
   },
+  "bedrock-converse": {
+    output: { message: { role: "assistant", content: [{ text: "Yes." }] } },
+    stopReason: "end_turn",
+  },
+  "bedrock-invoke": message,
+  "vertex-anthropic": message,
 } as const;
 
 describe("usage of one call (H-06, N-15, B-09)", () => {

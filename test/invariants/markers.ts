@@ -2,7 +2,7 @@
 
 /** With every spelling a protocol has for one. */
 const marker =
-  /,"cache_control":\{"type":"ephemeral"(?:,"ttl":"1h")?\}|,"prompt_cache_breakpoint":\{"mode":"explicit"(?:,"ttl":"(?:30m|12h)")?\}/g;
+  /,"cache_control":\{"type":"ephemeral"(?:,"ttl":"1h")?\}|,\{"cachePoint":\{"type":"default"(?:,"ttl":"1h")?\}\}|,"prompt_cache_breakpoint":\{"mode":"explicit"(?:,"ttl":"(?:30m|12h)")?\}/g;
 
 export function withoutMarkers(body: string): string {
   return body.replaceAll(marker, "");
@@ -22,13 +22,14 @@ export interface FoundMarker {
 
 /** Every marker of a body on a tool, in the system prompt or in a message, in the order they are read. */
 export function markersIn(body: unknown): FoundMarker[] {
-  const { tools, system, messages, input } = body as Readonly<Record<string, unknown>>;
-  return [tools, system, messages, input].flatMap(markersWithin);
+  const { tools, toolConfig, system, messages, input } = body as Readonly<Record<string, unknown>>;
+  const { tools: own } = (toolConfig ?? {}) as { readonly tools?: unknown };
+  return [tools, own, system, messages, input].flatMap(markersWithin);
 }
 
 function markersWithin(value: unknown): FoundMarker[] {
   if (typeof value !== "object" || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap(markersWithin);
+  if (Array.isArray(value)) return value.flatMap(markersInList);
   const carrier = value as Readonly<Record<string, unknown>>;
   const { cache_control: control, prompt_cache_breakpoint: breakpoint, ...rest } = carrier;
   const own = (control ?? breakpoint) as { readonly ttl?: string } | undefined;
@@ -36,4 +37,12 @@ function markersWithin(value: unknown): FoundMarker[] {
   if (own === undefined) return inner;
   const lifetime = own.ttl ?? (control === undefined ? "30m" : "5m");
   return [...inner, { carrier, lifetime }];
+}
+
+/** One of these is a block of its own, after its carrier. */
+function markersInList(item: unknown, index: number, list: readonly unknown[]): FoundMarker[] {
+  const { cachePoint: point } = (item ?? {}) as { readonly cachePoint?: { readonly ttl?: string } };
+  if (point === undefined) return markersWithin(item);
+  const carrier = (list[index - 1] ?? {}) as FoundMarker["carrier"];
+  return [{ carrier, lifetime: point.ttl ?? "5m" }];
 }

@@ -138,6 +138,8 @@ test.each([
   ["rate limited", RateLimitError, 429],
   ["server error", InternalServerError, 500],
   ["overloaded", InternalServerError, 529],
+  ["model timeout", InternalServerError, 504],
+  ["model error", InternalServerError, 500],
   ["overflow", BadRequestError, 400],
 ] as const)("throws its own error when it is %s", async (kind, expected, status) => {
   const { url } = await serve({ faults: [{ kind }] });
@@ -169,6 +171,12 @@ test.each(["cut", "malformed"] as const)("notices a stream that is %s", async (k
   const stream = connect(url).messages.stream({ model: claude, max_tokens: 50, messages: hello });
   await expect(stream.finalMessage()).rejects.toThrow(/terminated|JSON|ended|Connection/i);
   expect(simulator.calls()[0]).toMatchObject({ outcome: "cut", fault: kind });
+});
+
+test("throws its own error for one within a stream", async () => {
+  const { url } = await serve({ faults: [{ kind: "error event" }] });
+  const stream = connect(url).messages.stream({ model: claude, max_tokens: 50, messages: hello });
+  await expect(stream.finalMessage()).rejects.toMatchObject({ type: "overloaded_error" });
 });
 
 test("can give up on a stream that stalls", async () => {

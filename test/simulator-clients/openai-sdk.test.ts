@@ -191,6 +191,15 @@ test.each(["cut", "malformed"] as const)("notices a stream that is %s", async (k
   await expect(stream.finalResponse()).rejects.toThrow(/terminated|JSON|ended|Connection/i);
 });
 
+test("throws its own error for one within a stream", async () => {
+  const { url } = await serve({ faults: [{ kind: "error event", count: 2 }] });
+  const answer = connect(url).responses.stream({ model: gpt, input: "hello" });
+  await expect(answer.finalResponse()).rejects.toThrow(/had an error/);
+  const messages = [{ role: "user" as const, content: "hello" }];
+  const chat = connect(url).chat.completions.stream({ model: gpt, messages });
+  await expect(chat.finalMessage()).rejects.toThrow(/had an error/);
+});
+
 function send(
   client: OpenAI,
   change: Partial<OpenAI.Responses.ResponseCreateParamsNonStreaming>,

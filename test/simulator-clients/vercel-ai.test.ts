@@ -1,14 +1,19 @@
 // Goal: Vercel's ai cannot tell the simulator from a provider. Method: it drives it over loopback HTTP.
+import { createAmazonBedrock } from "@ai-sdk/amazon-bedrock";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogle } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
-import { createAgent, createScripted } from "../../src/simulator/index.ts";
+import { createAgent, createScripted, exampleAwsKey } from "../../src/simulator/index.ts";
 import { claude, gemini, gpt, manual, oneCall, serve, statusesOf, weather } from "./serve.ts";
 
-describe.each([
+/** The pair that AWS prints in its documents, which the simulator takes by default. */
+const awsAccess = { region: "us-east-1", ...exampleAwsKey };
+
+/** Those whose errors say when to try again. */
+const timed = [
   [
     "anthropic",
     (url: string) => createAnthropic({ baseURL: `${url}/v1`, apiKey: plantedKey })(claude),
@@ -21,6 +26,14 @@ describe.each([
   [
     "google",
     (url: string) => createGoogle({ baseURL: `${url}/v1beta`, apiKey: plantedKey })(gemini),
+  ],
+] as const;
+
+describe.each([
+  ...timed,
+  [
+    "bedrock",
+    (url: string) => createAmazonBedrock({ baseURL: url, ...awsAccess })(`us.anthropic.${claude}`),
   ],
 ] as const)("Vercel ai with %s", (_name, modelAt) => {
   const tools = {
@@ -100,8 +113,17 @@ describe.each([
       false,
     ]);
   });
+});
 
-  test("tries again after the time in the error", async () => {
+const pathSchema = {
+  type: "object",
+  properties: { path: { type: "string" } },
+  required: ["path"],
+} as const;
+
+test.each(timed)(
+  "Vercel ai with %s tries again after the time in the error",
+  async (_name, modelAt) => {
     const { simulator, url } = await serve({
       faults: [{ kind: "rate limited", retryAfterSeconds: 1 }],
     });
@@ -110,14 +132,8 @@ describe.each([
     expect(text).toBe("hello");
     expect(performance.now() - start).toBeGreaterThan(990);
     expect(statusesOf(simulator)).toEqual([429, 200]);
-  });
-});
-
-const pathSchema = {
-  type: "object",
-  properties: { path: { type: "string" } },
-  required: ["path"],
-} as const;
+  },
+);
 
 describe("Vercel ai's markers", () => {
   test("of Anthropic make the second call read", async () => {
@@ -138,6 +154,24 @@ describe("Vercel ai's markers", () => {
             ],
           },
         ],
+      });
+      return usage.inputTokenDetails.cacheReadTokens;
+    };
+    expect(await ask("Where?")).toBe(0);
+    expect(await ask("And why?")).toBeGreaterThan(2000);
+  });
+
+  test("of Bedrock make the second call read", async () => {
+    const { url } = await serve();
+    const model = createAmazonBedrock({ baseURL: url, ...awsAccess })(`us.anthropic.${claude}`);
+    const cachePoint = {
+      bedrock: { cachePoint: { type: "default" as const, ttl: "1h" as const } },
+    };
+    const ask = async (question: string): Promise<number | undefined> => {
+      const { usage } = await generateText({
+        model,
+        instructions: { role: "system", content: manual, providerOptions: cachePoint },
+        prompt: question,
       });
       return usage.inputTokenDetails.cacheReadTokens;
     };

@@ -55,12 +55,21 @@ const wireFaults: Readonly<Record<string, WireFault>> = {
 
 export const wireFaultNames: readonly string[] = Object.keys(wireFaults);
 
+const failingMessages = (message: string): string =>
+  event({ type: "error", error: { type: "api_error", message } }, "error");
+
+const failingFrames = (message: string): string =>
+  event({ message }, "exception:internalServerException");
+
 const failingStream: Readonly<Record<ProtocolName, (message: string) => string>> = {
-  "anthropic-messages": (message) =>
-    event({ type: "error", error: { type: "api_error", message } }, "error"),
+  "anthropic-messages": failingMessages,
   "openai-chat": (message) => event({ error: { message, type: "server_error" } }),
   "openai-responses": (message) => event({ type: "error", code: "server_error", message }, "error"),
   gemini: (message) => event({ error: { code: 500, message, status: "INTERNAL" } }),
+  // A gateway may send the events of frames as server-sent events.
+  "bedrock-converse": failingFrames,
+  "bedrock-invoke": failingFrames,
+  "vertex-anthropic": failingMessages,
 };
 
 function event(data: object, name?: string): string {

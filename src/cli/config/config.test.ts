@@ -108,7 +108,7 @@ describe("strata config check", () => {
     expect(status).toBe(5);
     expect(out.split("\n")).toEqual([
       `error    ${bad}:1:1: polices is not a setting; did you mean policies?`,
-      `error    ${bad}:2:25: providers.a.kind is "x", but must be one of anthropic, openai-chat, openai-responses, gemini, openai-compatible, vertex-gemini, simulator; correct it, or remove it`,
+      `error    ${bad}:2:25: providers.a.kind is "x", but must be one of anthropic, openai-chat, openai-responses, gemini, bedrock, bedrock-invoke, vertex-anthropic, openai-compatible, vertex-gemini, simulator; correct it, or remove it`,
       `error    ${bad}:2:37: providers.a.api_key must be a key without spaces or line breaks; correct it, or remove it`,
       `3 errors: ${bad}`,
       "",

@@ -23,6 +23,12 @@ const promptCache = ["llm", "context_optimization", "prompt_cache"];
 
 export const knownVariables: readonly KnownVariable[] = [
   ...vendors.map(({ name, urlVariable }) => shared(urlVariable, ["providers", name, "base_url"])),
+  ...vendors.flatMap(({ name, listed }) =>
+    [...(listed?.places ?? [])].flatMap(([place, variables]) =>
+      // The last one that is set wins.
+      variables.toReversed().map((each) => shared(each, ["providers", name, "places", place])),
+    ),
+  ),
   ours("STRATA_STORE", ["ledger", "store"], false),
   ours("ANTHROPIC_CACHE_BETA", [...promptCache, "beta_header"], true),
   ours("ANTHROPIC_CACHE_LONG_TTL_BETA", [...promptCache, "long_ttl_beta_header"], true),
@@ -53,7 +59,7 @@ export function readEnvironment(env: Environment, files: tree.ConfigNode): ReadE
     }
   }
   return {
-    afterFiles: mergeNodes(pick(env, "after files")),
+    afterFiles: mergeNodes([...cloudsIn(env), ...pick(env, "after files")]),
     // If two variables set the same setting, the one with its own name wins.
     beforeFiles: mergeNodes([...beforeFiles, ...pick(env, "before files")]),
     problems,
@@ -114,6 +120,18 @@ function pick(env: Environment, rank: KnownVariable["rank"]): tree.ConfigNode[] 
     if (known.rank !== rank || value === undefined || (value === "" && !mayBeEmpty)) return [];
     const origin: tree.Origin = { kind: "environment", name };
     return [tree.nodeWith(path, { kind: "scalar", origin, value })];
+  });
+}
+
+/** The vendors for which this machine has the credentials of a cloud, by the variables of the cloud's own programs. */
+function cloudsIn(env: Environment): tree.ConfigNode[] {
+  return vendors.flatMap(({ name, listed }) => {
+    const cloud = listed?.cloud ?? null;
+    const variable = cloud?.variables.find((each) => (env[each] ?? "") !== "");
+    if (cloud === null || variable === undefined) return [];
+    const origin: tree.Origin = { kind: "environment", name: variable };
+    const value: tree.ConfigNode = { kind: "scalar", origin, value: cloud.name };
+    return [tree.nodeWith(["providers", name, "credentials"], value)];
   });
 }
 

@@ -53,7 +53,10 @@ describe("the defaults", () => {
       ["anthropic", "anthropic", null],
       ["openai", "openai-responses", null],
       ["google", "gemini", null],
-      ...listed.map((name) => [name, "openai-compatible", null]),
+      ...listed.slice(0, 9).map((name) => [name, "openai-compatible", null]),
+      ["bedrock", "bedrock", null],
+      ["vertex", "vertex-anthropic", null],
+      ...listed.slice(9).map((name) => [name, "openai-compatible", null]),
       ["simulator", "simulator", null],
     ]);
   });
@@ -69,6 +72,14 @@ describe("the defaults", () => {
       "ollama",
       "simulator",
     ]);
+    expect(shown({ AWS_REGION: "eu-central-1" })).toEqual([
+      "anthropic",
+      "openai",
+      "google",
+      "simulator",
+    ]);
+    const aws = { AWS_REGION: "eu-central-1", AWS_PROFILE: "work" };
+    expect(shown(aws)).toEqual(["anthropic", "openai", "google", "bedrock", "simulator"]);
   });
 
   test("is told as default", () => {
@@ -227,7 +238,7 @@ describe("mistakes", () => {
     expect(
       problemsOf("providers:\n  a: { base_url: 'http://x' }\n  b: { kind: openai-compatible }"),
     ).toEqual([
-      "2:6: providers.a has no kind; add kind: one of anthropic, openai-chat, openai-responses, gemini, openai-compatible, vertex-gemini, simulator",
+      "2:6: providers.a has no kind; add kind: one of anthropic, openai-chat, openai-responses, gemini, bedrock, bedrock-invoke, vertex-anthropic, openai-compatible, vertex-gemini, simulator",
       "3:6: providers.b is openai-compatible and has no base_url; add base_url, as http://localhost:8000/v1",
     ]);
   });

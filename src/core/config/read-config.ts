@@ -114,7 +114,8 @@ function withoutUnusedVendors(root: ConfigNode): ConfigNode {
 function isUsed({ key, node }: tree.ConfigEntry): boolean {
   const isListed = vendors.some(({ name, listed }) => listed !== null && name === key);
   if (!isListed || node.kind !== "map") return true;
-  return node.entries.some((each) => each.node.origin.kind !== "default");
+  // Other programs need a region, too.
+  return node.entries.some((each) => each.key !== "places" && each.node.origin.kind !== "default");
 }
 
 function toNode({ name, path, value }: ConfigOption): ConfigNode {

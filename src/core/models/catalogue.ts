@@ -8,6 +8,7 @@ import { findOpenModel, parseOpenProviders, type OpenModel } from "./open-provid
 import {
   dotted,
   endpoints,
+  inRegion,
   parseModelOn,
   parseProviderFile,
   parseSharedParts,
@@ -64,11 +65,16 @@ export function createCatalogue(changes?: CatalogueChanges): Catalogue {
     const file = fileOf.get(id);
     assert(file !== undefined, `${id} is not an id of the catalogue`);
     const route = choice.route ?? routesOf(file)[0];
-    const key = [route, choice.endpoint, choice.longWindow ?? false, id].join("\n");
+    const { region, ...everywhere } = choice;
+    const { endpoint, longWindow = false } = choice;
+    const key = [route, endpoint, longWindow, region, id].join("\n");
     const before = parsed.get(key);
     if (before !== undefined) return before;
-    const facts = deepFreeze(parseModelOn(file, id, choice, wireNameOf));
-    parsed.set(key, facts);
+    const facts =
+      region === undefined
+        ? parseModelOn(file, id, choice, wireNameOf)
+        : inRegion(file, factsOf(id, everywhere), region);
+    parsed.set(key, deepFreeze(facts));
     return facts;
   };
   const isElsewhere = (vendor: string, provider: string): boolean =>

@@ -43,6 +43,8 @@ export interface SharedParts {
 export interface RouteChoice {
   readonly route?: string;
   readonly endpoint?: Endpoint;
+  /** As ids of the route spell it. */
+  readonly region?: string;
   readonly longWindow?: boolean;
 }
 
@@ -174,6 +176,16 @@ function sentAsOf(
   return `${before}${name.toLowerCase()}`;
 }
 
+/** The facts with the name in the region that an id asks for, in place of the usual one. */
+export function inRegion(file: ProviderFile, facts: ModelFacts, region: string): ModelFacts {
+  const { route, sentAs } = facts;
+  const place = `${file.file}: routes.${route}`;
+  const onRoute = read.fields(file.routes[route], place, routeFields);
+  const before = read.optional(onRoute["regionBefore"], `${place}.regionBefore`, read.text);
+  if (sentAs === undefined || before === null) return facts;
+  return { ...facts, sentAs: `${region}.${sentAs.slice(Math.max(0, sentAs.indexOf(before)))}` };
+}
+
 /** claude-opus-4-8 → claude-opus-4.8; dates are left alone. */
 export function dotted(name: string): string {
   return name.replace(/(?<=\d)-(?=\d{1,2}(?!\d))/g, ".");
@@ -181,6 +193,7 @@ export function dotted(name: string): string {
 
 const routeFields = [
   "namePrefix",
+  "regionBefore",
   "dottedNames",
   "note",
   "can",

@@ -368,6 +368,22 @@ test("a model is sent to OpenRouter by its name there", () => {
   expect(sentAs("openrouter/gpt-6-sol")).toBe("openai/gpt-6-sol");
 });
 
+test("a model is sent to Bedrock by its profile: the global one, or that of the region that the id asks for", () => {
+  expect(sentAs("bedrock/claude-sonnet-5-5")).toBe("global.anthropic.claude-sonnet-5-5");
+  expect(sentAs("anthropic.claude-sonnet-5-5")).toBe("global.anthropic.claude-sonnet-5-5");
+  expect(sentAs("bedrock/eu.anthropic.claude-sonnet-5-5")).toBe("eu.anthropic.claude-sonnet-5-5");
+  expect(sentAs("us.anthropic.claude-haiku-4-5")).toBe(
+    "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+  );
+  expect(sentAs("bedrock/claude-opus-4-6")).toBe("global.anthropic.claude-opus-4-6-v1");
+  expect(sentAs("bedrock/claude-3-haiku")).toBe("anthropic.claude-3-haiku-20240307-v1:0");
+});
+
+test("a model is sent to Vertex by its id there, which ends with a date for older ones", () => {
+  expect(sentAs("vertex/claude-sonnet-5-5")).toBe(undefined);
+  expect(sentAs("vertex/claude-haiku-4-5")).toBe("claude-haiku-4-5@20251001");
+});
+
 test("the same id gives the same facts, so they can be compared and kept", () => {
   const { facts } = resolveModel("claude-opus-5");
   expect(resolveModel("anthropic:claude-opus-5").facts).toBe(facts);

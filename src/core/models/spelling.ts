@@ -8,6 +8,7 @@ export interface Spelling {
   readonly vendor?: string;
   readonly route?: string;
   readonly endpoint?: Endpoint;
+  readonly region?: string;
   readonly longWindow?: boolean;
 }
 
@@ -87,7 +88,8 @@ function readDotted(id: string, { vendors, routes }: Prefixes): Spelling | null 
   const vendor = vendors.get(endpoint === undefined ? first : (others.shift() ?? ""));
   if (vendor === undefined || others.length === 0) return null;
   const name = others.join(".").replace(/-v\d+(?::\d+)?$/, "");
-  return { name, vendor, route: found.route, ...(endpoint === undefined ? {} : { endpoint }) };
+  const asked = endpoint === undefined ? {} : { endpoint, region: first };
+  return { name, vendor, route: found.route, ...asked };
 }
 
 /** Vertex: `publishers/anthropic/models/claude-…`, also below projects and locations. */

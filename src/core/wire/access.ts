@@ -8,6 +8,8 @@ export interface ProtocolAccess {
   readonly compatibleKind?: string;
   /** The vendor's own address. */
   readonly baseUrl: string;
+  /** The address holds a region or a project: the one above is an example, and no default. */
+  readonly isExample?: true;
   readonly key: KeyHeader;
   /** The header of the key for providers of the compatible kind; the same by default. */
   readonly compatibleKey?: KeyHeader;

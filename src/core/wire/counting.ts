@@ -24,7 +24,7 @@ export function createCounting(
 }
 
 /** Every prompt has tokens, so zero is not a valid count. */
-function readCount(body: string): number | null {
+export function readCount(body: string): number | null {
   const tokens = parseFields(body)?.["input_tokens"];
   return isCount(tokens) && tokens > 0 ? tokens : null;
 }

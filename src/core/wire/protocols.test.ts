@@ -18,12 +18,18 @@ describe("the protocols we speak", () => {
       "openai-chat",
       "openai-responses",
       "gemini",
+      "bedrock-converse",
+      "bedrock-invoke",
+      "vertex-anthropic",
     ]);
     expect(protocolKinds).toEqual([
       "anthropic",
       "openai-chat",
       "openai-responses",
       "gemini",
+      "bedrock",
+      "bedrock-invoke",
+      "vertex-anthropic",
       "openai-compatible",
       "vertex-gemini",
     ]);
@@ -32,6 +38,9 @@ describe("the protocols we speak", () => {
       "openai-chat",
       "openai-responses",
       "gemini",
+      "bedrock-converse",
+      "bedrock-invoke",
+      "vertex-anthropic",
       "openai-chat",
       "gemini",
     ]);
@@ -54,6 +63,8 @@ describe("the protocols we speak", () => {
       ["mistral", "MISTRAL_API_KEY", "openai-chat"],
       ["zai", "ZAI_API_KEY", "openai-chat"],
       ["openrouter", "OPENROUTER_API_KEY", "openai-chat"],
+      ["bedrock", "AWS_BEARER_TOKEN_BEDROCK", "bedrock-converse"],
+      ["vertex", "CLOUDSDK_AUTH_ACCESS_TOKEN", "vertex-anthropic"],
       ["ollama", "OLLAMA_API_KEY", "openai-chat"],
       ["vllm", "VLLM_API_KEY", "openai-chat"],
       ["llama.cpp", "LLAMA_API_KEY", "openai-chat"],

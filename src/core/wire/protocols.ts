@@ -2,11 +2,14 @@
 import { assert } from "../assert.ts";
 import type { Vendor } from "./access.ts";
 import { anthropicMessages } from "./anthropic-messages/index.ts";
+import { bedrockConverse } from "./bedrock/converse/index.ts";
+import { bedrockInvoke } from "./bedrock/invoke/index.ts";
 import { gemini } from "./gemini/index.ts";
 import { openaiChat } from "./openai/chat/index.ts";
 import { openaiResponses } from "./openai/responses/index.ts";
 import type { Protocol } from "./protocol.ts";
 import { listedVendors, type ListedVendor } from "./read-vendors.ts";
+import { vertexAnthropic } from "./vertex-anthropic/index.ts";
 
 /** The first one wins if two fit a request equally. */
 export const protocols: readonly [
@@ -14,7 +17,18 @@ export const protocols: readonly [
   typeof openaiChat,
   typeof openaiResponses,
   typeof gemini,
-] = [anthropicMessages, openaiChat, openaiResponses, gemini];
+  typeof bedrockConverse,
+  typeof bedrockInvoke,
+  typeof vertexAnthropic,
+] = [
+  anthropicMessages,
+  openaiChat,
+  openaiResponses,
+  gemini,
+  bedrockConverse,
+  bedrockInvoke,
+  vertexAnthropic,
+];
 
 export type ProtocolName = (typeof protocols)[number]["name"];
 

@@ -6,18 +6,20 @@ import { StrataError } from "../../core/strata-error.ts";
 import { machineClock, type Clock } from "./clock.ts";
 import { parseBaseUrl, parseCredentials } from "./endpoints.ts";
 import type { AttemptContext } from "./run-attempt.ts";
-import { createRedact } from "./redact.ts";
+import { redactSigned } from "./redact-signed.ts";
 import { parseRetries, type RetryOptions } from "./retry.ts";
 import { runAttempts, type CallToSend, type Sent } from "./run-attempts.ts";
 import { parseTimeouts, timedOut, type Timeouts } from "./timeouts.ts";
 import { openTransport } from "./transport.ts";
 import { cancelled, createWatch } from "./watch.ts";
-import { findEffects, type WireEffects } from "./wire-effects.ts";
+import { findEffects, signingBy, type Signing, type WireEffects } from "./wire-effects.ts";
 
 export interface ProviderOptions extends Endpoint {
   readonly protocol: Protocol;
   /** Needed only for a protocol of your own that declares some. */
   readonly effects?: WireEffects;
+  /** Signs requests without a key by the credentials of a cloud. */
+  readonly signing?: Signing;
   readonly timeouts?: Partial<Timeouts>;
   readonly retries?: Partial<RetryOptions>;
   /** A longer answer fails as malformed. 64 MB by default. */
@@ -46,9 +48,12 @@ export function createProvider(options: ProviderOptions): Provider {
   const retries = parseRetries(options.retries ?? {});
   const bytesMax = parseBytesMax(options.bodyBytesMax ?? bodyBytesMax);
   const credentials = parseCredentials(options.credentials);
-  const redact = createRedact(credentials);
   const base = parseBaseUrl(options.baseUrl);
-  const effects = findEffects(protocol, options.effects);
+  const found = findEffects(protocol, options.effects);
+  const { effects, redact } = redactSigned(
+    credentials,
+    options.signing === undefined ? found : signingBy(found, options.signing),
+  );
   const transport = openTransport({ base, credentials, timeouts, clock, effects });
   const context: AttemptContext = {
     transport,

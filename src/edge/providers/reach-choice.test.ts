@@ -51,12 +51,28 @@ providers: { garage: { kind: openai-compatible, base_url: "http://localhost:8000
 
   test("another route is another provider: facts and prices are the route's", () => {
     const model = {
-      ...resolveModel("bedrock/anthropic.claude-sonnet-4-6").facts,
+      ...resolveModel("foundry/claude-sonnet-4-6").facts,
       isOwnRoute: false,
     };
     const { providers } = configOf("{}", { env: key });
     expect(() => chooseProvider(model, providers)).toThrow(
-      "the provider bedrock is not configured",
+      "the provider foundry is not configured",
+    );
+    const failure = thrownBy(() => choose("bedrock/claude-sonnet-4-6", "{}", key));
+    expect(failure.hint).toBe("set AWS_BEARER_TOKEN_BEDROCK, or choose a model of anthropic");
+  });
+
+  test("a cloud answers with a key or with its own credentials, and by these only for models that name it", () => {
+    const aws = { AWS_PROFILE: "work", AWS_REGION: "eu-central-1" };
+    expect(nameOf(choose("bedrock/claude-sonnet-4-6", "{}", aws))).toBe("bedrock");
+    expect(nameOf(choose("bedrock/claude-sonnet-4-6", "{}", { ...key, ...aws }))).toBe("bedrock");
+    expect(choose("claude-sonnet-4-6", "{}", aws).kind).toBe("simulated");
+    const bearer = { AWS_BEARER_TOKEN_BEDROCK: plantedKey };
+    expect(nameOf(choose("bedrock/claude-sonnet-4-6", "{}", bearer))).toBe("bedrock");
+    const google = { GOOGLE_APPLICATION_CREDENTIALS: "/keys/a.json" };
+    expect(nameOf(choose("vertex/claude-sonnet-4-6", "{}", google))).toBe("vertex");
+    expect(choose("bedrock/claude-sonnet-4-6", "{}", { AWS_REGION: "eu-central-1" }).kind).toBe(
+      "simulated",
     );
   });
 });

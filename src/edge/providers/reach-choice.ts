@@ -31,7 +31,8 @@ export function chooseProvider(
     if (settings.kind === "simulator") {
       return { kind: "simulated", why: `providers.${name} is of the kind simulator` };
     }
-    if (isUsable(settings) || isLocal(name)) return { kind: "configured", name, settings };
+    if (isUsable(settings) || isAskedByName(name, settings))
+      return { kind: "configured", name, settings };
   }
   if (![...providers.values()].some(isUsable)) {
     return { kind: "simulated", why: noKey };
@@ -39,13 +40,23 @@ export function chooseProvider(
   throw unreachable(model, names.at(-1) ?? model.provider, providers);
 }
 
+/** Whether a request to it says who asks. */
+export function hasCredentials({ apiKey, headers, credentials }: ProviderConfig): boolean {
+  return apiKey !== null || headers.size > 0 || credentials !== null;
+}
+
 /** A custom address needs no key: a gateway may have it, and a local server needs none. */
 export function isUsable({ kind, apiKey, baseUrl, headers }: ProviderConfig): boolean {
   return kind !== "simulator" && (apiKey !== null || baseUrl !== null || headers.size > 0);
 }
 
-function isLocal(name: string): boolean {
-  return findVendor(name)?.listed?.isLocal === true;
+/**
+ * A server on this machine needs no key, and a cloud's credentials may be there for other programs: both answer only for models that
+ * name them.
+ */
+function isAskedByName(name: string, { kind, credentials }: ProviderConfig): boolean {
+  if (kind === "simulator") return false;
+  return credentials !== null || findVendor(name)?.listed?.isLocal === true;
 }
 
 function unreachable(

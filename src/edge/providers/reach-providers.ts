@@ -14,9 +14,9 @@ import { machineClock } from "./clock.ts";
 import { pinHost } from "./pin-host.ts";
 import { type Provider, createProvider, type ProviderOptions } from "./provider.ts";
 import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
-import { chooseProvider, noKey, type ProviderChoice } from "./reach-choice.ts";
+import { chooseProvider, hasCredentials, noKey, type ProviderChoice } from "./reach-choice.ts";
 import { createProviderPool } from "./reach-pool.ts";
-import { protocolOfKind, simulatedProtocol, withAddress } from "./reach-settings.ts";
+import { kindFor, protocolOfKind, simulatedProtocol, withAddress } from "./reach-settings.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
 
 export interface ReachOptions {
@@ -88,10 +88,10 @@ export function reachProviders(options: ReachOptions): Providers {
       const { name } = choice;
       const { kind } = choice.settings;
       if (kind === "simulator") return simulate(model, `providers.${name} is a simulator`);
-      const protocol = asked ?? protocolOfKind(kind);
+      const protocol = asked ?? protocolOfKind(kindFor(choice.settings, name, model));
       const settings = withAddress(choice.settings, name, protocol);
       const latest = (): ProviderConfig | null => {
-        const now = speaking(providers().get(name), protocol);
+        const now = speaking(providers().get(name), { name, model, protocol });
         return now === null ? null : withAddress(now, name, protocol);
       };
       const provider = pool.open({ name, protocol, settings, latest });
@@ -99,7 +99,7 @@ export function reachProviders(options: ReachOptions): Providers {
       const spoken = speakTo({ name, protocol, settings: current, betas, catalogue });
       const counting: CountingPlace = {
         name: `${name}\n${protocol.name}`,
-        hasKey: settings.apiKey !== null || settings.headers.size > 0,
+        hasKey: hasCredentials(settings),
         open: (counted) =>
           pool.open({
             name: `${name}, counting`,
@@ -135,9 +135,12 @@ function simulationNotice(why: string, model: ModelFacts): string {
 const noBetas: PlanBetas = { any: [], long: [] };
 
 /** A session cannot change its protocol. */
-function speaking(settings: ProviderConfig | undefined, protocol: Protocol): ProviderConfig | null {
+function speaking(
+  settings: ProviderConfig | undefined,
+  { name, model, protocol }: { name: string; model: ModelFacts; protocol: Protocol },
+): ProviderConfig | null {
   if (settings === undefined || settings.kind === "simulator") return null;
-  return protocolOfKind(settings.kind) === protocol ? settings : null;
+  return protocolOfKind(kindFor(settings, name, model)) === protocol ? settings : null;
 }
 
 interface SimulatedProviders {

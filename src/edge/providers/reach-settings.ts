@@ -1,11 +1,25 @@
 // The parts of a configured provider: protocol, address, credentials, time limits, retries.
 import { assert } from "../../core/assert.ts";
 import type { ProviderConfig } from "../../core/config/schema/providers.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { findAddress, findProtocolOfKind, findVendor, vendors } from "../../core/wire/protocols.ts";
+import { fillAddress, pathOfAddress } from "../../core/wire/vendor-address.ts";
+import { parseBaseUrl } from "./endpoints.ts";
 import type { ProviderOptions } from "./provider.ts";
+
+/** The kind that serves a model: a vendor may speak another one for models of some providers. */
+export function kindFor(
+  { kind }: Pick<ProviderConfig, "kind">,
+  name: string,
+  { provider }: Pick<ModelFacts, "provider">,
+): string {
+  const vendor = findVendor(name);
+  const isUsual = vendor?.kind === kind;
+  return (isUsual ? vendor.listed?.kindOfProvider.get(provider) : undefined) ?? kind;
+}
 
 /** For every kind in a configuration except the simulator. */
 export function protocolOfKind(kind: string): Protocol {
@@ -14,11 +28,10 @@ export function protocolOfKind(kind: string): Protocol {
   return protocol;
 }
 
-/** The simulator answers for vendors, in each vendor's own protocol. */
-export function simulatedProtocol(model: {
-  readonly id: string;
-  readonly provider: string;
-}): Protocol {
+/** The simulator answers for vendors, in each vendor's own protocol, and for clouds that serve their models. */
+export function simulatedProtocol(model: Pick<ModelFacts, "id" | "provider" | "route">): Protocol {
+  const kind = findVendor(model.route)?.listed?.kindOfProvider.get(model.provider);
+  if (kind !== undefined) return protocolOfKind(kind);
   const vendor = findVendor(model.provider);
   if (vendor !== undefined && vendor.listed === null) return vendor.protocol;
   const own = vendors.filter(({ listed }) => listed === null);
@@ -39,12 +52,21 @@ export function withAddress(
   name: string,
   protocol: Protocol,
 ): ProviderConfig {
-  const baseUrl = settings.baseUrl ?? findAddress(name, protocol) ?? null;
-  return baseUrl === settings.baseUrl ? settings : { ...settings, baseUrl };
+  const { baseUrl, places } = settings;
+  const listed = findVendor(name)?.listed ?? null;
+  const address = findAddress(name, protocol);
+  if (listed === null || address === undefined) return settings;
+  if (baseUrl === null) return { ...settings, baseUrl: fillAddress(listed, address, places) };
+  const path = listed.places.size === 0 ? "" : pathOfAddress(address);
+  // The base URL of a cloud's own programs ends before the project.
+  if (path === "" || baseUrl.includes("/projects/")) return settings;
+  const base = parseBaseUrl(baseUrl);
+  const whole = base.pathTo(fillAddress(listed, path, places));
+  return { ...settings, baseUrl: `${base.origin}${whole}` };
 }
 
 export function toProviderOptions(settings: ProviderConfig, protocol: Protocol): ProviderOptions {
-  const { kind, apiKey, baseUrl, headers, timeouts, retries } = settings;
+  const { kind, apiKey, baseUrl, headers, timeouts, retries, credentials, places } = settings;
   const { access } = protocol;
   const key = kind === access.compatibleKind ? (access.compatibleKey ?? access.key) : access.key;
   const endpoint = toEndpoint(
@@ -60,6 +82,9 @@ export function toProviderOptions(settings: ProviderConfig, protocol: Protocol):
     baseUrl: endpoint.baseUrl,
     // Configured headers may be secrets too.
     credentials: { ...own, ...Object.fromEntries(headers) },
+    ...(credentials === null || apiKey !== null
+      ? {}
+      : { signing: { cloud: credentials, region: places.get("region") ?? null } }),
     timeouts,
     retries,
   };
@@ -67,5 +92,6 @@ export function toProviderOptions(settings: ProviderConfig, protocol: Protocol):
 
 /** The same text for the same settings. It holds the key: never print it. */
 export function keyOfSettings(settings: ProviderConfig): string {
-  return JSON.stringify({ ...settings, headers: [...settings.headers] });
+  const { headers, places } = settings;
+  return JSON.stringify({ ...settings, headers: [...headers], places: [...places] });
 }

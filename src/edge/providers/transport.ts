@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import { Pool } from "undici";
 import { assert } from "../../core/assert.ts";
+import { messageOf, StrataError } from "../../core/strata-error.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Clock } from "./clock.ts";
@@ -10,6 +11,7 @@ import type { BaseUrl } from "./endpoints.ts";
 import { toNetworkFailure } from "./network-failure.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Watch } from "./watch.ts";
+import type { UnsignedRequest } from "./sign-request.ts";
 import type { WireEffects } from "./wire-effects.ts";
 
 export interface Transport {
@@ -73,13 +75,14 @@ export function openTransport(options: TransportOptions): Transport {
       if (before !== null) return before;
       const body = toBody(request);
       try {
-        const signing = effects.sign?.({ ...request, method: "POST", origin, path, headers });
-        const signed = signing && (await untilStopped(signing, watch));
+        const unsigned = { ...request, method: "POST", origin, path, headers } as const;
+        const signed = await signedHeaders(effects, unsigned, { watch, timeouts });
+        if ("failure" in signed) return signed.failure;
         // Throws immediately if a header cannot be sent.
         const answering = pool.request({
           method: "POST",
           path,
-          headers: { ...headers, ...signed },
+          headers: { ...headers, ...signed.headers },
           body,
           signal: watch.signal,
         });
@@ -92,6 +95,7 @@ export function openTransport(options: TransportOptions): Transport {
           release: () => drop(answer.body),
         };
       } catch (error) {
+        if (error instanceof StrataError) throw error;
         return watch.stopped() ?? toNetworkFailure(error, timeouts);
       }
     },
@@ -100,6 +104,33 @@ export function openTransport(options: TransportOptions): Transport {
       return pool.destroy();
     },
   };
+}
+
+type Signed = { readonly headers: Headers } | { readonly failure: ProviderFailure };
+
+/** What the caller can fix is thrown. Credentials that cannot be had are the provider's refusal, told early. */
+async function signedHeaders(
+  { sign }: TransportOptions["effects"],
+  request: UnsignedRequest,
+  { watch, timeouts }: { readonly watch: Watch; readonly timeouts: Timeouts },
+): Promise<Signed> {
+  if (sign === undefined) return { headers: {} };
+  try {
+    return { headers: await untilStopped(sign(request), watch) };
+  } catch (error) {
+    const stopped = watch.stopped();
+    if (stopped !== null) return { failure: stopped };
+    if (error instanceof StrataError) throw error;
+    if (isOfNetwork(error)) return { failure: toNetworkFailure(error, timeouts) };
+    const detail = `the request cannot be signed: ${messageOf(error)}`;
+    return { failure: { kind: "authentication", detail } };
+  }
+}
+
+/** A server of tokens that does not answer may do so later. */
+function isOfNetwork(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  return typeof code === "string" && /^(?:ECONN|ENOTFOUND|ETIMEDOUT|EAI_|EPIPE|UND_ERR)/.test(code);
 }
 
 /** The pieces themselves, one write each; they are never joined. */

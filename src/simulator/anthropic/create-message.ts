@@ -1,8 +1,9 @@
 // POST /v1/messages and /v1/messages/count_tokens: read, render, answer, bill, write.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
+import type { OpenBill } from "../billing/bill.ts";
 import type { PromptMemory } from "./diagnostics.ts";
 import { generateReply } from "./reply/generate-reply.ts";
-import { readRequest } from "./request/read-request.ts";
+import { readRequest, type MessagesRequest } from "./request/read-request.ts";
 import { renderPrompt, validateLength } from "./render/render-prompt.ts";
 import { jsonResponse } from "./refusal.ts";
 import { readBetas, type ApiCall } from "./request-headers.ts";
@@ -16,13 +17,17 @@ export function countMessageTokens(
   { counter }: SurfaceContext,
 ): SimResponse {
   const request = readRequest(sent.bodyText, { version, betas: readBetas(sent), purpose: "count" });
-  // A count covers the conversation as sent; a requested summary does not change it.
-  const plain = { ...request, options: { ...request.options, compaction: null } };
-  const { totalTokens } = renderPrompt(plain, counter);
+  const totalTokens = countRequest(request, counter);
   const management = request.options.hasContextManagement
     ? { context_management: { original_input_tokens: totalTokens } }
     : {};
   return jsonResponse(JSON.stringify({ input_tokens: totalTokens, ...management }));
+}
+
+/** A count covers the conversation as sent; a requested summary does not change it. */
+export function countRequest(request: MessagesRequest, counter: SurfaceContext["counter"]): number {
+  const plain = { ...request, options: { ...request.options, compaction: null } };
+  return renderPrompt(plain, counter).totalTokens;
 }
 
 export function createMessage(
@@ -31,15 +36,41 @@ export function createMessage(
   context: SurfaceContext,
   memory: PromptMemory,
 ): SimResponse {
-  const { nowMs, workspace, newId } = context;
   const request = readRequest(sent.bodyText, {
     version,
     betas: readBetas(sent),
     purpose: "create",
   });
+  const { outcome, open } = answerMessages(
+    request,
+    { requestId, surface: "anthropic", idPrefix: "msg_" },
+    context,
+    memory,
+  );
+  return { ...messageResponse(outcome), bill: open };
+}
+
+/** Which surface asks: other providers carry the same requests. */
+export interface AnsweredCall {
+  readonly requestId: string;
+  readonly surface: string;
+  /** Begins the message's id. */
+  readonly idPrefix: string;
+  /** The share of the usual price; null if it is not known. Default: 1. */
+  readonly priceShare?: number | null;
+}
+
+/** Answers and bills a request that was read. */
+export function answerMessages(
+  request: MessagesRequest,
+  { requestId, surface, idPrefix, priceShare = 1 }: AnsweredCall,
+  context: SurfaceContext,
+  memory: PromptMemory | null,
+): { readonly outcome: Outcome; readonly open: OpenBill } {
+  const { nowMs, workspace, newId } = context;
   const prompt = renderPrompt(request, context.counter);
   validateLength(prompt, request);
-  const id = newId("msg_");
+  const id = newId(idPrefix);
   // The model answers first: if it fails, nothing is billed.
   const made = generateReply(request, prompt, context);
   const open = context.billing.open({
@@ -54,22 +85,23 @@ export function createMessage(
   });
   const { bill } = open;
   const { facts, options } = request;
-  const priceShare = options.speed === "fast" ? null : 1;
   const { stopReason } = made;
-  const called = { surface: "anthropic", facts, bill, generated: made, stopReason, startMs: nowMs };
-  context.record(toCallRecord({ ...called, priceShare }));
+  const called = { surface, facts, bill, generated: made, stopReason, startMs: nowMs };
+  const share = options.speed === "fast" ? null : priceShare;
+  context.record(toCallRecord({ ...called, priceShare: share }));
   const outcome: Outcome = {
     ...made,
     id,
     request,
     bill,
-    diagnostics: memory.diagnose({ workspace, messageId: id, request, prompt }),
+    diagnostics: memory?.diagnose({ workspace, messageId: id, request, prompt }),
     transformations: prompt.transformations,
   };
-  return { ...written(outcome), bill: open };
+  return { outcome, open };
 }
 
-function written(outcome: Outcome): SimResponse {
+/** As one message, or as a stream if the request asks for one. */
+export function messageResponse(outcome: Outcome): SimResponse {
   if (!outcome.request.options.stream) return jsonResponse(messageText(outcome));
   return {
     status: 200,

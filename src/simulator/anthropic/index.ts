@@ -9,6 +9,7 @@ import {
 } from "../surface.ts";
 import { countMessageTokens, createMessage } from "./create-message.ts";
 import { createPromptMemory } from "./diagnostics.ts";
+import { overloadedEvent } from "./reply/write-message.ts";
 import { listModels, modelsByName, showModel } from "./models-list.ts";
 import { Refusal, refusalResponse } from "./refusal.ts";
 import { answerOrRefuse, authenticate, faultResponse, type ApiCall } from "./request-headers.ts";
@@ -20,6 +21,7 @@ export function createAnthropicSurface(): Surface {
     name: "anthropic",
     authenticate,
     fault: faultResponse,
+    errorEvent: overloadedEvent,
     isClient: (headers) => headers.has("anthropic-version") || headers.has("x-api-key"),
     refuse: ({ status, message }, { newId }) => {
       const type = { 404: "not_found_error", 413: "request_too_large", 500: "api_error" } as const;

@@ -8,6 +8,7 @@ const statusOf = {
   request_too_large: 413,
   rate_limit_error: 429,
   api_error: 500,
+  timeout_error: 504,
   overloaded_error: 529,
 } as const;
 
@@ -73,6 +74,10 @@ export function refusalOf(fault: HttpFault): Refusal {
       return new Refusal("api_error", "Internal server error");
     case "overloaded":
       return new Refusal("overloaded_error", "Overloaded");
+    case "model timeout":
+      return new Refusal("timeout_error", "Request timed out");
+    case "model error":
+      return new Refusal("api_error", "Internal server error");
     case "overflow":
       return promptTooLong(fault.tokens, fault.tokensMax);
   }
@@ -80,6 +85,11 @@ export function refusalOf(fault: HttpFault): Refusal {
 
 export function promptTooLong(tokens: number, tokensMax: number): Refusal {
   return invalid(`prompt is too long: ${tokens} tokens > ${tokensMax} maximum`);
+}
+
+/** Other routes to these models word this refusal, and only this one, in their own way. */
+export function isPromptTooLong({ message }: Refusal): boolean {
+  return message.startsWith("prompt is too long: ");
 }
 
 export function jsonResponse(body: string): SimResponse {

@@ -94,12 +94,34 @@ export function toFault(fault: HttpFault, context: FaultPlace): SimResponse {
       const body = { message, type: "service_unavailable_error", param: null, code };
       return toErrorResponse(503, body, context);
     }
+    case "model timeout": {
+      const message = "The server took too long to process your request. Please try again.";
+      const body = { message, type: "server_error", param: null, code: "timeout" };
+      return toErrorResponse(504, body, context);
+    }
+    case "model error": {
+      const message = "The model produced an error while processing your request.";
+      const body = { message, type: "server_error", param: null, code: "model_error" };
+      return toErrorResponse(500, body, context);
+    }
     case "overflow": {
       const api = context.path === "/v1/chat/completions" ? "chat" : "responses";
       const { status, body } = contextOverflow(api, fault.tokens, fault.tokensMax);
       return toErrorResponse(status, body, context);
     }
   }
+}
+
+/** Chat Completions puts an error into a chunk; Responses has an event for it. */
+export function toErrorEvent({ path }: FaultPlace): string {
+  const message = "The server had an error while processing your request. Sorry about that!";
+  const code = "server_error";
+  if (path === "/v1/chat/completions") {
+    const error = { message, type: "server_error", param: null, code };
+    return `data: ${JSON.stringify({ error })}\n\n`;
+  }
+  const type = "error";
+  return `event: error\ndata: ${JSON.stringify({ type, code, message, param: null })}\n\n`;
 }
 
 export function contextOverflow(

@@ -8,7 +8,7 @@ import {
   type Surface,
   type SurfaceContext,
 } from "../surface.ts";
-import { ApiError, toErrorResponse, toFault } from "./api-error.ts";
+import { ApiError, toErrorResponse, toErrorEvent, toFault } from "./api-error.ts";
 import { answerChat } from "./chat-completions.ts";
 import { answerCompact, answerResponses, countInputTokens } from "./responses.ts";
 import { jsonHeaders } from "./headers.ts";
@@ -29,6 +29,7 @@ export function createOpenaiSurface(options: OpenaiSurfaceOptions = {}): Surface
     name: "openai",
     authenticate,
     fault: toFault,
+    errorEvent: toErrorEvent,
     // Its clients send no header of their own, so every other client counts as one.
     isClient: () => true,
     refuse: ({ status, message }, context) => {

@@ -54,8 +54,9 @@ export function refuseStranger(request: Request): Response | null {
 /** Answers a provider's client. Every request gets an answer and an entry in the ledger. */
 export async function answerRequest(request: Request, world: World): Promise<Response> {
   const { clock, ledger, latency, ids } = world;
-  const { pathname, searchParams } = new URL(request.url);
-  const headers = new Map(request.headers);
+  const { pathname, searchParams, host } = new URL(request.url);
+  // A signature covers the host, which a request without a socket has in its URL only.
+  const headers = new Map([["host", host], ...request.headers]);
   const change = ledger.open({
     startMs: clock.now(),
     method: request.method,
@@ -97,6 +98,7 @@ export async function answerRequest(request: Request, world: World): Promise<Res
   change({ status: answer.response.status, refusal: refusalIn(answer.response) });
   return deliver(answer.response, {
     fault: answer.fault ?? null,
+    errorEvent: answer.errorEvent ?? null,
     clock,
     latency,
     signal: request.signal,
@@ -108,6 +110,7 @@ export async function answerRequest(request: Request, world: World): Promise<Res
 interface Answer {
   readonly response: SimResponse;
   readonly fault?: StreamFault;
+  readonly errorEvent?: string | Uint8Array | null;
 }
 
 interface Target extends RouteMatch {
@@ -149,20 +152,24 @@ function askSurface(
     answer: model,
     record,
   });
-  return { response, ...(fault === null ? {} : { fault }) };
+  if (fault === null) return { response };
+  const place = { newId: ids.newId, nowMs: clock.now(), workspace, path: request.path };
+  const errorEvent = fault.kind === "error event" ? (surface.errorEvent?.(place) ?? null) : null;
+  return { response, fault, errorEvent };
 }
 
 function isStreamFault(fault: Fault): fault is StreamFault {
   return fault.kind === "slow first byte" || "afterEvents" in fault;
 }
 
-/** All providers put the text in `error.message`. */
+/** Providers put the text in `error.message`, or in `message`. */
 function refusalIn({ status, body }: SimResponse): string | null {
   if (status < 400 || typeof body !== "string") return null;
   try {
     const parsed: unknown = JSON.parse(body);
     const error = isFields(parsed) ? parsed["error"] : null;
-    const message = isFields(error) ? error["message"] : null;
+    const holder = isFields(error) ? error : parsed;
+    const message = isFields(holder) ? holder["message"] : null;
     return typeof message === "string" ? shorten(message) : null;
   } catch {
     return null;

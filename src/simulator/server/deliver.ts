@@ -12,6 +12,8 @@ export interface Latency {
 
 export interface Delivery {
   readonly fault: StreamFault | null;
+  /** The provider's event for a failure within a stream, if it has one. */
+  readonly errorEvent?: string | Uint8Array | null;
   readonly clock: Clock;
   readonly latency: Latency;
   /** Aborted when the client disconnects. */
@@ -25,7 +27,8 @@ type Piece = string | Uint8Array;
 const encoder = new TextEncoder();
 
 export async function deliver(response: SimResponse, delivery: Delivery): Promise<Response> {
-  const { fault, clock, latency, signal } = delivery;
+  const { clock, latency, signal } = delivery;
+  const fault = fittingFault(response, delivery);
   const { bill, status, headers } = response;
   // Requests sent together are all billed before the first one is answered.
   await setImmediate();
@@ -56,9 +59,17 @@ export async function deliver(response: SimResponse, delivery: Delivery): Promis
   });
 }
 
+/** An answer without events cannot have one for a failure, so it is cut. */
+function fittingFault({ body }: SimResponse, { fault, errorEvent }: Delivery): StreamFault | null {
+  if (fault?.kind !== "error event") return fault;
+  const hasEvent = typeof body !== "string" && errorEvent !== undefined && errorEvent !== null;
+  return hasEvent ? fault : { kind: "cut", afterEvents: fault.afterEvents };
+}
+
 /** Splits a plain body in two if a fault has to break it. */
 function toBody(body: SimResponse["body"], fault: StreamFault | null): SimResponse["body"] {
   if (typeof body !== "string" || fault === null || fault.kind === "slow first byte") return body;
+  if (fault.kind === "corrupt") return corruptText(body);
   const half = body.slice(0, Math.ceil(body.length / 2));
   return fault.kind === "malformed" ? half : [half, body.slice(half.length)];
 }
@@ -100,7 +111,8 @@ function toStream(events: Iterable<Piece>, delivery: Delivery): ReadableStream<U
       finish("cut");
       return controller.error(new Error("the simulator cut this stream, as it was asked to"));
     }
-    if (isDue && next.done !== true) controller.enqueue(toBytes(brokenEvent(next.value)));
+    const last = isDue ? lastPiece(fault, next, delivery.errorEvent ?? null) : null;
+    if (last !== null) controller.enqueue(toBytes(last));
     if (isDue || next.done === true) {
       finish(isDue ? "cut" : "answered");
       return controller.close();
@@ -129,14 +141,38 @@ function toStream(events: Iterable<Piece>, delivery: Delivery): ReadableStream<U
   );
 }
 
-function isBreaking(
-  fault: StreamFault,
-): fault is Exclude<StreamFault, { readonly kind: "slow first byte" }> {
+type BreakingFault = Exclude<StreamFault, { readonly kind: "slow first byte" }>;
+
+function isBreaking(fault: StreamFault): fault is BreakingFault {
   return fault.kind !== "slow first byte";
 }
 
 function toBytes(piece: Piece): Uint8Array {
   return typeof piece === "string" ? encoder.encode(piece) : piece;
+}
+
+/** What is sent in place of the rest; null for nothing. */
+function lastPiece(
+  fault: BreakingFault,
+  next: IteratorResult<Piece, unknown>,
+  errorEvent: Piece | null,
+): Piece | null {
+  if (fault.kind === "error event") return errorEvent;
+  if (next.done === true) return null;
+  return fault.kind === "corrupt" ? corruptEvent(next.value) : brokenEvent(next.value);
+}
+
+/** Its last byte that carries something: a checksum's, or a closing brace. */
+function corruptEvent(event: Piece): Piece {
+  if (typeof event === "string") return `${corruptText(event)}\n\n`;
+  const bytes = Uint8Array.from(event);
+  const last = bytes.length - 1;
+  bytes[last] = (bytes[last] ?? 0) ^ 1;
+  return bytes;
+}
+
+function corruptText(text: string): string {
+  return `${text.trimEnd().slice(0, -1)}\u0007`;
 }
 
 /** An event whose JSON stops half-way, with the usual end of an event. A binary one stops half-way, too. */

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
+import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { openNodeServer, type OpenServer } from "./node-server.ts";
@@ -181,4 +182,83 @@ test("a port that is taken is an error one can act on", async () => {
     `cannot listen on 127.0.0.1:${port}`,
   );
   await close();
+});
+
+interface Http2Answer {
+  readonly status: unknown;
+  readonly body: string;
+}
+
+function askHttp2(session: ClientHttp2Session, path: string, body: string): Promise<Http2Answer> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request({ ":method": "POST", ":path": path, "x-some": "thing" });
+    const chunks: Buffer[] = [];
+    let status: unknown;
+    stream.on("response", (headers) => {
+      status = headers[":status"];
+    });
+    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+    stream.on("end", () => resolve({ status, body: Buffer.concat(chunks).toString() }));
+    stream.on("error", reject);
+    stream.end(body);
+  });
+}
+
+test("HTTP/2 without TLS is served on the same port, several requests on one connection", async () => {
+  const { url, close } = await serve(async (request) => {
+    const { host } = new URL(request.url);
+    const text = await request.text();
+    return Response.json({ host, url: request.url, some: request.headers.get("x-some"), text });
+  });
+  const session = connectHttp2(url);
+  const body = "é".repeat(200_000);
+  const answers = await Promise.all([
+    askHttp2(session, "/a?b=c", body),
+    askHttp2(session, "/b", "two"),
+  ]);
+  const host = url.slice("http://".length);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(answers.map((answer): unknown => JSON.parse(answer.body))).toEqual([
+    { host, url: `${url}/a?b=c`, some: "thing", text: body },
+    { host, url: `${url}/b`, some: "thing", text: "two" },
+  ]);
+  expect((await fetch(url, { method: "POST", body: "one" })).status).toBe(200);
+  session.close();
+  await close();
+});
+
+test("a stream that is cut fails over HTTP/2 too, and the connection stays", async () => {
+  const { url, close } = await serve(async (request) => {
+    if ((await request.text()) === "whole") return new Response("whole");
+    let pulled = 0;
+    return new Response(
+      new ReadableStream({
+        pull: (controller) => {
+          pulled += 1;
+          if (pulled === 1) controller.enqueue(new TextEncoder().encode("half"));
+          else controller.error(new Error("cut"));
+        },
+      }),
+    );
+  });
+  const session = connectHttp2(url);
+  await expect(askHttp2(session, "/", "cut")).rejects.toThrow(/INTERNAL_ERROR/);
+  expect(await askHttp2(session, "/", "whole")).toEqual({ status: 200, body: "whole" });
+  session.close();
+  await close();
+});
+
+test("a server that closes ends connections of HTTP/2", async () => {
+  const { url, close } = await serve(() => new Promise(() => {}));
+  const session = connectHttp2(url);
+  session.on("error", () => {});
+  const ended = once(session, "close");
+  const asked = askHttp2(session, "/", "").then(
+    () => "answered",
+    () => "failed",
+  );
+  await once(session, "remoteSettings");
+  await close();
+  await ended;
+  expect(await asked).not.toBe("pending");
 });

@@ -1,8 +1,8 @@
 // A thin Node server around a function from Request to Response. Loopback only.
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { StrataError } from "../../core/strata-error.ts";
+import { createAnyHttp, type Incoming, type Outgoing } from "./any-http.ts";
 import { isLoopback } from "./loopback.ts";
 
 export interface ListenOptions {
@@ -32,11 +32,9 @@ export async function openNodeServer(
     );
   }
   const closing = new AbortController();
-  // A request without a host is refused by our own words, not by an empty answer of Node.
-  const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
+  const { server, closeConnections } = createAnyHttp((incoming, outgoing) => {
     void serve(incoming, outgoing, handler, closing.signal);
   });
-  server.on("clientError", (_error, socket) => socket.destroy());
   server.listen(port, host.replace(/^\[|\]$/g, ""));
   try {
     await once(server, "listening");
@@ -57,7 +55,7 @@ export async function openNodeServer(
       const closed = once(server, "close");
       server.close();
       closing.abort(new Error("the simulator is shutting down"));
-      server.closeAllConnections();
+      closeConnections();
       await closed;
     },
   };
@@ -68,32 +66,39 @@ function addressOf(address: AddressInfo | string | null): number {
 }
 
 async function serve(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
+  incoming: Incoming,
+  outgoing: Outgoing,
   handler: Handler,
   closing: AbortSignal,
 ): Promise<void> {
   const leaving = new AbortController();
   const leave = (): void => leaving.abort(closing.aborted ? closing.reason : undefined);
   closing.addEventListener("abort", leave);
+  let isFinished = false;
+  outgoing.on("finish", () => {
+    isFinished = true;
+  });
   outgoing.on("close", () => {
     closing.removeEventListener("abort", leave);
-    if (!outgoing.writableFinished) leave();
+    if (!isFinished) leave();
   });
   // A socket can fail at any time; the client sees the connection end.
   outgoing.on("error", leave);
   try {
     const request = toRequest(incoming, leaving.signal);
     if (request === null) {
-      outgoing
-        .writeHead(400, { connection: "close", "content-type": "application/json" })
-        .end(JSON.stringify({ error: { type: "invalid_request_error", message: unreadable } }));
+      outgoing.writeHead(400, {
+        ...(incoming.httpVersionMajor === 1 ? { connection: "close" } : {}),
+        "content-type": "application/json",
+      });
+      const error = { type: "invalid_request_error", message: unreadable };
+      outgoing.end(JSON.stringify({ error }));
       return;
     }
     await send(await handler(request), outgoing);
-  } catch {
+  } catch (error) {
     // The stream was cut by a fault or by the client, so the response stays unfinished.
-    outgoing.destroy();
+    outgoing.destroy(error instanceof Error ? error : undefined);
   }
   // The unread rest of this request must not be parsed as the next one.
   incoming.removeAllListeners("data").resume();
@@ -102,16 +107,20 @@ async function serve(
 const unreadable = "the path or the host of the request cannot be read; send a path and a host";
 
 /** Null for an invalid request, such as a URL with a broken host. */
-function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | null {
+function toRequest(incoming: Incoming, signal: AbortSignal): Request | null {
   const { method = "GET", headers, url = "" } = incoming;
   if (!url.startsWith("/")) return null;
   try {
+    // In HTTP/2 the host, the method and the path stand among the headers.
     const list = Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [value].flat().map((each): [string, string] => [name, each]),
+      value === undefined || name.startsWith(":")
+        ? []
+        : [value].flat().map((each): [string, string] => [name, each]),
     );
+    const host = headers.host ?? headers[":authority"] ?? "unknown.invalid";
     const hasBody = method !== "GET" && method !== "HEAD";
     // Concatenated, not resolved: a path that begins with two slashes must not set the host.
-    return new Request(`http://${headers.host ?? "unknown.invalid"}${url}`, {
+    return new Request(`http://${String(host)}${url}`, {
       method,
       headers: list,
       signal,
@@ -123,7 +132,7 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | nu
 }
 
 /** Pulls on demand. Unlike Node's adapter it keeps the connection usable if the body is not read to the end. */
-function toStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+function toStream(incoming: Incoming): ReadableStream<Uint8Array> {
   let isOpen = true;
   const whileOpen = (step: () => void): void => {
     if (isOpen) step();
@@ -151,13 +160,13 @@ function toStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   );
 }
 
-async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+async function send(response: Response, outgoing: Outgoing): Promise<void> {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   if (response.body === null) {
     outgoing.end();
     return;
   }
-  outgoing.flushHeaders();
+  outgoing.flushHeaders?.();
   const reader = response.body.getReader();
   const stop = (): void => void reader.cancel().catch(() => {});
   outgoing.once("close", stop);
@@ -181,9 +190,9 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
 }
 
 /** Resolves when more can be written, or when the client is gone. */
-function drained(outgoing: ServerResponse): Promise<void> {
+function drained(outgoing: Outgoing): Promise<void> {
   return new Promise((resolve) => {
-    if (outgoing.destroyed) return resolve();
+    if (outgoing.destroyed === true) return resolve();
     const done = (): void => {
       outgoing.off("drain", done).off("close", done);
       resolve();

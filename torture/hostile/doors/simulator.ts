@@ -156,16 +156,46 @@ const storedRequest: Json = {
   displayName: "notes",
   ttl: "300s",
 };
-const samples = [
-  ...sampleProtocols.map(({ path, request }) => ({ path, request })),
+const geminiSamples: readonly { readonly path: string; readonly request: Json }[] = [
   { path: `${gemini}:generateContent`, request: geminiRequest },
   { path: `${gemini}:streamGenerateContent?alt=sse`, request: geminiRequest },
   { path: "/v1beta/cachedContents", request: storedRequest },
+];
+const conversation = { messages: [{ role: "user", content: [{ text: "hi" }] }] };
+const converse: Json = {
+  ...conversation,
+  system: [{ text: "Be brief." }, { cachePoint: { type: "default", ttl: "1h" } }],
+  toolConfig: {
+    tools: [{ toolSpec: { name: "read", inputSchema: { json: { type: "object" } } } }],
+    toolChoice: { auto: {} },
+  },
+  inferenceConfig: { maxTokens: 100 },
+};
+const carried: Json = {
+  anthropic_version: "2023-06-01",
+  max_tokens: 100,
+  messages: [{ role: "user", content: "hi" }],
+};
+const onBedrock = "/model/us.anthropic.claude-opus-5-5";
+const onVertex = "/v1/projects/p/locations/global/publishers/anthropic/models";
+const clouds: readonly { readonly path: string; readonly request: Json }[] = [
+  { path: `${onBedrock}/converse`, request: converse },
+  { path: `${onBedrock}/converse-stream`, request: converse },
+  { path: `${onBedrock}/invoke`, request: carried },
+  { path: `${onBedrock}/invoke-with-response-stream`, request: carried },
+  { path: `${onBedrock}/count-tokens`, request: { input: { converse: conversation } } },
+  { path: `${onVertex}/claude-opus-5-5:streamRawPredict`, request: carried },
+];
+const samples = [
+  ...sampleProtocols.map(({ path, request }) => ({ path, request })),
+  ...geminiSamples,
+  ...clouds,
 ];
 const controls: readonly { readonly path: string; readonly request: Json }[] = [
   { path: "/_sim/clock", request: { advanceMs: 1000 } },
   { path: "/_sim/faults", request: [{ kind: "rate limited", retryAfterSeconds: 2, count: 1 }] },
   { path: "/_sim/faults", request: { kind: "random", of: [{ kind: "cut" }], probability: 0.1 } },
+  { path: "/_sim/faults", request: [{ kind: "error event" }, { kind: "model timeout" }] },
   { path: "/_sim/faults", request: { clear: true } },
 ];
 const counting = { path: "/v1/messages/count_tokens", request: samples[0]?.request ?? null };
@@ -221,8 +251,8 @@ function makeHeaders(random: Random): Record<string, string> {
   return {
     ...sampleHeaders,
     "x-api-key": plantedKey,
+    ...(random() < 0.6 ? { authorization: `Bearer ${plantedKey}` } : {}),
     ...(random() < 0.5 ? { "x-goog-api-key": plantedKey } : {}),
-    ...(random() < 0.3 ? { authorization: `Bearer ${plantedKey}` } : {}),
     ...(random() < 0.05 ? { "anthropic-version": odd() } : {}),
     ...(random() < 0.1 ? { "anthropic-beta": odd() } : {}),
     ...(random() < 0.05 ? { "content-type": odd() } : {}),
@@ -256,12 +286,12 @@ function judge(status: number, body: string | null): Outcome {
 
 /** What the fault "server error" says. */
 const plantedErrors =
-  /^(?:Internal server error$|The server had an error while processing|An internal error has occurred)/;
+  /^(?:Internal server error$|The server had an error while processing|An internal error has occurred|The system encountered an unexpected error)/;
 
 function messageIn(text: string): string | undefined {
   try {
     const body: unknown = JSON.parse(text);
-    const error = (body as { readonly error?: unknown } | null)?.error;
+    const error = (body as { readonly error?: unknown } | null)?.error ?? body;
     if (typeof error === "string") return error;
     const message = (error as { readonly message?: unknown } | null | undefined)?.message;
     return typeof message === "string" ? message : undefined;

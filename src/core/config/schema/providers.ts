@@ -13,6 +13,7 @@ import { group, named, section, type Surroundings } from "../sections.ts";
 import { joinPath, reportError, type Spec } from "../spec.ts";
 import { checkHeaderNames, headersSpec, hide } from "./provider-headers.ts";
 import * as wire from "../../models/wire-rules.ts";
+import { clouds, type Cloud } from "../../wire/read-vendors.ts";
 
 /** One for every protocol, and the simulator. */
 const providerKinds: readonly string[] = [...protocolKinds, "simulator"];
@@ -21,6 +22,10 @@ export interface ProviderConfig {
   readonly kind: string;
   /** Null for the kind's own. */
   readonly baseUrl: string | null;
+  /** What stands in the vendor's address, such as a region, by name. */
+  readonly places: ReadonlyMap<string, string>;
+  /** The cloud whose credentials, as its own library finds them, are used without a key; null for none. */
+  readonly credentials: Cloud | null;
   /** Never to be printed. */
   readonly apiKey: string | null;
   /** Sent with every request. They may hold secrets too. */
@@ -100,6 +105,30 @@ const wireSpec: Spec<WireConfig> = group<WireConfig>(
   },
 );
 
+const placeNames: readonly string[] = [
+  ...new Set(vendors.flatMap(({ listed }) => [...(listed?.places.keys() ?? [])])),
+];
+
+const places: Spec<ReadonlyMap<string, string>> = section(
+  "what stands in its address, for vendors whose address is not the same for everybody",
+  Object.fromEntries(
+    placeNames.map((name) => [
+      name,
+      text(`the ${name} in its address`, {
+        allowed: "letters, digits, dots, colons, dashes and underscores",
+        isFit: (value) => /^[\w.:-]+$/.test(value),
+      }),
+    ]),
+  ),
+  (get) =>
+    new Map(
+      placeNames.flatMap((name): readonly (readonly [string, string])[] => {
+        const value = get(name);
+        return value === null ? [] : [[name, value]];
+      }),
+    ),
+);
+
 const provider: Spec<ProviderConfig> = section(
   "one provider",
   {
@@ -109,6 +138,11 @@ const provider: Spec<ProviderConfig> = section(
       isFit: isPlainAddress,
       show: (address) => (isPlainAddress(address) ? maskAddress(address) : hide(address)),
     }),
+    places,
+    credentials: optionalChoice(
+      clouds,
+      "the cloud whose credentials sign requests without a key, found by its own library",
+    ),
     api_key: text("the key itself; a variable is safer", {
       allowed: "a key without spaces or line breaks",
       isFit: (key) => /^[\x21-\x7e]+$/.test(key),
@@ -140,6 +174,8 @@ const provider: Spec<ProviderConfig> = section(
       // A missing kind was reported.
       kind: kind ?? "",
       baseUrl,
+      places: get("places"),
+      credentials: get("credentials"),
       apiKey: get("api_key"),
       headers,
       modelNames: get("model_names"),
@@ -203,5 +239,9 @@ function needsAddress(path: string, kind: string): boolean {
   const vendor = vendors.find(({ name }) => joinPath("providers", name) === path);
   if (vendor !== undefined && findAddress(vendor.name, protocol) !== undefined) return false;
   const isListed = (vendor?.listed ?? null) !== null;
-  return isListed || protocols.some(({ access }) => access.compatibleKind === kind);
+  return (
+    isListed ||
+    protocol.access.isExample === true ||
+    protocols.some(({ access }) => access.compatibleKind === kind)
+  );
 }

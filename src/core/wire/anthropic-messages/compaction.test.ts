@@ -4,7 +4,7 @@ import type { Block, Message } from "../../message/message.ts";
 import { bodyText, type EncodedRequest } from "../encoded-request.ts";
 import type { CallOptions } from "../protocol.ts";
 import type { Reply } from "../reply.ts";
-import { compaction } from "./compaction.ts";
+import { createCompaction } from "./compaction.ts";
 import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 import {
@@ -16,6 +16,8 @@ import {
   sonnet,
   type MessagesSetting,
 } from "./test-kit.ts";
+
+const compaction = createCompaction(encodeRequest);
 
 const summary: Block = { type: "compaction", content: "So far.", signature: "s1" };
 const first = say("assistant", summary);

@@ -6,10 +6,15 @@ import type { EncodedRequest, EncodeNote } from "../encoded-request.ts";
 import type { CallOptions, CompactionToEncode, ProtocolCompaction } from "../protocol.ts";
 import type { Reply } from "../reply.ts";
 import { decodeReply } from "./decode.ts";
-import { encodeRequest } from "./encode.ts";
+import type { EncodeBody } from "./encode.ts";
 import { compactionBeta, textOf } from "./schema.ts";
 
-export const compaction: ProtocolCompaction = {
+/** For the Messages API, or for a cloud that carries its bodies. */
+export function createCompaction(encode: EncodeBody): ProtocolCompaction {
+  return { ...withoutEncoding, encode: (call) => encodeCompaction(call, encode) };
+}
+
+const withoutEncoding: Omit<ProtocolCompaction, "encode"> = {
   canStream: true,
   findObstacle: ({ betas = [] }) =>
     betas.includes(thresholdBeta)
@@ -19,7 +24,6 @@ export const compaction: ProtocolCompaction = {
     const { left } = takenOptions(options);
     return !left.some(({ isInPrefix }) => isInPrefix);
   },
-  encode: encodeCompaction,
   decode: decodeReply,
   messagesIn,
 };
@@ -29,11 +33,14 @@ const thresholdBeta = "compact-2026-01-12";
 
 const instructionsMax = 16_384;
 
-function encodeCompaction({ instructions = "", ...call }: CompactionToEncode): EncodedRequest {
+function encodeCompaction(
+  { instructions = "", ...call }: CompactionToEncode,
+  encode: EncodeBody,
+): EncodedRequest {
   const { options, left } = takenOptions(call.options);
   const asked = cutInstructions(instructions.trim());
   const wish = asked.text === "" ? "" : `,"instructions":${JSON.stringify(asked.text)}`;
-  const request = encodeRequest({
+  const request = encode({
     ...call,
     options: {
       ...options,

@@ -3,7 +3,7 @@ import { createCounting } from "../counting.ts";
 import type { ProtocolCounting } from "../protocol.ts";
 
 /** By the provider's SDK, checked 2026-11-15. */
-const omitted: ReadonlySet<string> = new Set([
+export const notCounted: ReadonlySet<string> = new Set([
   "diagnostics",
   "fallback_credit_token",
   "fallbacks",
@@ -18,4 +18,8 @@ const omitted: ReadonlySet<string> = new Set([
   "top_p",
 ]);
 
-export const counting: ProtocolCounting = createCounting("anthropic_api", "/count_tokens", omitted);
+export const counting: ProtocolCounting = createCounting(
+  "anthropic_api",
+  "/count_tokens",
+  notCounted,
+);

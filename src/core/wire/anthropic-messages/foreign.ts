@@ -38,18 +38,27 @@ export const foreign: ForeignReader = {
   },
 };
 
+/** A body with a version goes to a cloud that carries such bodies. */
 function hasSigns(body: json.JsonObject): boolean {
+  if (json.hasMember(body, "anthropic_version")) return false;
   return (
+    hasOwnSystem(body) ||
     ownMembers.some((member) => json.hasMember(body, member)) ||
     json.listOf(body, "tools").some((tool) => json.hasMember(tool, "input_schema")) ||
     json.listOf(body, "messages").some(hasOwnContent)
   );
 }
 
+/** Converse has blocks without a type there. */
+function hasOwnSystem(body: json.JsonObject): boolean {
+  const system = json.memberOf(body, "system");
+  return system?.kind === "list"
+    ? system.items.every((block) => json.hasMember(block, "type"))
+    : system !== undefined;
+}
+
 const ownMembers: readonly string[] = [
-  "system",
   "thinking",
-  "anthropic_version",
   "stop_sequences",
   "top_k",
   "cache_control",

@@ -2,7 +2,7 @@
 import { limitEvents } from "../limit-events.ts";
 import type { Protocol } from "../protocol.ts";
 import { access } from "./access.ts";
-import { compaction } from "./compaction.ts";
+import { createCompaction } from "./compaction.ts";
 import { counting } from "./counting.ts";
 import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
@@ -30,6 +30,6 @@ export const anthropicMessages: Protocol<"anthropic-messages", MessagesRequest> 
   foreign,
   diagnosisMember: "diagnostics",
   counting,
-  compaction,
+  compaction: createCompaction(encodeRequest),
   prewarm,
 };

@@ -5,7 +5,7 @@ import type { Lifetime } from "../../message/usage.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
 import { leftOutNote, type EncodeNote } from "../encoded-request.ts";
 import type { CallOptions } from "../protocol.ts";
-import { repairCharacters, repairOf } from "./repair-characters.ts";
+import { repairCharacters, repairOf } from "../repair-characters.ts";
 import { markerJson } from "./schema.ts";
 
 export interface EncodedOptions {
@@ -17,12 +17,14 @@ export interface EncodedOptions {
 export interface RequestSurroundings {
   readonly requestMarker: Lifetime | null;
   readonly hasTools: boolean;
+  /** Members that are written besides those of every body. */
+  readonly ownMembers?: readonly string[];
 }
 
 export function encodeOptions(
   options: CallOptions,
   { capabilities }: Pick<ModelFacts, "capabilities">,
-  { requestMarker, hasTools }: RequestSurroundings,
+  { requestMarker, hasTools, ownMembers = [] }: RequestSurroundings,
 ): EncodedOptions {
   const members = new Map<string, JsonText>();
   const notes: EncodeNote[] = [];
@@ -57,13 +59,14 @@ export function encodeOptions(
   if (hasTools) set("tool_choice", toolChoice(choice.taken, options.parallelToolUse));
   for (const [name, json] of Object.entries(extraJson)) {
     // The caller's own spelling of an option wins; the content is not an option.
-    if (ownMembers.includes(name)) ignore(`${name}: written from the call itself`);
+    if (bodyMembers.includes(name) || ownMembers.includes(name))
+      ignore(`${name}: written from the call itself`);
     else if (name !== "thinking") set(name, json);
   }
   return { members, notes };
 }
 
-const ownMembers: readonly string[] = [
+const bodyMembers: readonly string[] = [
   "model",
   "max_tokens",
   "stream",
@@ -83,7 +86,7 @@ function outputConfig(
 }
 
 /** A kind of thinking that the model refuses is not sent; one with a budget becomes adaptive where the model takes that. */
-function takenThinking(
+export function takenThinking(
   json: JsonText | undefined,
   { effort, extraJson }: CallOptions,
   can: ModelFacts["capabilities"],
@@ -118,7 +121,7 @@ function textMember(json: JsonText, name: string): string | undefined {
 type ToolChoice = CallOptions["toolChoice"];
 
 /** Not every model can be forced to call a tool, and no model without tools. */
-function takenChoice(
+export function takenChoice(
   choice: ToolChoice,
   canForce: boolean,
   hasTools: boolean,

@@ -116,8 +116,6 @@ function isServerBlock(type: string): boolean {
   return /^tool_|_use$|_result$|^container_upload$/.test(type);
 }
 
-export type WireRole = "user" | "assistant" | "system";
-
 /** A marker as the value of `cache_control`. Five minutes is the provider's default. */
 export function markerJson(lifetime: Lifetime): JsonText {
   assert(lifetime === "5m" || lifetime === "1h", `no marker lives for ${lifetime} here`);

@@ -1,26 +1,14 @@
 // The blocks of one message in the provider's form, and why the others are left out.
 import { parseFields, type Fields } from "../../message/fields.ts";
-import type { BlockKind } from "../../assembly/prompt-block.ts";
 import type { LeftOut } from "../../assembly/spelling.ts";
 import { encodeBlock } from "../../message/encode-message.ts";
 import type { Block, JsonText, Message } from "../../message/message.ts";
-import { repairCharacters, repairOf } from "./repair-characters.ts";
+import type { ContentPiece, SpelledContent } from "../open-messages.ts";
+import { repairCharacters, repairOf } from "../repair-characters.ts";
 import { kindOfType, textOf } from "./schema.ts";
 import { withoutMarkers } from "./strip-markers.ts";
 import { hashContent } from "../../hash.ts";
 import { objectMembers, rootSpan } from "../../message/json-text.ts";
-
-export interface ContentPiece {
-  readonly json: JsonText;
-  readonly kind: BlockKind;
-  readonly mayCarryMarker: boolean;
-  readonly block: Block;
-}
-
-export interface SpelledContent {
-  readonly pieces: readonly ContentPiece[];
-  readonly leftOut: readonly LeftOut[];
-}
 
 export function spellContent(message: Message): SpelledContent {
   const pieces: ContentPiece[] = [];

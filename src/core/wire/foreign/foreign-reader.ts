@@ -33,6 +33,8 @@ export interface ForeignReader {
 }
 
 export interface ForeignMarking {
+  /** A marker is a block of its own after the block that it ends, and no member of it. */
+  readonly standsAlone?: true;
   /** The body with a list in place of a plain text that no part of a list can stand for; absent if there is none. */
   open?(body: Fields): Fields;
   /** A plain text as a part that can carry a marker. */

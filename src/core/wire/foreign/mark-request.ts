@@ -91,7 +91,8 @@ function withPlan(
   const own = Object.fromEntries(members.map(([name, json]) => [name, JSON.parse(json)]));
   const placed = plan.markers
     .filter(({ slot }) => slot !== "present")
-    .reduce<unknown>((marked, { block, lifetime }) => {
+    // From the last on: a marker that stands alone moves the blocks after it.
+    .reduceRight<unknown>((marked, { block, lifetime }) => {
       const path = blocks[block]?.path.split(".") ?? [];
       return mark(marked, path, toMarker(lifetime), marking);
     }, body);
@@ -104,7 +105,7 @@ function mark(
   value: unknown,
   path: readonly string[],
   member: readonly [name: string, json: string],
-  marking: Pick<ForeignMarking, "toPart">,
+  marking: Pick<ForeignMarking, "toPart" | "standsAlone">,
 ): unknown {
   const [key, ...rest] = path;
   if (key === undefined) {
@@ -114,6 +115,9 @@ function mark(
   if (typeof value === "string") return mark([marking.toPart(value)], path, member, marking);
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
+    if (marking.standsAlone === true && rest.length === 0) {
+      return items.toSpliced(Number(key) + 1, 0, { [member[0]]: JSON.parse(member[1]) });
+    }
     return items.with(Number(key), mark(items[Number(key)], rest, member, marking));
   }
   assert(isObject(value), `the body has no ${key}`);

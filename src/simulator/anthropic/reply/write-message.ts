@@ -27,8 +27,20 @@ export function messageText(outcome: Outcome): string {
   });
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** Each string is one event. */
 export function* messageEvents(outcome: Outcome): Generator<string> {
+  for (const { name, data } of messageEventData(outcome)) yield event(name, data);
+}
+
+export interface MessageEvent {
+  readonly name: string;
+  readonly data: string;
+}
+
+/** The events of a streamed message, before a transport frames them. */
+export function* messageEventData(outcome: Outcome): Generator<MessageEvent> {
   const { bill, request, blocks, stopReason, stopSequence } = outcome;
   const begun = message(outcome, "[]", {
     stop_reason: null,
@@ -39,18 +51,14 @@ export function* messageEvents(outcome: Outcome): Generator<string> {
       request,
     ),
   });
-  yield event("message_start", `{"type":"message_start","message":${begun}}`);
+  yield { name: "message_start", data: `{"type":"message_start","message":${begun}}` };
   if (blocks.length === 0) yield ping;
   for (const [index, block] of blocks.entries()) {
     const start = `{"type":"content_block_start","index":${index},"content_block":${opened(block)}}`;
-    yield event("content_block_start", start);
+    yield { name: "content_block_start", data: start };
     if (index === 0) yield ping;
-    for (const delta of deltas(block))
-      yield event(
-        "content_block_delta",
-        JSON.stringify({ type: "content_block_delta", index, delta }),
-      );
-    yield event("content_block_stop", JSON.stringify({ type: "content_block_stop", index }));
+    for (const delta of deltas(block)) yield toEvent({ type: "content_block_delta", index, delta });
+    yield toEvent({ type: "content_block_stop", index });
   }
   const last = {
     type: "message_delta",
@@ -58,16 +66,12 @@ export function* messageEvents(outcome: Outcome): Generator<string> {
     usage: usageOf(bill, outcome, request, "last event"),
     ...contextManagement(request),
   };
-  yield event("message_delta", JSON.stringify(last));
-  yield event("message_stop", '{"type":"message_stop"}');
+  yield toEvent(last);
+  yield toEvent({ type: "message_stop" });
 }
 
 /** Takes the content as JSON text, because tool inputs keep the spelling they were generated with. */
-function message(
-  outcome: Outcome,
-  content: string,
-  ending: Readonly<Record<string, unknown>>,
-): string {
+function message(outcome: Outcome, content: string, ending: Fields): string {
   const { id, request, diagnostics, transformations } = outcome;
   const head = { id, type: "message", role: "assistant", model: request.requestedModel };
   const isReported = request.betas.has(bindingBeta) && request.facts.capabilities.thinking;
@@ -81,7 +85,7 @@ function message(
   return `${JSON.stringify(head).slice(0, -1)},"content":${content},${JSON.stringify(tail).slice(1)}`;
 }
 
-function contextManagement({ options }: MessagesRequest): Readonly<Record<string, unknown>> {
+function contextManagement({ options }: MessagesRequest): Fields {
   return options.hasContextManagement ? { context_management: { applied_edits: [] } } : {};
 }
 
@@ -89,7 +93,17 @@ function event(name: string, data: string): string {
   return `event: ${name}\ndata: ${data}\n\n`;
 }
 
-const ping = event("ping", '{"type":"ping"}');
+const ping: MessageEvent = toEvent({ type: "ping" });
+
+function toEvent(value: Fields & { readonly type: string }): MessageEvent {
+  return { name: value.type, data: JSON.stringify(value) };
+}
+
+/** The provider may find itself overloaded while it streams. */
+export function overloadedEvent(): string {
+  const error = { type: "overloaded_error", message: "Overloaded" };
+  return event("error", JSON.stringify({ type: "error", error }));
+}
 
 /** A block before its content; a summary is sent in one piece. */
 function opened(block: ReplyBlock): string {
@@ -105,7 +119,7 @@ function opened(block: ReplyBlock): string {
   }
 }
 
-function deltas(block: ReplyBlock): readonly Readonly<Record<string, string>>[] {
+export function deltas(block: ReplyBlock): readonly Readonly<Record<string, string>>[] {
   switch (block.type) {
     case "text":
       return pieces(block.text).map((text) => ({ type: "text_delta", text }));

@@ -33,25 +33,40 @@ export interface ReadMessage {
   readonly outputConfig: JsonObject | null;
 }
 
-export function readRequest(
-  bodyText: string,
-  call: {
-    readonly version: ApiVersion;
-    readonly betas: ReadonlySet<string>;
-    readonly purpose: "create" | "count";
-  },
-): MessagesRequest {
-  const { version, betas, purpose } = call;
-  const body = readBody(bodyText);
+/** What is known of a request besides its body. */
+export interface RequestCall {
+  readonly version: ApiVersion;
+  readonly betas: ReadonlySet<string>;
+  readonly purpose: "create" | "count";
+  /** On routes that name the model and the kind of answer in the path. */
+  readonly addressed?: {
+    readonly requestedModel: string;
+    readonly facts: ModelFacts;
+    readonly stream: boolean;
+  };
+}
+
+export function readRequest(bodyText: string, call: RequestCall): MessagesRequest {
+  return readMessages(readBody(bodyText), call);
+}
+
+/** Reads a body that is parsed already. */
+export function readMessages(body: Place, call: RequestCall): MessagesRequest {
+  const { version, betas, purpose, addressed } = call;
   refuseThread(body);
   const known = purpose === "create" ? createFields : countFields;
   for (const name of samplingFields) {
     if (version === "2026-10-21" && body.object.fields.has(name)) throw extraInput(name);
   }
+  for (const name of addressed === undefined ? [] : ["model", "stream"]) {
+    if (body.object.fields.has(name)) throw extraInput(name);
+  }
   refuseExtras(body, known);
   if (find(body, "mcp_servers") !== null) throw notSimulated("mcp_servers");
-  const requestedModel = fields.textAt(body, "model");
-  const facts = modelOf(requestedModel);
+  const requestedModel = addressed?.requestedModel ?? fields.textAt(body, "model");
+  const facts = addressed?.facts ?? modelOf(requestedModel);
+  refuseUnoffered(body, facts);
+  const options = readOptions(body, betas);
   const request: MessagesRequest = {
     version,
     betas,
@@ -63,7 +78,7 @@ export function readRequest(
       .placesAt(body, "messages")
       .map((message, index) => readMessage(message, index, betas)),
     automatic: findMark(body),
-    options: readOptions(body, betas),
+    options: addressed === undefined ? options : { ...options, stream: addressed.stream },
     sampling: samplingFields.flatMap((name) => {
       const value = find(body, name);
       if (value === null) return [];
@@ -77,7 +92,17 @@ export function readRequest(
   return request;
 }
 
-function readBody(bodyText: string): Place {
+/** Fields that the route of the model does not have. */
+function refuseUnoffered(body: Place, { cache }: ModelFacts): void {
+  const offers: Readonly<Record<string, boolean>> = {
+    cache_control: cache.markers?.requestLevel !== false,
+    diagnostics: cache.diagnostics,
+  };
+  for (const [name, isOffered] of Object.entries(offers))
+    if (!isOffered && body.object.fields.has(name)) throw extraInput(name);
+}
+
+export function readBody(bodyText: string): Place {
   try {
     const object = readJson(bodyText);
     if (object.kind !== "object") throw invalid("body: Input should be an object");

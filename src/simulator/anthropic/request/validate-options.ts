@@ -120,7 +120,7 @@ function validatePrewarm({ options }: MessagesRequest): void {
 /** Refuses options that a request for a summary cannot have. */
 export function validateCompactionRequest({ options, facts }: MessagesRequest): void {
   const isNew = versionOf(facts.id) >= 406 || lineOf(facts.id) === "mythos";
-  if (!isNew || lineOf(facts.id) === "haiku")
+  if (!isNew || lineOf(facts.id) === "haiku" || !facts.capabilities.compactsOnDemand)
     throw invented("compaction: not supported on this model");
   refuseTogether("compaction:", [
     [options.hasContextManagement, "context_management"],

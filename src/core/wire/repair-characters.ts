@@ -1,7 +1,7 @@
 // Lone surrogates, as at the end of text that was cut by length: the provider refuses a whole body for one.
-import type { LeftOut } from "../../assembly/spelling.ts";
-import { escapeLoneSurrogates } from "../../message/json-text.ts";
-import type { JsonText } from "../../message/message.ts";
+import type { LeftOut } from "../assembly/spelling.ts";
+import { escapeLoneSurrogates } from "../message/json-text.ts";
+import type { JsonText } from "../message/message.ts";
 
 export interface Repaired {
   readonly json: JsonText;
