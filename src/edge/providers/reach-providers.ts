@@ -89,10 +89,12 @@ export function reachProviders(options: ReachOptions): Providers {
       const { kind } = choice.settings;
       if (kind === "simulator") return simulate(model, `providers.${name} is a simulator`);
       const protocol = asked ?? protocolOfKind(kindFor(choice.settings, name, model));
-      const settings = withAddress(choice.settings, name, protocol);
+      const toSettings = (given: ProviderConfig): ProviderConfig =>
+        withAddress({ ...given, kind: kindFor(given, name, model) }, name, protocol);
+      const settings = toSettings(choice.settings);
       const latest = (): ProviderConfig | null => {
         const now = speaking(providers().get(name), { name, model, protocol });
-        return now === null ? null : withAddress(now, name, protocol);
+        return now === null ? null : toSettings(now);
       };
       const provider = pool.open({ name, protocol, settings, latest });
       const current = (): ProviderConfig => latest() ?? settings;

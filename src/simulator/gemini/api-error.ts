@@ -16,6 +16,7 @@ const codes = {
   RESOURCE_EXHAUSTED: 429,
   INTERNAL: 500,
   UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
 } as const;
 
 type GoogleStatus = keyof typeof codes;
@@ -103,6 +104,10 @@ function faultError(fault: HttpFault, place: FaultPlace): ApiError {
         "INTERNAL",
         "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting",
       );
+    case "model error":
+      return new ApiError("INTERNAL", "An internal error has occurred.");
+    case "model timeout":
+      return new ApiError("DEADLINE_EXCEEDED", "Deadline expired before operation could complete.");
     case "overloaded":
       return new ApiError("UNAVAILABLE", "The model is overloaded. Please try again later.");
     case "overflow":
