@@ -17,6 +17,7 @@ import type { Model } from "./prompt.ts";
 import { openNodeServer, type ListenOptions, type OpenServer } from "./server/node-server.ts";
 import { parseFaultRules, type FaultSpec } from "./parse-faults.ts";
 import type { Surface } from "./surface.ts";
+import { vendorSurfaces, type LocalServer } from "./vendors/index.ts";
 
 export interface SimulatorOptions {
   /** The simulated model. Default: echo. */
@@ -33,6 +34,8 @@ export interface SimulatorOptions {
   readonly faults?: readonly FaultSpec[];
   /** How long a reply takes on the simulator's clock. Default: no time. */
   readonly latency?: Partial<Latency>;
+  /** How fast the simulated servers of one's own are (llama.cpp, vLLM, Ollama, LM Studio); see docs/simulator.md. */
+  readonly local?: Partial<LocalServer>;
   readonly bodyBytesMax?: number;
   /** How many calls the ledger keeps. Default: 10,000. */
   readonly callsMax?: number;
@@ -59,8 +62,18 @@ const bodyBytesMax = 32 * 1024 * 1024;
 
 /** A simulator of every provider it knows. */
 export function createSimulator(options: SimulatorOptions = {}): Simulator {
-  return createSimulatorOf([createAnthropicSurface, createOpenaiSurface], options);
+  const local = { ...usualServer, ...options.local };
+  const vendors = vendorSurfaces.map((createSurface) => () => createSurface(local));
+  return createSimulatorOf([...vendors, createAnthropicSurface, createOpenaiSurface], options);
 }
+
+/** About what one consumer's graphics card does with a small model. */
+const usualServer: LocalServer = {
+  prefillTokensPerSecond: 1000,
+  outputTokensPerSecond: 50,
+  waits: false,
+  promptTokensDetails: false,
+};
 
 /** A simulator of only these providers. */
 export function createSimulatorOf(

@@ -22,6 +22,8 @@ export interface SimResponse {
   readonly body: string | Iterable<string | Uint8Array>;
   /** Begun with the first byte, ended with the last, abandoned if no byte is sent. */
   readonly bill?: OpenBill;
+  /** How long the first byte takes, besides the latency of every reply. */
+  readonly firstByteMs?: number;
 }
 
 /** What a surface gets besides the request. Times and ids come from here, so a run can be reproduced. */
@@ -70,8 +72,8 @@ export interface OuterRefusal {
 export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];
-  /** Whether a client of this provider sent these headers. Providers can share a path, such as `/v1/models`. */
-  readonly isClient: (headers: SimRequest["headers"]) => boolean;
+  /** Whether a client of this provider sent these headers, or to such a path. Providers can share a path, such as `/v1/models`. */
+  readonly isClient: (headers: SimRequest["headers"], path: string) => boolean;
   readonly refuse: (refusal: OuterRefusal, context: Pick<SurfaceContext, "newId">) => SimResponse;
   readonly fault: (fault: HttpFault, place: FaultPlace) => SimResponse;
   /** Returns the client's key, or the provider's error if it is missing. */

@@ -7,6 +7,7 @@ import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.t
 import * as hits from "./find-hit.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
+import { createSlotBilling } from "./slot-billing.ts";
 import { createStepBilling } from "./step-billing.ts";
 
 /** For models without markers. The lookback is that of the provider's models that take markers. */
@@ -26,9 +27,14 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
   const store = createEntryStore(readings);
   const books: hits.Books = { store, pending: new Map(), options: readings };
   const steps = createStepBilling(readings);
+  const slots = createSlotBilling(readings);
   return {
     open: (request) => {
       const { markers, automatic } = request.model.cache;
+      // Markers or automatic caching, never both in one request.
+      if (request.keeping !== undefined && request.markers.length === 0) {
+        return (request.keeping.boundary === "slots" ? slots : steps).open(request);
+      }
       if (markers !== null) return openMarked(request, markers, books);
       if (automatic?.takesMarkerSlot === true) return openMarked(request, implicitOnly, books);
       if (automatic?.boundary === "every step") return steps.open(request);
@@ -40,11 +46,13 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
       ),
       ...[...books.pending.values()].map((entry) => toView(entry, "not readable yet", readings)),
       ...steps.entries(nowMs),
+      ...slots.entries(nowMs),
     ],
     clear: () => {
       store.clear();
       books.pending.clear();
       steps.clear();
+      slots.clear();
     },
   };
 }

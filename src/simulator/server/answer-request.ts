@@ -69,7 +69,7 @@ export async function answerRequest(request: Request, world: World): Promise<Res
     problem: null,
     billed: null,
   });
-  const addressed = world.surfaces.filter(({ isClient }) => isClient(headers));
+  const addressed = world.surfaces.filter(({ isClient }) => isClient(headers, pathname));
   const target = findRoute(request.method, pathname, [...addressed, ...world.surfaces]);
   const surface = target?.surface ?? addressed[0] ?? world.surfaces[0];
   const refuse = (status: OuterRefusal["status"], message: string): SimResponse =>
