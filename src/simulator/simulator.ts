@@ -13,6 +13,11 @@ import { createPromptCounter } from "./count-tokens.ts";
 import type { Latency } from "./server/deliver.ts";
 import { createFaultQueue } from "./faults.ts";
 import { createIds } from "./ids.ts";
+import {
+  createOpenrouterSurface,
+  usualRouting,
+  type OpenrouterOptions,
+} from "./openrouter/index.ts";
 import type { Model } from "./prompt.ts";
 import { openNodeServer, type ListenOptions, type OpenServer } from "./server/node-server.ts";
 import { parseFaultRules, type FaultSpec } from "./parse-faults.ts";
@@ -36,6 +41,8 @@ export interface SimulatorOptions {
   readonly latency?: Partial<Latency>;
   /** How fast the simulated servers of one's own are (llama.cpp, vLLM, Ollama, LM Studio); see docs/simulator.md. */
   readonly local?: Partial<LocalServer>;
+  /** How often OpenRouter's hosts change, and the credit of a key; see docs/simulator.md. */
+  readonly openrouter?: Partial<OpenrouterOptions>;
   readonly bodyBytesMax?: number;
   /** How many calls the ledger keeps. Default: 10,000. */
   readonly callsMax?: number;
@@ -64,7 +71,13 @@ const bodyBytesMax = 32 * 1024 * 1024;
 export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const local = { ...usualServer, ...options.local };
   const vendors = vendorSurfaces.map((createSurface) => () => createSurface(local));
-  return createSimulatorOf([...vendors, createAnthropicSurface, createOpenaiSurface], options);
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
+  const routing = { seed, ...usualRouting, ...options.openrouter };
+  const router = (): Surface => createOpenrouterSurface(routing);
+  return createSimulatorOf(
+    [...vendors, router, createAnthropicSurface, createOpenaiSurface],
+    options,
+  );
 }
 
 /** About what one consumer's graphics card does with a small model. */

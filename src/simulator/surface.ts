@@ -36,6 +36,8 @@ export interface SurfaceContext {
   readonly counter: PromptCounter;
   readonly answer: (prompt: Prompt) => Reply;
   readonly record: (entry: CallRecord) => void;
+  /** The next fault that was queued for this host of a router; null for none. */
+  readonly faultAt: (host: string) => HttpFault | null;
 }
 
 /** One billed request, as GET /_sim/ledger shows it. */
@@ -49,6 +51,8 @@ export interface CallRecord {
   /** Exact dollars as text; null if the model has no price. */
   readonly costUsd: string | null;
   readonly stopReason: string;
+  /** Who answered, where a router has several hosts. */
+  readonly host?: string;
 }
 
 /** An injected failure. The surface words it like its provider. */

@@ -148,6 +148,12 @@ function askSurface(
     counter,
     answer: model,
     record,
+    faultAt: (host) => {
+      const found = world.faults.next(request.path, host);
+      if (found === null || isStreamFault(found)) return null;
+      change({ fault: `${found.kind} at ${host}` });
+      return found;
+    },
   });
   return { response, ...(fault === null ? {} : { fault }) };
 }

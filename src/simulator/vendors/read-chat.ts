@@ -76,9 +76,10 @@ function checkMarkers(items: readonly Item[], { cache }: ModelFacts): void {
 }
 
 /** Without a way to show thinking the model does none. */
-function readSettings(body: Place, { thinking }: ChatReading): Settings {
+function readSettings(body: Place, { thinking, facts }: ChatReading): Settings {
   const asked = readEffort(body);
   const isOff = isThinkingOff(body);
+  const cacheKey = fields.findText(body, "prompt_cache_key");
   const parallelToolCalls = fields.findFlag(body, "parallel_tool_calls") ?? true;
   const format = fields.findPlace(body, "response_format");
   const isPlain = format === null || fields.findText(format, "type") === "text";
@@ -89,13 +90,14 @@ function readSettings(body: Place, { thinking }: ChatReading): Settings {
       ...(parallelToolCalls ? {} : { "parallel tool use": "false" }),
       ...(isPlain ? {} : { "output format": compactJson(format.object) }),
       ...(asked === null ? {} : { effort: asked }),
+      ...(cacheKey === null || facts.cache.markers === null ? {} : { "cache key": cacheKey }),
       ...(choiceText === "auto" || choiceText === '"auto"' ? {} : { "tool choice": choiceText }),
     },
     effort: thinking === null || isOff ? "none" : (asked ?? "medium"),
     verbosity: "medium",
     parallelToolCalls,
     serviceTier: "default",
-    cacheKey: fields.findText(body, "prompt_cache_key"),
+    cacheKey,
     retention: null,
   };
 }

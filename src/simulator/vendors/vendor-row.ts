@@ -90,7 +90,7 @@ function parseRows(value: unknown, file: string): readonly VendorRow[] {
   });
 }
 
-function parseKeeping(value: unknown, place: string): Keeping {
+export function parseKeeping(value: unknown, place: string): Keeping {
   return read.shape(value, place, {
     boundary: read.choice(boundaries),
     stepTokens: read.orElse(1, read.count),
