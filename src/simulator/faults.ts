@@ -23,8 +23,8 @@ export interface FaultRule {
   readonly seed: number;
   /** Only requests to this path; null: every POST. */
   readonly path: string | null;
-  /** Only this host of a router, which can go on to another one; null: the whole answer. */
-  readonly host: string | null;
+  /** Only this host of a router, which can go on to another one. Absent: the whole answer. */
+  readonly host?: string;
 }
 
 export interface FaultQueue {
@@ -71,7 +71,7 @@ function toWaiting(rule: FaultRule): Waiting {
 
 function strike(waiting: Waiting, path: string, host: string | null): Fault | null {
   const { rule } = waiting;
-  if (rule.host !== host) return null;
+  if ((rule.host ?? null) !== host) return null;
   if (rule.path !== null && rule.path !== path) return null;
   waiting.asked += 1;
   const words = `${rule.seed}\n${waiting.asked}`;

@@ -83,7 +83,7 @@ function parseFaultRule(value: unknown, place: string): FaultRule {
   }
   return {
     faults,
-    host,
+    ...(host === null ? {} : { host }),
     // A queued fault hits once; a random one stays until it is cleared.
     count:
       fields["count"] === undefined && !isRandom
