@@ -16,7 +16,12 @@ import { type Provider, createProvider, type ProviderOptions } from "./provider.
 import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
 import { chooseProvider, noKey, type ProviderChoice } from "./reach-choice.ts";
 import { createProviderPool } from "./reach-pool.ts";
-import { protocolOfKind, simulatedProtocol, withAddress } from "./reach-settings.ts";
+import {
+  protocolOfKind,
+  simulatedPlace,
+  withAddress,
+  type SimulatedPlace,
+} from "./reach-settings.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
 
 export interface ReachOptions {
@@ -66,19 +71,22 @@ export function reachProviders(options: ReachOptions): Providers {
     return chooseProvider({ ...model, isOwnRoute }, providers());
   };
   const simulate = async (model: ModelFacts, why: string): Promise<ReachedModel> => {
-    const protocol = simulatedProtocol(model);
-    const provider = await simulated.open(protocol);
+    const place = simulatedPlace(model);
+    const { protocol } = place;
+    const provider = await simulated.open(place, protocol);
     if (!isSaid) onNotice(simulationNotice(why, model));
     isSaid = true;
     const counting: CountingPlace = {
-      name: `simulator\n${protocol.name}`,
+      name: `simulator\n${place.name}\n${protocol.name}`,
       hasKey: true,
-      open: (asked) => ({ send: async (call) => (await simulated.open(asked)).send(call) }),
+      open: (asked) => ({ send: async (call) => (await simulated.open(place, asked)).send(call) }),
     };
     const isAsked = (): boolean =>
       [model.route, model.provider].some((name) => providers().get(name)?.diagnose === true);
     const spoken = withDiagnosis(withPlanBetas(protocol, betas), isAsked);
-    return { protocol: spoken, provider, isSimulated: true, counting };
+    const reached = { protocol: spoken, provider };
+    const pinned = place.hasManyHosts ? pinHost(reached, model.cache, nowMs) : reached;
+    return { ...pinned, isSimulated: true, counting };
   };
   return {
     choose,
@@ -141,8 +149,8 @@ function speaking(settings: ProviderConfig | undefined, protocol: Protocol): Pro
 }
 
 interface SimulatedProviders {
-  /** One provider per protocol. The first call starts the server. */
-  open(protocol: Protocol): Promise<Provider>;
+  /** One provider per vendor and protocol. The first call starts the server. */
+  open(place: SimulatedPlace, protocol: Protocol): Promise<Provider>;
   close(): Promise<void>;
 }
 
@@ -153,18 +161,17 @@ function createSimulatedProviders(
 ): SimulatedProviders {
   let listening: Promise<OpenServer> | null = null;
   const opened = new Map<string, Promise<Provider>>();
-  const open = async (protocol: Protocol): Promise<Provider> => {
+  const open = async ({ path }: SimulatedPlace, protocol: Protocol): Promise<Provider> => {
     listening ??= createSimulator({ model: createAgent(), ...options }).listen({ port: 0 });
     const { url } = await listening;
-    // The simulator uses the same paths as the vendors.
-    const baseUrl = `${url}${new URL(protocol.access.baseUrl).pathname}`;
-    const endpoint = toEndpoint(protocol.access, { apiKey: anyKey, baseUrl });
+    const endpoint = toEndpoint(protocol.access, { apiKey: anyKey, baseUrl: `${url}${path}` });
     return createProvider({ protocol, ...endpoint, ...how });
   };
   return {
-    open: (protocol) => {
-      const known = opened.get(protocol.name) ?? open(protocol);
-      opened.set(protocol.name, known);
+    open: (place, protocol) => {
+      const name = `${place.name}\n${protocol.name}`;
+      const known = opened.get(name) ?? open(place, protocol);
+      opened.set(name, known);
       return known;
     },
     close: async () => {

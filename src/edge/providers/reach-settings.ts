@@ -5,6 +5,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { findAddress, findProtocolOfKind, findVendor, vendors } from "../../core/wire/protocols.ts";
+import { vendorPath } from "../../simulator/index.ts";
 import type { ProviderOptions } from "./provider.ts";
 
 /** For every kind in a configuration except the simulator. */
@@ -14,22 +15,44 @@ export function protocolOfKind(kind: string): Protocol {
   return protocol;
 }
 
-/** The simulator answers for vendors, in each vendor's own protocol. */
-export function simulatedProtocol(model: {
+/** Where the simulator answers for a model. */
+export interface SimulatedPlace {
+  /** The vendor. */
+  readonly name: string;
+  readonly protocol: Protocol;
+  /** Of the vendor's address: the simulator's paths are the same. */
+  readonly path: string;
+  /** Whether it is a router with many hosts. */
+  readonly hasManyHosts: boolean;
+}
+
+/** The simulator answers for every known vendor, in the protocol that the vendor is usually asked in. */
+export function simulatedPlace(model: {
   readonly id: string;
   readonly provider: string;
-}): Protocol {
-  const vendor = findVendor(model.provider);
-  if (vendor !== undefined && vendor.listed === null) return vendor.protocol;
-  const own = vendors.filter(({ listed }) => listed === null);
-  const known = own.map(({ name }) => name).join(" and ");
-  throw new StrataError(
-    "environment-unfit",
-    `the simulator answers for models of ${known}, not for ${model.id}`,
-    vendor === undefined
-      ? `choose one of theirs, or describe the provider ${model.provider} in your strata.yaml`
-      : `set ${vendor.keyVariable}, or choose one of theirs`,
-  );
+  readonly route: string;
+}): SimulatedPlace {
+  const vendor = findVendor(model.route) ?? findVendor(model.provider);
+  if (vendor === undefined) {
+    throw new StrataError(
+      "environment-unfit",
+      `the simulator knows no provider ${model.provider}, so it does not answer for ${model.id}`,
+      `describe the provider ${model.provider} in your strata.yaml, or choose a model of ${vendors.map(({ name }) => name).join(", ")}`,
+    );
+  }
+  const { name, protocol, listed } = vendor;
+  if (listed === null) {
+    const path = pathOf(protocol.access.baseUrl);
+    return { name, protocol, path, hasManyHosts: false };
+  }
+  // All vendors share one address, so each has a folder of it.
+  const path = `${vendorPath(name)}${pathOf(findAddress(name, protocol))}`;
+  return { name, protocol, path, hasManyHosts: listed.hasManyHosts };
+}
+
+function pathOf(address: string | undefined): string {
+  assert(address !== undefined, "a vendor's usual protocol has an address");
+  return new URL(address).pathname;
 }
 
 /** With the address of the vendor of this name, if none is configured. */
