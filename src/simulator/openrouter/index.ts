@@ -1,6 +1,7 @@
 // OpenRouter: one address before several hosts, each with a cache of its own.
 import type { Route, SimRequest, Surface, SurfaceContext } from "../surface.ts";
 import { answerRoutedChat } from "./answer-chat.ts";
+import { answerRoutedMessages } from "./answer-messages.ts";
 import { createDesk, type OpenrouterOptions } from "./desk.ts";
 import { refuse, refuseOutside, toFault } from "./errors.ts";
 import { hostFacts } from "./hosts.ts";
@@ -29,6 +30,9 @@ export function createOpenrouterSurface(options: OpenrouterOptions): Surface {
     routes: [
       at("POST", "/v1/chat/completions", (request, context) =>
         answerRoutedChat(request, context, desk),
+      ),
+      at("POST", "/v1/messages", (request, context) =>
+        answerRoutedMessages(request, context, desk),
       ),
       at("GET", "/v1/models", (_, context) => answerModels(context)),
       at("GET", "/v1/models/(?<author>[^/]+)/(?<slug>[^/]+)/endpoints", answerEndpoints),

@@ -2,6 +2,7 @@
 import { listModels } from "../../core/models/catalogue.ts";
 import type { Route, SimRequest, SimResponse, Surface, SurfaceContext } from "../surface.ts";
 import { answerVendorChat } from "./answer-chat.ts";
+import { answerVendorMessages } from "./answer-messages.ts";
 import { noKey, refuse, refuseOutside, toFault } from "./errors.ts";
 import type { LocalServer } from "./usage.ts";
 import { vendorRows, type VendorRow } from "./vendor-row.ts";
@@ -33,6 +34,13 @@ function createVendorSurface(row: VendorRow, local: LocalServer): Surface {
       post(`${row.base}/chat/completions`, (request, context) =>
         answerVendorChat(row, request, context, local),
       ),
+      ...(row.messages === null
+        ? []
+        : [
+            post(row.messages, (request, context) =>
+              answerVendorMessages(row, request, context, local),
+            ),
+          ]),
       {
         method: "GET",
         path: `${root}${row.base}/models`,

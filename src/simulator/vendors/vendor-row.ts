@@ -10,8 +10,6 @@ export interface VendorRow {
   readonly base: string;
   /** The path of its Messages API; null if it has none. */
   readonly messages: string | null;
-  /** The path of its own API, if that is simulated. */
-  readonly native: string | null;
   /** The provider whose models it has. */
   readonly models: string;
   /** A server of one's own: any model's name is served, for no money, at a stated speed. */
@@ -70,7 +68,6 @@ function parseRows(value: unknown, file: string): readonly VendorRow[] {
     const { note: _, ...rest } = read.shape(row, `${file}: ${name}`, {
       base: read.text,
       messages: read.nullable(read.text),
-      native: read.nullable(read.text),
       models: read.orElse(name, read.text),
       isLocal: read.orElse(false, read.flag),
       refuses: read.listOf(read.choice(refusalNames)),

@@ -92,7 +92,7 @@ function kindOf(status: number): shared.StatusKind | undefined {
   return status >= 500 ? "server-error" : shared.kindOfStatus.get(status);
 }
 
-/** Overflow messages of providers with this protocol: OpenAI, Bedrock, GLM, MiniMax, Gemini. */
+/** Overflow messages of providers with this protocol, as the vendors' error reports of 2025 and 2026 have them. */
 const overflowTexts = [
   /maximum context length is \d+ tokens/i,
   /exceeds the context window/i,
@@ -100,6 +100,13 @@ const overflowTexts = [
   /prompt too long/i,
   /context window exceeds limit/i,
   /exceeds the maximum number of tokens allowed/i,
+  /maximum prompt length is \d+/i,
+  /exceeded model token limit/i,
+  /too large for model with \d+ maximum context length/i,
+  /reduce the length of the messages/i,
+  /range of input length should be/i,
+  /exceeds the available context size/i,
+  /greater than the context length/i,
 ];
 
 function isOverflow(detail: string, code: string, status: number): boolean {
@@ -113,10 +120,13 @@ function overflowTokens(detail: string): {
   readonly tokensMax: number | undefined;
 } {
   return {
-    tokens: numberIn(detail, /(?:resulted in|requested|input token count \()\s*(\d+)/i),
+    tokens: numberIn(
+      detail,
+      /(?:resulted in|requested:?|requested about|input token count \(|prompt contains|request contains|request has)\s*(\d+)/i,
+    ),
     tokensMax: numberIn(
       detail,
-      /(?:maximum context length is |number of tokens allowed \()\s*(\d+)/i,
+      /(?:maximum context length is |number of tokens allowed \(|maximum prompt length is |model token limit: |too large for model with |input length should be \[1, )\s*(\d+)/i,
     ),
   };
 }

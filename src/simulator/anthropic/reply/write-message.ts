@@ -15,6 +15,12 @@ export interface Outcome extends MadeReply {
   readonly bill: Bill;
   readonly diagnostics: Diagnostics;
   readonly transformations: readonly InputTransformation[];
+  /** What the first event of a stream says, where a vendor has the true split only in the last. */
+  readonly begunBill?: Bill;
+  /** Members of the usage that a vendor adds. */
+  readonly usageMembers?: object;
+  /** For servers that say nothing of their cache. */
+  readonly hidesCache?: boolean;
 }
 
 export function messageText(outcome: Outcome): string {
@@ -22,7 +28,7 @@ export function messageText(outcome: Outcome): string {
   return message(outcome, `[${blocks.map(blockText).join(",")}]`, {
     stop_reason: stopReason,
     stop_sequence: stopSequence,
-    usage: usageOf(bill, outcome, request),
+    usage: shown(usageOf(bill, outcome, request), outcome),
     ...contextManagement(request),
   });
 }
@@ -30,14 +36,11 @@ export function messageText(outcome: Outcome): string {
 /** Each string is one event. */
 export function* messageEvents(outcome: Outcome): Generator<string> {
   const { bill, request, blocks, stopReason, stopSequence } = outcome;
+  const nearlyNothing = { outputTokens: Math.min(1, outcome.outputTokens), thinkingTokens: 0 };
   const begun = message(outcome, "[]", {
     stop_reason: null,
     stop_sequence: null,
-    usage: usageOf(
-      bill,
-      { outputTokens: Math.min(1, outcome.outputTokens), thinkingTokens: 0 },
-      request,
-    ),
+    usage: shown(usageOf(outcome.begunBill ?? bill, nearlyNothing, request), begunOf(outcome)),
   });
   yield event("message_start", `{"type":"message_start","message":${begun}}`);
   if (blocks.length === 0) yield ping;
@@ -55,11 +58,29 @@ export function* messageEvents(outcome: Outcome): Generator<string> {
   const last = {
     type: "message_delta",
     delta: { stop_reason: stopReason, stop_sequence: stopSequence },
-    usage: usageOf(bill, outcome, request, "last event"),
+    usage: shown(usageOf(bill, outcome, request, "last event"), outcome),
     ...contextManagement(request),
   };
   yield event("message_delta", JSON.stringify(last));
   yield event("message_stop", '{"type":"message_stop"}');
+}
+
+/** As the vendor shows it. */
+function shown(
+  usage: Readonly<Record<string, unknown>>,
+  {
+    bill,
+    hidesCache = false,
+    usageMembers = {},
+  }: Pick<Outcome, "bill" | "hidesCache" | "usageMembers">,
+): object {
+  if (!hidesCache) return { ...usage, ...usageMembers };
+  return { input_tokens: bill.totalTokens, output_tokens: usage["output_tokens"] };
+}
+
+/** The first event says nothing of what the call costs. */
+function begunOf({ bill, hidesCache = false }: Outcome): Parameters<typeof shown>[1] {
+  return { bill, hidesCache };
 }
 
 /** Takes the content as JSON text, because tool inputs keep the spelling they were generated with. */

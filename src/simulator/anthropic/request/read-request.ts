@@ -39,19 +39,23 @@ export function readRequest(
     readonly version: ApiVersion;
     readonly betas: ReadonlySet<string>;
     readonly purpose: "create" | "count";
+    /** Where the same API has other models. */
+    readonly findFacts?: (name: string) => ModelFacts;
+    /** Members of the body that are read elsewhere. */
+    readonly alsoTakes?: readonly string[];
   },
 ): MessagesRequest {
-  const { version, betas, purpose } = call;
+  const { version, betas, purpose, findFacts = modelOf, alsoTakes = [] } = call;
   const body = readBody(bodyText);
   refuseThread(body);
   const known = purpose === "create" ? createFields : countFields;
   for (const name of samplingFields) {
     if (version === "2026-10-21" && body.object.fields.has(name)) throw extraInput(name);
   }
-  refuseExtras(body, known);
+  refuseExtras(body, alsoTakes.length === 0 ? known : new Set([...known, ...alsoTakes]));
   if (find(body, "mcp_servers") !== null) throw notSimulated("mcp_servers");
   const requestedModel = fields.textAt(body, "model");
-  const facts = modelOf(requestedModel);
+  const facts = findFacts(requestedModel);
   const request: MessagesRequest = {
     version,
     betas,
