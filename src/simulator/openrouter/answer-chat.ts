@@ -75,7 +75,8 @@ function answer(
 }
 
 function readRouted(body: Place, { facts, keeping }: RoutedModel): ReadRequest {
-  const read = readVendorChat(body, { facts, thinking: form.thinking, keeping });
+  const reading = { facts, thinking: form.thinking, keeping, takesMarkers: true };
+  const read = readVendorChat(body, reading);
   if (!hostFacts.systemFirst.includes(facts.provider)) return read;
   const { items } = read;
   return { ...read, items: [...items.filter(isInitial), ...items.filter((it) => !isInitial(it))] };

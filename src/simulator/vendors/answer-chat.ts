@@ -42,8 +42,9 @@ function answer(
   const name = fields.textAt(body, "model");
   const facts = findVendorModel(row, name);
   if (facts === null) return refuse(row, noModel(name), context);
-  const { thinking, keeping } = row;
-  const read = readVendorChat(body, { facts, thinking, keeping });
+  const { thinking, keeping, marksMessagesOnly } = row;
+  const takesMarkers = !marksMessagesOnly;
+  const read = readVendorChat(body, { facts, thinking, keeping, takesMarkers });
   const call = runVendorCall(row, read, context);
   if ("refusal" in call) return call.refusal;
   const reply = toVendorReply(call, row, context);

@@ -17,12 +17,14 @@ export interface ChatReading {
   /** The member with the thinking of earlier replies; null if the model does not think here. */
   readonly thinking: string | null;
   readonly keeping: Keeping | null;
+  /** Whether the markers of models that take some are read here. */
+  readonly takesMarkers: boolean;
 }
 
 export function readVendorChat(body: Place, reading: ChatReading): ReadRequest {
-  const { facts, thinking, keeping } = reading;
+  const { facts, thinking, keeping, takesMarkers } = reading;
   refuseUnsimulated(body);
-  const items = readMessages(body, { markers: markersOf(facts), thinking });
+  const items = readMessages(body, { markers: markersOf(facts, takesMarkers), thinking });
   checkMarkers(items, facts);
   const settings = readSettings(body, reading);
   return {
@@ -47,7 +49,7 @@ function modeOf({ cache }: ModelFacts): "implicit" | "explicit" {
 }
 
 /** Servers of models without markers ignore them; a router turns them into the vendor's own. */
-function markersOf({ cache }: ModelFacts): MarkerReader {
+function markersOf({ cache }: ModelFacts, takesMarkers: boolean): MarkerReader {
   const { markers, lifetimes } = cache;
   return {
     key: "cache_control",
@@ -55,7 +57,7 @@ function markersOf({ cache }: ModelFacts): MarkerReader {
       fields.textAt(control, "type");
       fields.findOneOf(control, "type", ["ephemeral"]);
       const asked = fields.findOneOf(control, "ttl", ["5m", "1h"]) ?? "5m";
-      if (markers === null) return null;
+      if (markers === null || !takesMarkers) return null;
       const isOffered = lifetimes.some(({ lifetime }) => lifetime === asked);
       const lifetime = isOffered ? asked : (lifetimes[0]?.lifetime ?? asked);
       return { lifetime, path: control.path };

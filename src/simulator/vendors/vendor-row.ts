@@ -30,6 +30,8 @@ export interface VendorRow {
   readonly keeping: Keeping;
   /** Whether a stream of its Messages API says only in its last usage what was read. */
   readonly splitIsLate: boolean;
+  /** Whether its Messages API alone reads markers. */
+  readonly marksMessagesOnly: boolean;
 }
 
 const callIds = ["call_", "nine letters and digits", "chatcmpl-tool-", "short"] as const;
@@ -81,6 +83,7 @@ function parseRows(value: unknown, file: string): readonly VendorRow[] {
       overflow: read.text,
       keeping: parseKeeping,
       splitIsLate: read.orElse(false, read.flag),
+      marksMessagesOnly: read.orElse(false, read.flag),
       note: read.nullable(read.text),
     });
     return { name, ...rest };
