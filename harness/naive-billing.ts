@@ -1,25 +1,23 @@
 // A second, naive implementation of the cache rules: it keeps only a log and answers every question with a loop over
 // the whole log. Written without looking at the simulator's billing.
-import type { InvalidationRule } from "../src/core/models/invalidation.ts";
-import type { BilledMarker } from "../src/simulator/billing/bill.ts";
 import type {
   BillableMarker,
   BillableRequest,
-  BilledTier,
   Lifetime,
 } from "../src/simulator/billing/billable-request.ts";
 import type { BillingOptions } from "../src/simulator/billing/options.ts";
+import { decideByKeeping } from "./naive-keeping.ts";
+import {
+  isSamePrefix,
+  toBill,
+  tokensTo,
+  type NaiveBill,
+  type NaiveMarker,
+  type Past,
+  type Touch,
+} from "./naive-log.ts";
 
-export interface NaiveBill {
-  readonly totalTokens: number;
-  readonly readTokens: number;
-  readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
-  readonly uncachedTokens: number;
-  readonly hitBlock: number | null;
-  readonly markers: readonly NaiveMarker[];
-}
-
-export type NaiveMarker = Omit<BilledMarker, "position">;
+export type { NaiveBill, Past } from "./naive-log.ts";
 
 export interface NaiveOpenBill {
   readonly bill: NaiveBill;
@@ -42,34 +40,28 @@ export interface NaiveEntry {
   readonly expiresMs: number;
 }
 
-/** A past request and its effects on entries. */
-export interface Past {
-  readonly request: BillableRequest;
-  touches: readonly Touch[];
-  begun: boolean;
-  abandoned: boolean;
-  endedMs: number | null;
-}
-
-export interface Touch {
-  readonly block: number;
-  readonly lifetime: Lifetime;
-  /** A refresh takes effect at once, the others when the response begins. */
-  readonly how: "written" | "refreshed";
-}
-
 export function createNaiveBilling(options: BillingOptions): NaiveBilling {
   const log: Past[] = [];
+  let events = 0;
   return {
     log,
     open(request) {
       const { bill, touches } = decide({ request, log, options });
-      const past: Past = { request, touches, begun: false, abandoned: false, endedMs: null };
+      const past: Past = {
+        request,
+        touches,
+        begun: false,
+        abandoned: false,
+        endedMs: null,
+        openedAs: (events += 1),
+        begunAs: null,
+      };
       log.push(past);
       return {
         bill,
         begin() {
           past.begun = true;
+          past.begunAs = events += 1;
         },
         end(atMs) {
           past.endedMs = atMs;
@@ -96,6 +88,9 @@ interface Decision {
 
 function decide(question: Question): Decision {
   const { markers, automatic } = question.request.model.cache;
+  if (question.request.keeping !== undefined && question.request.markers.length === 0) {
+    return { bill: decideByKeeping(question), touches: [] };
+  }
   if (markers !== null) return decideByMarkers(question);
   if (automatic?.boundary === "every step") return decideBySteps(question);
   return { bill: toBill(question.request, 0, {}, null, []), touches: [] };
@@ -347,27 +342,6 @@ function touchMs({ request, endedMs }: Past, { clock }: BillingOptions): number 
     : request.startMs;
 }
 
-function isSamePrefix(left: BillableRequest, right: BillableRequest, block: number): boolean {
-  if (left.workspace !== right.workspace) return false;
-  if (left.model.id !== right.model.id || left.model.route !== right.model.route) return false;
-  for (let index = 0; index <= block; index += 1) {
-    const hash = right.blocks[index]?.hash;
-    if (hash === undefined || left.blocks[index]?.hash !== hash) return false;
-  }
-  const tier = right.blocks[block]?.tier ?? "messages";
-  return right.model.cache.invalidation
-    .filter((rule) => isLost(rule, tier))
-    .every(({ change }) => left.settings[change] === right.settings[change]);
-}
-
-const tiers = ["tools", "system", "messages"] as const;
-
-/** A change invalidates the first tier that does not survive it, and all later tiers. */
-function isLost({ survives }: InvalidationRule, tier: BilledTier): boolean {
-  const upTo = tiers.slice(0, tiers.indexOf(tier) + 1);
-  return upTo.some((each) => !survives.includes(each));
-}
-
 /** Without markers: any prefix sent recently is read, in whole steps. */
 function decideBySteps({ request, log, options }: Question): Decision {
   const { automatic, minimumTokens } = request.model.cache;
@@ -389,23 +363,6 @@ function decideBySteps({ request, log, options }: Question): Decision {
   const readTokens = wholeTokens < (minimumTokens ?? 0) ? 0 : wholeTokens;
   const hitBlock = readTokens === 0 ? null : sharedBlock;
   return { bill: toBill(request, readTokens, {}, hitBlock, []), touches: [] };
-}
-
-function toBill(
-  request: BillableRequest,
-  readTokens: number,
-  writeTokens: Partial<Record<Lifetime, number>>,
-  hitBlock: number | null,
-  markers: readonly NaiveMarker[],
-): NaiveBill {
-  const totalTokens = tokensTo(request, request.blocks.length - 1);
-  const writtenTokens = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
-  const uncachedTokens = totalTokens - readTokens - writtenTokens;
-  return { totalTokens, readTokens, writeTokens, uncachedTokens, hitBlock, markers };
-}
-
-function tokensTo(request: BillableRequest, block: number): number {
-  return request.blocks.slice(0, block + 1).reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
 function secondsOf(request: BillableRequest, lifetime: Lifetime): number {

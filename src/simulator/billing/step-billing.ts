@@ -102,7 +102,8 @@ function remember(
   const { id, blocks, model, implicitLifetime, startMs } = request;
   // The lifetime that the client asked for; otherwise only the provider's minimum is certain.
   const asked = model.cache.lifetimes.find(({ lifetime }) => lifetime === implicitLifetime);
-  const seconds = asked?.seconds ?? keepingOf(request).keptSeconds;
+  const { keptSeconds } = keepingOf(request);
+  const seconds = request.keeping === undefined ? (asked?.seconds ?? keptSeconds) : keptSeconds;
   const keptMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000;
   const total = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
   const isAlive = (seen: Sighting | undefined): boolean =>
