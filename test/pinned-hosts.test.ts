@@ -14,7 +14,7 @@ import { serve } from "./engine/test-kit.ts";
 interface Talk {
   readonly simulator: Simulator;
   /** Asks the next turn, a minute after the last one. Gives the host, or the failure. */
-  ask(): Promise<string>;
+  readonly ask: () => Promise<string>;
   /** What each request said of hosts. */
   readonly wishes: readonly unknown[];
 }

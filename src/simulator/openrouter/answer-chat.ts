@@ -50,7 +50,7 @@ function answer(
   const { workspace } = context;
   const wish = readHostWish(body, request.headers, { workspace, model: model.facts.id });
   const found = desk.findHost(model, wish, context);
-  if ("refusal" in found) return found.refusal;
+  if ("refusal" in found) return refuse(found.refusal, context);
   const { host } = found;
   const call = runCall(context.newId("gen-"), read, context, "reply", host);
   const reply = toVendorReply(call, form, context);

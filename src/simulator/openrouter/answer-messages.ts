@@ -6,6 +6,7 @@ import { assert } from "../../core/assert.ts";
 import { chargeRouted, costMembers } from "./answer-chat.ts";
 import { readHostWish } from "./choose-host.ts";
 import type { Desk } from "./desk.ts";
+import { refuseMessages } from "./errors.ts";
 import { findRoutedModel } from "./hosts.ts";
 
 export function answerRoutedMessages(
@@ -29,7 +30,7 @@ export function answerRoutedMessages(
       model: model.facts.id,
     });
     const found = desk.findHost(model, wish, context);
-    if ("refusal" in found) return found.refusal;
+    if ("refusal" in found) return refuseMessages(found.refusal, context);
     const { host } = found;
     const { response } = answerMessages(request, context, {
       keeping: model.keeping,

@@ -1,9 +1,9 @@
 // Where the router keeps accounts: a host for each conversation, and the credit of each key.
 import { toPicoUsd } from "../../core/models/pico-usd.ts";
 import { ratesAt } from "../../core/models/prices.ts";
-import type { CallRecord, HttpFault, SimResponse, SurfaceContext } from "../surface.ts";
+import type { CallRecord, HttpFault, SurfaceContext } from "../surface.ts";
 import { createRouter, type HostWish, type RouterOptions } from "./choose-host.ts";
-import { noCredit, noHost, refuse, toHostFault } from "./errors.ts";
+import { noCredit, noHost, ofHost, type RouterRefusal } from "./errors.ts";
 import type { RoutedModel } from "./hosts.ts";
 
 export interface OpenrouterOptions extends RouterOptions {
@@ -25,7 +25,7 @@ export interface Desk {
     model: RoutedModel,
     wish: HostWish,
     context: SurfaceContext,
-  ): { readonly host: string } | { readonly refusal: SimResponse };
+  ): { readonly host: string } | { readonly refusal: RouterRefusal };
   settle(served: Served, context: SurfaceContext): void;
 }
 
@@ -36,20 +36,17 @@ export function createDesk(options: OpenrouterOptions): Desk {
   return {
     findHost: ({ hosts }, wish, context) => {
       const isSpent = credit !== null && (spent.get(context.workspace) ?? 0n) >= credit;
-      if (isSpent) return { refusal: refuse(noCredit, context) };
+      if (isSpent) return { refusal: noCredit };
       const choice = router.choose(hosts, wish, context.nowMs);
-      if (choice.hosts.length === 0) return { refusal: noneAllowed(hosts, wish, context) };
+      if (choice.hosts.length === 0) return { refusal: noneAllowed(hosts, wish) };
       let last: { readonly fault: HttpFault; readonly host: string } | null = null;
       for (const host of wish.allowsFallbacks ? choice.hosts : choice.hosts.slice(0, 1)) {
         const fault = context.faultAt(host);
         if (fault === null) return { host };
         last = { fault, host };
       }
-      const refusal =
-        last === null
-          ? refuse({ status: 503, message: noHost }, context)
-          : toHostFault(last.fault, last.host, context);
-      return { refusal };
+      if (last === null) return { refusal: { status: 503, message: noHost } };
+      return { refusal: ofHost(last.fault, last.host) };
     },
     settle: ({ model, wish, host, record, picoUsd }, { workspace, nowMs }) => {
       const { readTokens, writeTokens } = record.bill;
@@ -60,14 +57,10 @@ export function createDesk(options: OpenrouterOptions): Desk {
   };
 }
 
-function noneAllowed(
-  hosts: readonly string[],
-  { only, order }: HostWish,
-  context: SurfaceContext,
-): SimResponse {
+function noneAllowed(hosts: readonly string[], { only, order }: HostWish): RouterRefusal {
   const message = "No allowed providers are available for the selected model.";
   const metadata = { available_providers: hosts, requested_providers: only ?? order };
-  return refuse({ status: 404, message, metadata }, context);
+  return { status: 404, message, metadata };
 }
 
 /** There is nothing to stay for where a read costs as much as a prompt. */

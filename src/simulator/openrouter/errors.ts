@@ -1,61 +1,78 @@
-// The router's errors: {"error": {code, message, metadata}}, where code is the status.
+// The router's errors: {"error": {code, message, metadata}}, where code is the status; in Anthropic's form on its Messages API.
 import { noRetry, type FaultPlace, type HttpFault, type SimResponse } from "../surface.ts";
 
 export interface RouterRefusal {
   readonly status: number;
   readonly message: string;
   readonly metadata?: object;
+  readonly retryAfterSeconds?: number | null;
 }
 
-export function refuse(
-  { status, message, metadata }: RouterRefusal,
-  { newId }: Pick<FaultPlace, "newId">,
-  more: Readonly<Record<string, string>> = {},
-): SimResponse {
+type Context = Pick<FaultPlace, "newId">;
+
+export function refuse(refusal: RouterRefusal, context: Context): SimResponse {
+  const { status, message, metadata } = refusal;
   const error = { message, code: status, ...(metadata === undefined ? {} : { metadata }) };
-  const headers = { "content-type": "application/json", "x-request-id": newId("req_"), ...more };
-  return { status, headers, body: JSON.stringify({ error }) };
+  return answerWith(refusal, { error }, context);
+}
+
+export function refuseMessages(refusal: RouterRefusal, context: Context): SimResponse {
+  const { status, message } = refusal;
+  const type = typeOf[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
+  return answerWith(refusal, { type: "error", error: { type, message } }, context);
+}
+
+const typeOf: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  402: "billing_error",
+  404: "not_found_error",
+  429: "rate_limit_error",
+  503: "overloaded_error",
+};
+
+function answerWith(
+  { status, retryAfterSeconds: seconds = null }: RouterRefusal,
+  body: object,
+  { newId }: Context,
+): SimResponse {
+  const again = seconds === null ? {} : { "retry-after": String(seconds) };
+  const headers = { "content-type": "application/json", "x-request-id": newId("req_"), ...again };
+  return { status, headers, body: JSON.stringify(body) };
 }
 
 /** A failure of the router itself. */
-export function toFault(fault: HttpFault, place: Pick<FaultPlace, "newId">): SimResponse {
+export function ofRouter(fault: HttpFault): RouterRefusal {
   switch (fault.kind) {
     case "rate limited": {
-      const { retryAfterSeconds: seconds } = fault;
-      const more = seconds === null ? {} : { "retry-after": String(seconds) };
-      return refuse({ status: 429, message: "Rate limit exceeded" }, place, more);
+      const { retryAfterSeconds } = fault;
+      return { status: 429, message: "Rate limit exceeded", retryAfterSeconds };
     }
     case "server error":
-      return refuse({ status: 500, message: "Internal Server Error" }, place);
+      return { status: 500, message: "Internal Server Error" };
     case "overloaded":
-      return refuse({ status: 503, message: noHost }, place);
+      return { status: 503, message: noHost };
     case "overflow":
-      return refuse(overflow(fault.tokens, fault.tokensMax), place);
+      return overflow(fault.tokens, fault.tokensMax);
   }
 }
 
 /** A failure of the last host that was asked. */
-export function toHostFault(
-  fault: HttpFault,
-  host: string,
-  place: Pick<FaultPlace, "newId">,
-): SimResponse {
+export function ofHost(fault: HttpFault, host: string): RouterRefusal {
   const from = (status: number, raw: string): RouterRefusal => {
     const metadata = { raw, provider_name: host };
     return { status, message: "Provider returned error", metadata };
   };
   switch (fault.kind) {
     case "rate limited": {
-      const { retryAfterSeconds: seconds } = fault;
-      const more = seconds === null ? {} : { "retry-after": String(seconds) };
-      return refuse(from(429, `${host} is temporarily rate-limited upstream`), place, more);
+      const { retryAfterSeconds } = fault;
+      return { ...from(429, `${host} is temporarily rate-limited upstream`), retryAfterSeconds };
     }
     case "server error":
-      return refuse(from(502, "internal error"), place);
+      return from(502, "internal error");
     case "overloaded":
-      return refuse(from(503, "overloaded"), place);
+      return from(503, "overloaded");
     case "overflow":
-      return refuse(overflow(fault.tokens, fault.tokensMax), place);
+      return overflow(fault.tokens, fault.tokensMax);
   }
 }
 
@@ -74,7 +91,8 @@ export const noCredit: RouterRefusal = {
 export function refuseOutside(
   status: 404 | 413 | 500,
   message: string,
-  place: Pick<FaultPlace, "newId">,
+  context: Context,
 ): SimResponse {
-  return refuse({ status, message }, place, noRetry);
+  const response = refuse({ status, message }, context);
+  return { ...response, headers: { ...response.headers, ...noRetry } };
 }

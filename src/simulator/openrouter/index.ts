@@ -3,7 +3,7 @@ import type { Route, SimRequest, Surface, SurfaceContext } from "../surface.ts";
 import { answerRoutedChat } from "./answer-chat.ts";
 import { answerRoutedMessages } from "./answer-messages.ts";
 import { createDesk, type OpenrouterOptions } from "./desk.ts";
-import { refuse, refuseOutside, toFault } from "./errors.ts";
+import { ofRouter, refuse, refuseMessages, refuseOutside } from "./errors.ts";
 import { hostFacts } from "./hosts.ts";
 import { answerEndpoints, answerModels } from "./models.ts";
 
@@ -25,7 +25,10 @@ export function createOpenrouterSurface(options: OpenrouterOptions): Surface {
     name: "openrouter",
     isClient: (_, path) => /^(?:\/vendors\/openrouter)?\/api\//.test(path),
     authenticate,
-    fault: toFault,
+    fault: (fault, place) => {
+      const isMessages = place.path.endsWith("/v1/messages");
+      return (isMessages ? refuseMessages : refuse)(ofRouter(fault), place);
+    },
     refuse: ({ status, message }, context) => refuseOutside(status, message, context),
     routes: [
       at("POST", "/v1/chat/completions", (request, context) =>

@@ -1,5 +1,6 @@
 // Vendors that speak others' protocols, and servers of one's own: one surface for each row of vendors.json.
 import { listModels } from "../../core/models/catalogue.ts";
+import { faultResponse } from "../anthropic/request-headers.ts";
 import type { Route, SimRequest, SimResponse, Surface, SurfaceContext } from "../surface.ts";
 import { answerVendorChat } from "./answer-chat.ts";
 import { answerVendorMessages } from "./answer-messages.ts";
@@ -28,7 +29,10 @@ function createVendorSurface(row: VendorRow, local: LocalServer): Surface {
     name: row.name,
     isClient: (_, path) => path.startsWith(`${root}/`),
     authenticate: (request, context) => authenticate(row, request, context),
-    fault: (fault, place) => toFault(row, fault, place),
+    fault: (fault, place) =>
+      place.path === `${root}${row.messages}`
+        ? faultResponse(fault, place)
+        : toFault(row, fault, place),
     refuse: ({ status, message }, context) => refuseOutside(row, status, message, context),
     routes: [
       post(`${row.base}/chat/completions`, (request, context) =>
