@@ -77,11 +77,8 @@ const places = [...overChat, ...overMessages];
 test.each(places)("%s answers for %s as %s at %s", async (...place) => {
   for (const stream of [false, true]) {
     const { outcome } = await send(place, { stream });
-    expect(outcome.kind).toBe("reply");
-    if (outcome.kind === "reply") {
-      expect([outcome.status, outcome.stopReason]).toEqual(["complete", "tool_use"]);
-      expect(outcome.usage.usage.outputTokens).toBeGreaterThan(0);
-    }
+    expect(outcome).toMatchObject({ kind: "reply", status: "complete", stopReason: "tool_use" });
+    expect(outcome).toMatchObject({ usage: { isReported: true } });
   }
 });
 
@@ -95,8 +92,10 @@ const faults: readonly (readonly [FaultSpec, string])[] = [
 test.each(places)("%s's failures are told apart (%s as %s at %s)", async (...place) => {
   for (const [fault, kind] of faults) {
     const { outcome } = await send(place, { simulator: { faults: [fault] } });
-    expect([fault.kind, outcome.kind]).toEqual([fault.kind, kind]);
-    if (outcome.kind === "rate-limited") expect(outcome.retryAfterMs).toBe(7000);
+    expect(outcome).toMatchObject({
+      kind,
+      ...(kind === "rate-limited" ? { retryAfterMs: 7000 } : {}),
+    });
   }
 });
 
