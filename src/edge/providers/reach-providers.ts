@@ -11,7 +11,7 @@ import {
   type OpenServer,
 } from "../../simulator/index.ts";
 import { machineClock } from "./clock.ts";
-import { pinHost } from "./pin-host.ts";
+import { pinHost, type PinnedModel } from "./pin-host.ts";
 import { type Provider, createProvider, type ProviderOptions } from "./provider.ts";
 import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
 import { chooseProvider, noKey, type ProviderChoice } from "./reach-choice.ts";
@@ -70,23 +70,20 @@ export function reachProviders(options: ReachOptions): Providers {
     const isOwnRoute = catalogue.routesOf(model.id)[0] === model.route;
     return chooseProvider({ ...model, isOwnRoute }, providers());
   };
+  const pinned = (reached: PinnedModel, isRouter: boolean, { cache }: ModelFacts): PinnedModel =>
+    isRouter ? pinHost(reached, cache, nowMs) : reached;
   const simulate = async (model: ModelFacts, why: string): Promise<ReachedModel> => {
     const place = simulatedPlace(model);
     const { protocol } = place;
     const provider = await simulated.open(place, protocol);
     if (!isSaid) onNotice(simulationNotice(why, model));
     isSaid = true;
-    const counting: CountingPlace = {
-      name: `simulator\n${place.name}\n${protocol.name}`,
-      hasKey: true,
-      open: (asked) => ({ send: async (call) => (await simulated.open(place, asked)).send(call) }),
-    };
+    const counting = simulated.countAt(place);
     const isAsked = (): boolean =>
       [model.route, model.provider].some((name) => providers().get(name)?.diagnose === true);
     const spoken = withDiagnosis(withPlanBetas(protocol, betas), isAsked);
     const reached = { protocol: spoken, provider };
-    const pinned = place.hasManyHosts ? pinHost(reached, model.cache, nowMs) : reached;
-    return { ...pinned, isSimulated: true, counting };
+    return { ...pinned(reached, place.hasManyHosts, model), isSimulated: true, counting };
   };
   return {
     choose,
@@ -118,8 +115,7 @@ export function reachProviders(options: ReachOptions): Providers {
       };
       const reached = { protocol: spoken, provider };
       const isRouter = findVendor(name)?.listed?.hasManyHosts === true;
-      const pinned = isRouter ? pinHost(reached, model.cache, nowMs) : reached;
-      return { ...pinned, isSimulated: false, counting };
+      return { ...pinned(reached, isRouter, model), isSimulated: false, counting };
     },
     close: async () => {
       await Promise.all([pool.close(), simulated.close()]);
@@ -151,6 +147,7 @@ function speaking(settings: ProviderConfig | undefined, protocol: Protocol): Pro
 interface SimulatedProviders {
   /** One provider per vendor and protocol. The first call starts the server. */
   open(place: SimulatedPlace, protocol: Protocol): Promise<Provider>;
+  countAt(place: SimulatedPlace): CountingPlace;
   close(): Promise<void>;
 }
 
@@ -167,13 +164,19 @@ function createSimulatedProviders(
     const endpoint = toEndpoint(protocol.access, { apiKey: anyKey, baseUrl: `${url}${path}` });
     return createProvider({ protocol, ...endpoint, ...how });
   };
+  const openOnce = (place: SimulatedPlace, protocol: Protocol): Promise<Provider> => {
+    const name = `${place.name}\n${protocol.name}`;
+    const known = opened.get(name) ?? open(place, protocol);
+    opened.set(name, known);
+    return known;
+  };
   return {
-    open: (place, protocol) => {
-      const name = `${place.name}\n${protocol.name}`;
-      const known = opened.get(name) ?? open(place, protocol);
-      opened.set(name, known);
-      return known;
-    },
+    open: openOnce,
+    countAt: (place) => ({
+      name: `simulator\n${place.name}\n${place.protocol.name}`,
+      hasKey: true,
+      open: (asked) => ({ send: async (call) => (await openOnce(place, asked)).send(call) }),
+    }),
     close: async () => {
       const providers = await Promise.all(opened.values());
       await Promise.all(providers.map((provider) => provider.close()));
