@@ -71,6 +71,8 @@ export function compareStreams(work: {
   readonly streams: number;
   readonly requests: number;
   readonly optionsOf: (random: Random) => Options;
+  /** Whether a stream is of models that are kept without markers, or have several hosts. */
+  readonly keeps?: (stream: number) => boolean;
   readonly onStream?: (streams: number, disagreements: number) => void;
 }): Comparison {
   const logs: string[] = [];
@@ -83,6 +85,7 @@ export function compareStreams(work: {
     const events = randomStream(random, {
       requests: work.requests,
       graceMs: options.graceMs ?? 0,
+      keeps: work.keeps?.(index) ?? false,
     });
     const real = counting(realContestant(options), (isHit) => {
       steps += 1;
@@ -285,14 +288,14 @@ function describeEvent(event: BillingEvent, zeroMs: number): string {
   if (event.kind === "end") return `${event.id} ends at ${event.atMs - zeroMs} ms`;
   if (event.kind === "storage") return describeAct(event.act, zeroMs);
   if (event.kind !== "open") return `${event.id} ${event.kind}s`;
-  const { workspace, model, blocks, markers, mode, implicitLifetime, settings, startMs, stored } =
+  const { workspace, host, model, blocks, markers, mode, implicitLifetime, settings, startMs } =
     event.request;
   const places = markers.map(({ block, lifetime, origin }) => `${block}:${lifetime}:${origin}`);
   const pieces = blocks.map(({ hash, tokens, tier, run, boundary }, index) =>
     [`[${index}]`, hash, `${tokens}t`, tier, run, boundary].filter((part) => part !== null),
   );
   return [
-    `${event.id} at ${startMs - zeroMs} ms: ${model.id} on ${model.route}, ${workspace}, ${mode} ${implicitLifetime ?? ""} ${stored ?? ""}`,
+    `${event.id} at ${startMs - zeroMs} ms: ${model.id} on ${model.route}, ${workspace}, ${host ?? ""} ${event.request.keeping?.boundary ?? ""}, ${mode} ${implicitLifetime ?? ""} ${event.request.stored ?? ""}`,
     `  settings ${JSON.stringify(settings)}`,
     `  markers ${places.join(" ")}`,
     `  blocks ${pieces.map((piece) => piece.join(" ")).join(", ")}`,

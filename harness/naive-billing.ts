@@ -1,26 +1,24 @@
 // A second, naive implementation of the cache rules: it keeps only a log and answers every question with a loop over
 // the whole log. Written without looking at the simulator's billing.
-import type { InvalidationRule } from "../src/core/models/invalidation.ts";
-import type { BilledMarker } from "../src/simulator/billing/bill.ts";
 import type {
   BillableMarker,
   BillableRequest,
-  BilledTier,
   Lifetime,
 } from "../src/simulator/billing/billable-request.ts";
 import { readStored, type StorageAct } from "./naive-storage.ts";
 import type { BillingOptions } from "../src/simulator/billing/options.ts";
+import { decideByKeeping } from "./naive-keeping.ts";
+import {
+  isSamePrefix,
+  toBill,
+  tokensTo,
+  type NaiveBill,
+  type NaiveMarker,
+  type Past,
+  type Touch,
+} from "./naive-log.ts";
 
-export interface NaiveBill {
-  readonly totalTokens: number;
-  readonly readTokens: number;
-  readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
-  readonly uncachedTokens: number;
-  readonly hitBlock: number | null;
-  readonly markers: readonly NaiveMarker[];
-}
-
-export type NaiveMarker = Omit<BilledMarker, "position">;
+export type { NaiveBill, Past } from "./naive-log.ts";
 
 export interface NaiveOpenBill {
   readonly bill: NaiveBill;
@@ -44,36 +42,30 @@ export interface NaiveEntry {
   readonly expiresMs: number;
 }
 
-/** A past request and its effects on entries. */
-export interface Past {
-  readonly request: BillableRequest;
-  touches: readonly Touch[];
-  begun: boolean;
-  abandoned: boolean;
-  endedMs: number | null;
-}
-
-export interface Touch {
-  readonly block: number;
-  readonly lifetime: Lifetime;
-  /** A refresh takes effect at once, the others when the response begins. */
-  readonly how: "written" | "refreshed";
-}
-
 export function createNaiveBilling(options: BillingOptions): NaiveBilling {
   const log: Past[] = [];
   const acts: StorageAct[] = [];
+  let events = 0;
   return {
     log,
     acts,
     open(request) {
       const { bill, touches } = decide({ request, log, acts, options });
-      const past: Past = { request, touches, begun: false, abandoned: false, endedMs: null };
+      const past: Past = {
+        request,
+        touches,
+        begun: false,
+        abandoned: false,
+        endedMs: null,
+        openedAs: (events += 1),
+        begunAs: null,
+      };
       log.push(past);
       return {
         bill,
         begin() {
           past.begun = true;
+          past.begunAs = events += 1;
         },
         end(atMs) {
           past.endedMs = atMs;
@@ -104,6 +96,9 @@ function decide(question: Question): Decision {
   if (question.request.stored !== undefined) {
     const { tokens, lastBlock } = readStored(question.acts, question.request);
     return { bill: toBill(question.request, tokens, {}, lastBlock, []), touches: [] };
+  }
+  if (question.request.keeping !== undefined && question.request.markers.length === 0) {
+    return { bill: decideByKeeping(question), touches: [] };
   }
   if (markers !== null) return decideByMarkers(question);
   const isOpen = automatic?.boundary === "unpublished";
@@ -358,27 +353,6 @@ function touchMs({ request, endedMs }: Past, { clock }: BillingOptions): number 
     : request.startMs;
 }
 
-function isSamePrefix(left: BillableRequest, right: BillableRequest, block: number): boolean {
-  if (left.workspace !== right.workspace) return false;
-  if (left.model.id !== right.model.id || left.model.route !== right.model.route) return false;
-  for (let index = 0; index <= block; index += 1) {
-    const hash = right.blocks[index]?.hash;
-    if (hash === undefined || left.blocks[index]?.hash !== hash) return false;
-  }
-  const tier = right.blocks[block]?.tier ?? "messages";
-  return right.model.cache.invalidation
-    .filter((rule) => isLost(rule, tier))
-    .every(({ change }) => left.settings[change] === right.settings[change]);
-}
-
-const tiers = ["tools", "system", "messages"] as const;
-
-/** A change invalidates the first tier that does not survive it, and all later tiers. */
-function isLost({ survives }: InvalidationRule, tier: BilledTier): boolean {
-  const upTo = tiers.slice(0, tiers.indexOf(tier) + 1);
-  return upTo.some((each) => !survives.includes(each));
-}
-
 /** Without markers: any prefix sent recently is read, in whole steps. */
 function decideBySteps({ request, log, options }: Question): Decision {
   const { automatic } = request.model.cache;
@@ -407,23 +381,6 @@ function decideBySteps({ request, log, options }: Question): Decision {
   const readTokens = wholeTokens < leastTokens ? 0 : wholeTokens;
   const hitBlock = readTokens === 0 ? null : sharedBlock;
   return { bill: toBill(request, readTokens, {}, hitBlock, []), touches: [] };
-}
-
-function toBill(
-  request: BillableRequest,
-  readTokens: number,
-  writeTokens: Partial<Record<Lifetime, number>>,
-  hitBlock: number | null,
-  markers: readonly NaiveMarker[],
-): NaiveBill {
-  const totalTokens = tokensTo(request, request.blocks.length - 1);
-  const writtenTokens = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
-  const uncachedTokens = totalTokens - readTokens - writtenTokens;
-  return { totalTokens, readTokens, writeTokens, uncachedTokens, hitBlock, markers };
-}
-
-function tokensTo(request: BillableRequest, block: number): number {
-  return request.blocks.slice(0, block + 1).reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
 function secondsOf(request: BillableRequest, lifetime: Lifetime): number {

@@ -6,6 +6,7 @@ import type {
   BillableBlock,
   BillableMarker,
   BillableRequest,
+  Keeping,
 } from "../src/simulator/billing/billable-request.ts";
 import type { StorageAct } from "./naive-storage.ts";
 import type { Random } from "./random-message.ts";
@@ -19,10 +20,14 @@ export type BillingEvent =
   | { readonly kind: "abandon"; readonly id: string }
   | { readonly kind: "storage"; readonly id: string; readonly act: StorageAct };
 
-type StreamModel = BillableRequest["model"];
+type StreamModel = BillableRequest["model"] & {
+  readonly keeping?: Keeping;
+  /** Who may answer, where a router has several hosts. */
+  readonly hosts?: readonly string[];
+};
 
 /** Every way to cache: by markers (with runs as one position or not), by boundaries, by steps, at unpublished places (with minimum and without), not at all. */
-const streamModels: readonly StreamModel[] = [
+const listedModels: readonly StreamModel[] = [
   "claude-sonnet-5-5",
   "claude-sonnet-5-5",
   "claude-haiku-4-5",
@@ -38,10 +43,46 @@ const streamModels: readonly StreamModel[] = [
   "gemini-3.8-flash",
   "gemini-2.5-pro",
   "gemini-4-argon",
-].map((id) => {
+].map(modelOf);
+
+const kept = { stepTokens: 1, minimumTokens: 1, keptSeconds: 300, slots: 1 } as const;
+
+/** Vendors that keep prefixes without being asked, a router with hosts, servers of one's own. */
+const keepingModels: readonly StreamModel[] = [
+  {
+    ...modelOf("deepseek-flash"),
+    keeping: { ...kept, boundary: "prefix units", keptSeconds: 3600 },
+  },
+  { ...modelOf("grok-4.7"), keeping: { ...kept, boundary: "ends of messages", stepTokens: 128 } },
+  {
+    ...modelOf("mistral-large-4"),
+    keeping: { ...kept, boundary: "every step", stepTokens: 64, minimumTokens: 64 },
+  },
+  {
+    ...modelOf("qwen3.7-max"),
+    keeping: { ...kept, boundary: "ends of messages", minimumTokens: 1024 },
+  },
+  { ...modelOf("openrouter/claude-sonnet-4-6"), hosts: ["Anthropic", "Amazon Bedrock"] },
+  {
+    ...modelOf("openrouter/deepseek-flash"),
+    keeping: { ...kept, boundary: "ends of messages" },
+    hosts: ["DeepSeek", "Novita", "Together"],
+  },
+  {
+    ...modelOf("vllm/llama"),
+    keeping: { ...kept, boundary: "every step", stepTokens: 16, keptSeconds: null },
+  },
+  { ...modelOf("llama.cpp/gemma"), keeping: { ...kept, boundary: "slots", keptSeconds: null } },
+  {
+    ...modelOf("llama.cpp/qwen"),
+    keeping: { ...kept, boundary: "slots", keptSeconds: null, slots: 3 },
+  },
+];
+
+function modelOf(id: string): StreamModel {
   const { facts } = resolveModel(id);
   return { id: facts.id, route: facts.route, cache: facts.cache };
-});
+}
 
 interface Conversation {
   blocks: BillableBlock[];
@@ -71,13 +112,16 @@ interface StreamShape {
   readonly graceMs: number;
   /** Use only this model. */
   readonly only?: string;
+  /** Use models that are kept without markers, or have several hosts. */
+  readonly keeps?: boolean;
 }
 
 /** The same random numbers give the same stream. */
 export function randomStream(
   random: Random,
-  { requests, graceMs, only }: StreamShape,
+  { requests, graceMs, only, keeps = false }: StreamShape,
 ): BillingEvent[] {
+  const streamModels = keeps ? keepingModels : listedModels;
   const choice = streamModels.filter(({ id }) => only === undefined || id === only);
   const models = many(pick(random, [1, 1, 2, 3]), () => pick(random, choice));
   const minimumTokens = models[0]?.cache.minimumTokens ?? 1024;
@@ -168,6 +212,8 @@ function randomRequest(world: World, id: string): BillableRequest {
   return {
     id,
     workspace,
+    ...(model.hosts === undefined ? {} : { host: pick(random, model.hosts) }),
+    ...(model.keeping === undefined ? {} : { keeping: model.keeping }),
     model,
     blocks: [...blocks],
     markers,

@@ -41,6 +41,19 @@ test("2,000 random requests are billed as the naive reading bills them", () => {
   expect(hits).toBeGreaterThan(250);
 });
 
+test("2,000 requests to vendors without markers, to several hosts and to servers of one's own too", () => {
+  const { steps, hits, shortestLog } = compareStreams({
+    seed: 20_261_118,
+    streams: 50,
+    requests: 40,
+    optionsOf: (random) => (random() < 0.5 ? {} : randomOptions(random)),
+    keeps: () => true,
+  });
+  expect(shortestLog).toBeNull();
+  expect(steps).toBe(2000);
+  expect(hits).toBeGreaterThan(250);
+});
+
 test.each(others)("with %j too", (options) => {
   const work = { seed: 3, streams: 15, requests: 40, optionsOf: () => options };
   expect(compareStreams(work).shortestLog).toBeNull();
@@ -58,7 +71,9 @@ describe("the comparison sees", () => {
     expect(isSeen(model, {}, options)).toBe(true);
   });
 
-  const flaws: Readonly<Record<string, Flaw & { readonly model: string }>> = {
+  const flaws: Readonly<
+    Record<string, Flaw & { readonly model: string; readonly keeps?: boolean }>
+  > = {
     "a lookback of 21": { model: "claude-sonnet-5-5", misread: lookback({ positions: 21 }) },
     "a lookback of 19": { model: "claude-sonnet-5-5", misread: lookback({ positions: 19 }) },
     "runs counted block by block": {
@@ -114,6 +129,41 @@ describe("the comparison sees", () => {
         invalidation: invalidation.map((rule) => ({ ...rule, survives: [] })),
       })),
     },
+    "one cache for all hosts": {
+      model: "claude-sonnet-4-6",
+      keeps: true,
+      misread: (request) => ({ ...request, host: "one" }),
+    },
+    "units that are kept wherever a message ends": {
+      model: "deepseek-flash",
+      keeps: true,
+      misread: keeping({ boundary: "ends of messages" }),
+    },
+    "prefixes of any length where only ends of messages are kept": {
+      model: "grok-4.7",
+      keeps: true,
+      misread: keeping({ boundary: "every step" }),
+    },
+    "blocks of another size": {
+      model: "vllm/llama",
+      keeps: true,
+      misread: keeping({ stepTokens: 32 }),
+    },
+    "idle time that is one second longer": {
+      model: "mistral-large-4",
+      keeps: true,
+      misread: keeping({ keptSeconds: 301 }),
+    },
+    "a slot too many": {
+      model: "llama.cpp/gemma",
+      keeps: true,
+      misread: keeping({ slots: 2 }),
+    },
+    "slots that keep what was in them before": {
+      model: "llama.cpp/qwen",
+      keeps: true,
+      misread: keeping({ boundary: "every step" }),
+    },
     "one workspace for all": {
       model: "claude-sonnet-5-5",
       misread: (request) => ({ ...request, workspace: "one" }),
@@ -156,8 +206,8 @@ describe("the comparison sees", () => {
     },
   };
 
-  test.each(Object.entries(flaws))("%s", (_name, { model, ...flaw }) => {
-    expect(isSeen(model, {}, {}, flaw)).toBe(true);
+  test.each(Object.entries(flaws))("%s", (_name, { model, keeps = false, ...flaw }) => {
+    expect(isSeen(model, {}, {}, flaw, keeps)).toBe(true);
   });
 
   test("nothing where there is nothing", () => {
@@ -171,9 +221,10 @@ function isSeen(
   options: Partial<BillingOptions>,
   wrongOptions: Partial<BillingOptions>,
   flaw?: Flaw,
+  keeps = false,
 ): boolean {
   for (let index = 0; index < 60; index += 1) {
-    const events = randomStream(createRandom(index), { requests: 40, graceMs: 0, only });
+    const events = randomStream(createRandom(index), { requests: 40, graceMs: 0, only, keeps });
     const wrong = naiveContestant(wrongOptions, flaw);
     if (findDisagreement(events, naiveContestant(options), wrong) !== null) return true;
   }
@@ -218,6 +269,11 @@ function bringBack(log: readonly Past[]): void {
 
 type Misread = (request: BillableRequest) => BillableRequest;
 type Cache = BillableRequest["model"]["cache"];
+
+function keeping(change: Partial<NonNullable<BillableRequest["keeping"]>>): Misread {
+  return ({ keeping: kept, ...request }) =>
+    kept === undefined ? request : { ...request, keeping: { ...kept, ...change } };
+}
 
 function cache(change: (cache: Cache) => Partial<Cache>): Misread {
   return (request) => {

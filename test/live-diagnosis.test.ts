@@ -15,8 +15,7 @@ import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
 import { createEventBus } from "../src/edge/events/event-bus.ts";
 import { createScripted } from "../src/simulator/index.ts";
-import { dialects } from "./compatible/dialects.ts";
-import { openStrictServer } from "./compatible/strict-server.ts";
+import { serveVendor } from "./compatible/vendor-server.ts";
 import { openWorld as openCompacted } from "./compaction/test-kit.ts";
 import { eventsOf, makePlace, plantedKey, serve, start } from "./engine/test-kit.ts";
 import { sqliteStore } from "./ledger/stores.ts";
@@ -160,15 +159,7 @@ providers:
 
 test("another host behind a router is named", async () => {
   const place = makePlace();
-  let host = "Anthropic";
-  const isCold = (): boolean => host !== "Anthropic";
-  const server = await openStrictServer({
-    ...dialects.openrouter,
-    get always() {
-      return { ...dialects.openrouter.always, provider: host };
-    },
-    report: (counts) => dialects.openrouter.report(isCold() ? { ...counts, read: 0 } : counts),
-  });
+  const server = await serveVendor("openrouter");
   place.put("AGENTS.md", "Be brief, and say where you looked. ".repeat(400));
   place.put("notes.md", "hello");
   place.configure(`
@@ -179,12 +170,17 @@ providers: { openrouter: { kind: openai-compatible, base_url: "${server.url}", a
 `);
   const started = await start(place);
   const session = await started.engine.open();
-  await session.run("What is in notes.md?").result;
-  host = "Amazon Bedrock";
-  await session.run("And again?").result;
+  const { calls } = await session.run("What is in notes.md?").result;
+  const host = calls.at(-1)?.servedBy ?? "";
+  server.simulator.fault({ kind: "overloaded", host });
+  const next = await session.run("And again?").result;
   const told = await eventsOf(started, session.session.id);
   const [miss] = told.flatMap((event) => (event.type === "cache.miss" ? [event.payload] : []));
-  expect(miss).toMatchObject({ cause: "another host", detail: "Anthropic → Amazon Bedrock" });
+  expect(miss).toMatchObject({
+    cause: "another host",
+    detail: `${host} → ${next.calls[0]?.servedBy}`,
+  });
+  expect(next.calls[0]?.servedBy).not.toBe(host);
 });
 
 test("a tail whose marker found no slot is named", async () => {

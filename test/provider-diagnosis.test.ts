@@ -5,8 +5,7 @@ import type { CallEntry } from "../src/core/ledger/call-entry.ts";
 import { createMetrics } from "../src/edge/exporters/index.ts";
 import { openEngine } from "../src/index.ts";
 import { createScripted } from "../src/simulator/index.ts";
-import { dialects } from "./compatible/dialects.ts";
-import { openStrictServer } from "./compatible/strict-server.ts";
+import { serveVendor } from "./compatible/vendor-server.ts";
 import { eventsOf, makePlace, plantedKey, serve, start, type Place } from "./engine/test-kit.ts";
 
 const talks = createScripted([{ text: "A word in reply. ".repeat(100), times: "always" }]);
@@ -149,7 +148,7 @@ test("the Responses API is asked with the id of the response before", async () =
 
 test("a server that refuses unknown fields is never asked, and the call notes why", async () => {
   const place = makePlace();
-  const server = await openStrictServer(dialects.openrouter);
+  const server = await serveVendor("openrouter");
   const model = "openrouter/claude-sonnet-4-6";
   place.put("notes.md", "hello");
   configure(place, server.url, {
@@ -160,7 +159,7 @@ test("a server that refuses unknown fields is never asked, and the call notes wh
   });
   const { engine } = await start(place);
   const { calls, end } = await (await engine.open()).run("What is in notes.md?").result;
-  expect([end, server.refusals]).toEqual(["done", []]);
+  expect([end, server.refusals()]).toEqual(["done", []]);
   expect(JSON.stringify(server.bodies)).not.toMatch(/diagnostics|comparison_response_id/);
   expect(saidIn(calls)).toEqual([null, null]);
   expect(calls[0]?.notes).toContainEqual({

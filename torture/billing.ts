@@ -21,6 +21,7 @@ export const experiment: Experiment = {
       streams,
       requests: requestsPerStream,
       optionsOf: (random) => (random() < 0.5 ? {} : randomOptions(random)),
+      keeps: (stream) => stream % 3 === 2,
       onStream(done, found) {
         if (done % 1000 !== 0) return;
         progress(`${done * requestsPerStream} of ${count}, ${found} disagreements`);

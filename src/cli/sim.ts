@@ -98,7 +98,7 @@ function renderWelcome(url: string, model: string, { switches }: CommandInput): 
     ? [`The clock stands still${hasControl ? "" : ", and nothing can move it without --control"}.`]
     : [];
   return [
-    `${strong(url)} answers like Anthropic, OpenAI, Gemini, Bedrock and Vertex. Model: ${model}. Any key works.`,
+    `${strong(url)} answers like Anthropic, OpenAI, Gemini, Bedrock, Vertex, OpenRouter and others. Model: ${model}. Any key works.`,
     ...clock,
     "",
     strong("Claude Code"),
@@ -124,6 +124,10 @@ function renderWelcome(url: string, model: string, { switches }: CommandInput): 
     `  new AnthropicVertex({ baseURL: "${url}/v1", authClient, projectId: "p", region: "global" })`,
     `  createAnthropic({ baseURL: "${url}/v1", apiKey: "x" })`,
     `  new GoogleGenAI({ apiKey: "x", httpOptions: { baseUrl: "${url}" } })`,
+    strong("OpenRouter, DeepSeek, Ollama") +
+      " and the other vendors, each with its own path after its name",
+    `  OPENROUTER_BASE_URL=${url}/api/v1 OPENROUTER_API_KEY=x strata chat --model openrouter/claude-sonnet-5-5`,
+    `  DEEPSEEK_BASE_URL=${url}${sim.vendorPath("deepseek")}/v1 OLLAMA_BASE_URL=${url}${sim.vendorPath("ollama")}/v1`,
     ...(hasControl ? [strong("Control"), `  curl ${url}/_sim/ledger`] : []),
     "",
     "Stop it with Ctrl-C.",

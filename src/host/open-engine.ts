@@ -8,7 +8,7 @@ import type { Ledger } from "../core/ledger/ledger.ts";
 import { isCount, isObject } from "../core/message/fields.ts";
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import { findModel } from "../core/models/resolve-model.ts";
-import { findKeyVariable } from "../core/wire/protocols.ts";
+import { findKeyVariable, vendors } from "../core/wire/protocols.ts";
 import { StrataError, messageOf } from "../core/strata-error.ts";
 import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
@@ -216,9 +216,9 @@ function readProviders(env: Environment, isSimulated: boolean, isDiagnosed: bool
 
 const builtIn = ["anthropic", "openai"];
 
-const simulated: readonly ConfigOption[] = builtIn.map((provider) => ({
+const simulated: readonly ConfigOption[] = vendors.map(({ name }) => ({
   name: "simulate",
-  path: ["providers", provider, "kind"],
+  path: ["providers", name, "kind"],
   value: "simulator",
 }));
 

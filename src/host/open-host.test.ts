@@ -275,7 +275,10 @@ sub_agents: { enabled: ${isEnabled}, worker_model: ${worker} }
 
   test("a summariser that cannot be asked leaves summaries to the session's own model, and that is said", async () => {
     const configFile = write(
-      "context_optimization: { compaction: { summarizer_model: deepseek-chat } }\n",
+      `
+models: { add: { scribe: { provider: garage, window: 65536, prices: [{ input: 1, output: 1 }] } } }
+context_optimization: { compaction: { summarizer_model: scribe } }
+`,
     );
     const { engine } = await open({ workspace: join(folder, "work"), configFile });
     const session = await engine.open();

@@ -80,6 +80,7 @@ export function toCallView({ billed, ...call }: Call): object {
   return {
     ...call,
     model: billed?.model ?? null,
+    ...(billed?.host === undefined ? {} : { host: billed.host }),
     tokens,
     costUsd: billed?.costUsd ?? null,
     requestId: bill?.requestId ?? null,
@@ -96,7 +97,8 @@ export function describeCall(call: Call): string {
   const { billed } = call;
   const place = `#${call.number} ${call.method} ${call.path} ${call.status}`;
   if (billed === null) return `${place}  ${whyOf(call)}`;
-  const { bill, model, outputTokens, costUsd } = billed;
+  const { bill, outputTokens, costUsd } = billed;
+  const model = billed.host === undefined ? billed.model : `${billed.model} at ${billed.host}`;
   const written = Object.entries(bill.writeTokens).map(([lifetime, n]) => `${n} for ${lifetime}`);
   const tokens = `read ${bill.readTokens}, written ${written.join(" + ") || "0"}`;
   const cost = costUsd ?? "no price";

@@ -27,12 +27,14 @@ export interface FaultRule {
   readonly seed: number;
   /** Only requests to this path; null: every POST. */
   readonly path: string | null;
+  /** Only this host of a router, which can go on to another one. Absent: the whole answer. */
+  readonly host?: string;
 }
 
 export interface FaultQueue {
   add(rules: readonly FaultRule[]): void;
   /** The fault for the next request, from the first rule that applies. */
-  next(path: string): Fault | null;
+  next(path: string, host?: string | null): Fault | null;
   /** Rules that can still hit. */
   list(): readonly FaultRule[];
   clear(): void;
@@ -44,9 +46,9 @@ export function createFaultQueue(first: readonly FaultRule[]): FaultQueue {
     add: (more) => {
       rules = [...rules, ...more.map(toWaiting)];
     },
-    next: (path) => {
+    next: (path, host = null) => {
       for (const waiting of rules) {
-        const fault = strike(waiting, path);
+        const fault = strike(waiting, path, host);
         if (fault === null) continue;
         rules = rules.filter(({ left }) => left !== 0);
         return fault;
@@ -71,8 +73,9 @@ function toWaiting(rule: FaultRule): Waiting {
   return { rule, left: rule.count, asked: 0 };
 }
 
-function strike(waiting: Waiting, path: string): Fault | null {
+function strike(waiting: Waiting, path: string, host: string | null): Fault | null {
   const { rule } = waiting;
+  if ((rule.host ?? null) !== host) return null;
   if (rule.path !== null && rule.path !== path) return null;
   waiting.asked += 1;
   const words = `${rule.seed}\n${waiting.asked}`;

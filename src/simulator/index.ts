@@ -41,3 +41,5 @@ export type { ListenOptions, OpenServer } from "./server/node-server.ts";
 export type { FaultSpec } from "./parse-faults.ts";
 export { createSimulator, type Simulator, type SimulatorOptions } from "./simulator.ts";
 export type { CallRecord } from "./surface.ts";
+export type { OpenrouterOptions } from "./openrouter/index.ts";
+export { vendorPath, type LocalServer } from "./vendors/index.ts";

@@ -4,7 +4,7 @@ import type { Fields } from "../core/models/read-fields.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { Fault, FaultRule } from "./faults.ts";
 
-const ruleFields = ["kind", "count", "probability", "seed", "path"];
+const ruleFields = ["kind", "count", "probability", "seed", "path", "host"];
 const fieldsOf: Readonly<Record<Fault["kind"], readonly string[]>> = {
   "rate limited": ["retryAfterSeconds"],
   "server error": [],
@@ -50,6 +50,8 @@ export interface FaultSpec {
   readonly seed?: number;
   /** Only requests to this path. */
   readonly path?: string;
+  /** Only at this host of a router, which then asks another one. For failures of the whole answer. */
+  readonly host?: string;
   /** For `rate limited`. */
   readonly retryAfterSeconds?: number | null;
   /** For `overflow`. */
@@ -60,7 +62,10 @@ export interface FaultSpec {
   /** For `stall`, `cut`, `malformed`, `corrupt` and `error event`: how many events are sent intact. */
   readonly afterEvents?: number;
   /** For `random`: the faults to choose from. */
-  readonly of?: readonly Omit<FaultSpec, "count" | "probability" | "seed" | "path" | "of">[];
+  readonly of?: readonly Omit<
+    FaultSpec,
+    "count" | "probability" | "seed" | "path" | "host" | "of"
+  >[];
 }
 
 export function parseFaultRules(value: unknown): readonly FaultRule[] {
@@ -74,8 +79,19 @@ function parseFaultRule(value: unknown, place: string): FaultRule {
   const fields = isRandom
     ? read.fields(value, place, [...ruleFields, "of"])
     : readFaultFields(value, place, ruleFields);
+  const faults = isRandom ? readChoices(fields["of"], `${place}.of`) : [readFault(fields, place)];
+  const host = read.optional(fields["host"], `${place}.host`, read.text);
+  const broken = host === null ? undefined : faults.find((fault) => breaksStream(fault));
+  if (broken !== undefined) {
+    throw new StrataError(
+      "input-invalid",
+      `${place}.host: "${broken.kind}" breaks an answer, and a host that fails gives none`,
+      "leave host out, or choose rate limited, server error, overloaded or overflow",
+    );
+  }
   return {
-    faults: isRandom ? readChoices(fields["of"], `${place}.of`) : [readFault(fields, place)],
+    faults,
+    ...(host === null ? {} : { host }),
     // A queued fault hits once; a random one stays until it is cleared.
     count:
       fields["count"] === undefined && !isRandom
@@ -85,6 +101,10 @@ function parseFaultRule(value: unknown, place: string): FaultRule {
     seed: read.optional(fields["seed"], `${place}.seed`, read.multiplier) ?? 0,
     path: read.optional(fields["path"], `${place}.path`, read.text),
   };
+}
+
+function breaksStream({ kind }: Fault): boolean {
+  return kind === "slow first byte" || fieldsOf[kind].includes("afterEvents");
 }
 
 function readChoices(value: unknown, place: string): readonly Fault[] {

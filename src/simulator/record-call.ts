@@ -21,21 +21,37 @@ export interface BilledCall extends Pick<CallRecord, "surface" | "stopReason" | 
 
 export function toCallRecord(call: BilledCall): CallRecord {
   const { surface, facts, bill, generated, stopReason, startMs } = call;
-  const tokens = {
-    outputTokens: generated.outputTokens - generated.thinkingTokens,
-    reasoningTokens: generated.thinkingTokens,
+  const pico = findPicoUsd(call);
+  const costUsd = pico === null ? null : formatUsd(pico);
+  return {
+    surface,
+    model: facts.id,
+    startMs,
+    bill,
+    ...splitOutput(generated),
+    costUsd,
+    stopReason,
   };
+}
+
+/** What a call costs; null without a price. */
+export function findPicoUsd(
+  call: Pick<BilledCall, "facts" | "bill" | "generated" | "startMs" | "priceShare">,
+): bigint | null {
+  const { facts, bill, generated, startMs, priceShare } = call;
   const usage = {
-    ...tokens,
+    ...splitOutput(generated),
     uncachedTokens: bill.uncachedTokens,
     cacheReadTokens: bill.readTokens,
     cacheWriteTokens: bill.writeTokens,
   };
   const { cost } = findCost(usage, facts, { at: startMs });
-  const pico =
-    cost === null || call.priceShare === null
-      ? null
-      : timesDecimal(cost.totalPicoUsd, call.priceShare);
-  const costUsd = pico === null ? null : formatUsd(pico);
-  return { surface, model: facts.id, startMs, bill, ...tokens, costUsd, stopReason };
+  return cost === null || priceShare === null ? null : timesDecimal(cost.totalPicoUsd, priceShare);
+}
+
+function splitOutput({
+  outputTokens,
+  thinkingTokens,
+}: Generated): Pick<CallRecord, "outputTokens" | "reasoningTokens"> {
+  return { outputTokens: outputTokens - thinkingTokens, reasoningTokens: thinkingTokens };
 }

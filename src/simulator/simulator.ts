@@ -17,10 +17,16 @@ import { createPromptCounter } from "./count-tokens.ts";
 import type { Latency } from "./server/deliver.ts";
 import { createFaultQueue } from "./faults.ts";
 import { createIds } from "./ids.ts";
+import {
+  createOpenrouterSurface,
+  usualRouting,
+  type OpenrouterOptions,
+} from "./openrouter/index.ts";
 import type { Model } from "./prompt.ts";
 import { openNodeServer, type ListenOptions, type OpenServer } from "./server/node-server.ts";
 import { parseFaultRules, type FaultSpec } from "./parse-faults.ts";
 import type { Surface } from "./surface.ts";
+import { vendorSurfaces, type LocalServer } from "./vendors/index.ts";
 
 export interface SimulatorOptions {
   /** The simulated model. Default: echo. */
@@ -37,6 +43,10 @@ export interface SimulatorOptions {
   readonly faults?: readonly FaultSpec[];
   /** How long a reply takes on the simulator's clock. Default: no time. */
   readonly latency?: Partial<Latency>;
+  /** How fast the simulated servers of one's own are (llama.cpp, vLLM, Ollama, LM Studio); see docs/simulator.md. */
+  readonly local?: Partial<LocalServer>;
+  /** How often OpenRouter's hosts change, and the credit of a key; see docs/simulator.md. */
+  readonly openrouter?: Partial<OpenrouterOptions>;
   readonly bodyBytesMax?: number;
   /** The AWS keys that may sign. Default: the pair that AWS prints in its documents. */
   readonly awsKeys?: readonly AwsKey[];
@@ -71,8 +81,14 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     checksDates: clock.kind === "real",
     ...(options.awsKeys === undefined ? {} : { keys: options.awsKeys }),
   };
+  const local = { ...usualServer, ...options.local };
+  const vendors = vendorSurfaces.map((createSurface) => () => createSurface(local));
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
+  const routing = { seed, ...usualRouting, ...options.openrouter };
   return createSimulatorOf(
     [
+      ...vendors,
+      () => createOpenrouterSurface(routing),
       createAnthropicSurface,
       createGeminiSurface,
       () => createBedrockSurface(bedrock),
@@ -83,6 +99,14 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     { ...options, clock },
   );
 }
+
+/** About what one consumer's graphics card does with a small model. */
+const usualServer: LocalServer = {
+  prefillTokensPerSecond: 1000,
+  outputTokensPerSecond: 50,
+  waits: false,
+  promptTokensDetails: false,
+};
 
 /** A simulator of only these providers. */
 export function createSimulatorOf(

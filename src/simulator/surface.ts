@@ -22,6 +22,8 @@ export interface SimResponse {
   readonly body: string | Iterable<string | Uint8Array>;
   /** Begun with the first byte, ended with the last, abandoned if no byte is sent. */
   readonly bill?: OpenBill;
+  /** How long the first byte takes, besides the latency of every reply. */
+  readonly firstByteMs?: number;
 }
 
 /** What a surface gets besides the request. Times and ids come from here, so a run can be reproduced. */
@@ -34,6 +36,8 @@ export interface SurfaceContext {
   readonly counter: PromptCounter;
   readonly answer: (prompt: Prompt) => Reply;
   readonly record: (entry: CallRecord) => void;
+  /** The next fault that was queued for this host of a router; null for none. */
+  readonly faultAt: (host: string) => HttpFault | null;
 }
 
 /** One billed request, as GET /_sim/ledger shows it. */
@@ -47,6 +51,8 @@ export interface CallRecord {
   /** Exact dollars as text; null if the model has no price. */
   readonly costUsd: string | null;
   readonly stopReason: string;
+  /** Who answered, where a router has several hosts. */
+  readonly host?: string;
 }
 
 /** An injected failure. The surface words it like its provider. */
@@ -73,8 +79,8 @@ export interface OuterRefusal {
 export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];
-  /** Whether a client of this provider sent these headers. Providers can share a path, such as `/v1/models`. */
-  readonly isClient: (headers: SimRequest["headers"]) => boolean;
+  /** Whether a client of this provider sent these headers, or to such a path. Providers can share a path, such as `/v1/models`. */
+  readonly isClient: (headers: SimRequest["headers"], path: string) => boolean;
   readonly refuse: (refusal: OuterRefusal, context: Pick<SurfaceContext, "newId">) => SimResponse;
   readonly fault: (fault: HttpFault, place: FaultPlace) => SimResponse;
   /** An error within a stream, as one event. Null on a path whose streams have none. */

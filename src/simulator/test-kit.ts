@@ -62,6 +62,7 @@ export function createSurfaceKit(surface: Surface, answer: SurfaceKit["answer"])
             return kit.answer(prompt);
           },
           record: (entry) => void kit.records.push(entry),
+          faultAt: () => null,
         },
       );
     },

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { speakOnPurpose } from "../../../harness/on-purpose.ts";
 import { plantedKey, plantedOpenaiKey, plantedToken } from "../../../harness/planted-key.ts";
+import { encodeOf } from "../../core/wire/openai/test-kit.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
 import { configOf } from "../config/test-kit.ts";
@@ -190,10 +191,40 @@ describe("without any key", () => {
     ]);
   });
 
-  test("a model of another vendor is refused", async () => {
+  test.each([
+    ["deepseek-flash", "deepseek"],
+    ["openrouter/claude-sonnet-5-5", "openrouter"],
+    ["qwen3.7-max", "qwen"],
+    ["groq/llama", "groq"],
+  ])("it answers for %s at the paths of %s", async (name, vendor) => {
+    const places: (string | null)[] = [];
+    const providers = closeLater(
+      reachProviders({
+        providers: () => configOf("{}").providers,
+        simulator: { onCall: ({ surface }) => void places.push(surface) },
+      }),
+    );
+    const { facts } = resolveModel(name);
+    const { protocol, provider, isSimulated } = await providers.reach(facts);
+    const request = encodeOf({ protocol, model: facts });
+    const { outcome } = await provider.send({ request, stream: false });
+    expect([isSimulated, outcome.kind, ...places]).toEqual([true, "reply", vendor]);
+  });
+
+  test("and for a server on this machine where that is asked for", async () => {
+    const yaml = "providers: { ollama: { kind: simulator } }";
+    const { facts } = resolveModel("ollama/qwen3:8b");
+    const { protocol, provider, isSimulated } = await open(() => yaml).reach(facts);
+    const request = encodeOf({ protocol, model: facts });
+    const { outcome } = await provider.send({ request, stream: false });
+    expect([isSimulated, outcome.kind]).toEqual([true, "reply"]);
+  });
+
+  test("a model of a provider that nobody knows is refused", async () => {
     const { facts } = resolveModel("deepseek-chat");
-    await expect(open(() => "{}").reach(facts)).rejects.toThrow(
-      "the simulator answers for models of anthropic, openai and google, not for deepseek",
+    const unknown = { ...facts, provider: "garage", route: "garage" };
+    await expect(open(() => "{}").reach(unknown)).rejects.toThrow(
+      "the simulator knows no provider garage, so it does not answer for deepseek-chat",
     );
   });
 });

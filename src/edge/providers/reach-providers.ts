@@ -11,12 +11,18 @@ import {
   type OpenServer,
 } from "../../simulator/index.ts";
 import { machineClock } from "./clock.ts";
-import { pinHost } from "./pin-host.ts";
+import { pinHost, type PinnedModel } from "./pin-host.ts";
 import { type Provider, createProvider, type ProviderOptions } from "./provider.ts";
 import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
 import { chooseProvider, hasCredentials, noKey, type ProviderChoice } from "./reach-choice.ts";
 import { createProviderPool } from "./reach-pool.ts";
-import { kindFor, protocolOfKind, simulatedProtocol, withAddress } from "./reach-settings.ts";
+import {
+  kindFor,
+  protocolOfKind,
+  simulatedPlace,
+  withAddress,
+  type SimulatedPlace,
+} from "./reach-settings.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
 
 export interface ReachOptions {
@@ -65,20 +71,20 @@ export function reachProviders(options: ReachOptions): Providers {
     const isOwnRoute = catalogue.routesOf(model.id)[0] === model.route;
     return chooseProvider({ ...model, isOwnRoute }, providers());
   };
+  const pinned = (reached: PinnedModel, isRouter: boolean, { cache }: ModelFacts): PinnedModel =>
+    isRouter ? pinHost(reached, cache, nowMs) : reached;
   const simulate = async (model: ModelFacts, why: string): Promise<ReachedModel> => {
-    const protocol = simulatedProtocol(model);
-    const provider = await simulated.open(protocol);
+    const place = simulatedPlace(model);
+    const { protocol } = place;
+    const provider = await simulated.open(place, protocol);
     if (!isSaid) onNotice(simulationNotice(why, model));
     isSaid = true;
-    const counting: CountingPlace = {
-      name: `simulator\n${protocol.name}`,
-      hasKey: true,
-      open: (asked) => ({ send: async (call) => (await simulated.open(asked)).send(call) }),
-    };
+    const counting = simulated.countAt(place);
     const isAsked = (): boolean =>
       [model.route, model.provider].some((name) => providers().get(name)?.diagnose === true);
     const spoken = withDiagnosis(withPlanBetas(protocol, betas), isAsked);
-    return { protocol: spoken, provider, isSimulated: true, counting };
+    const reached = { protocol: spoken, provider };
+    return { ...pinned(reached, place.hasManyHosts, model), isSimulated: true, counting };
   };
   return {
     choose,
@@ -112,8 +118,7 @@ export function reachProviders(options: ReachOptions): Providers {
       };
       const reached = { protocol: spoken, provider };
       const isRouter = findVendor(name)?.listed?.hasManyHosts === true;
-      const pinned = isRouter ? pinHost(reached, model.cache, nowMs) : reached;
-      return { ...pinned, isSimulated: false, counting };
+      return { ...pinned(reached, isRouter, model), isSimulated: false, counting };
     },
     close: async () => {
       await Promise.all([pool.close(), simulated.close()]);
@@ -146,8 +151,9 @@ function speaking(
 }
 
 interface SimulatedProviders {
-  /** One provider per protocol. The first call starts the server. */
-  open(protocol: Protocol): Promise<Provider>;
+  /** One provider per vendor and protocol. The first call starts the server. */
+  open(place: SimulatedPlace, protocol: Protocol): Promise<Provider>;
+  countAt(place: SimulatedPlace): CountingPlace;
   close(): Promise<void>;
 }
 
@@ -158,20 +164,25 @@ function createSimulatedProviders(
 ): SimulatedProviders {
   let listening: Promise<OpenServer> | null = null;
   const opened = new Map<string, Promise<Provider>>();
-  const open = async (protocol: Protocol): Promise<Provider> => {
+  const open = async ({ path }: SimulatedPlace, protocol: Protocol): Promise<Provider> => {
     listening ??= createSimulator({ model: createAgent(), ...options }).listen({ port: 0 });
     const { url } = await listening;
-    // The simulator uses the same paths as the vendors.
-    const baseUrl = `${url}${new URL(protocol.access.baseUrl).pathname}`;
-    const endpoint = toEndpoint(protocol.access, { apiKey: anyKey, baseUrl });
+    const endpoint = toEndpoint(protocol.access, { apiKey: anyKey, baseUrl: `${url}${path}` });
     return createProvider({ protocol, ...endpoint, ...how });
   };
+  const openOnce = (place: SimulatedPlace, protocol: Protocol): Promise<Provider> => {
+    const name = `${place.name}\n${protocol.name}`;
+    const known = opened.get(name) ?? open(place, protocol);
+    opened.set(name, known);
+    return known;
+  };
   return {
-    open: (protocol) => {
-      const known = opened.get(protocol.name) ?? open(protocol);
-      opened.set(protocol.name, known);
-      return known;
-    },
+    open: openOnce,
+    countAt: (place) => ({
+      name: `simulator\n${place.name}\n${place.protocol.name}`,
+      hasKey: true,
+      open: (asked) => ({ send: async (call) => (await openOnce(place, asked)).send(call) }),
+    }),
     close: async () => {
       const providers = await Promise.all(opened.values());
       await Promise.all(providers.map((provider) => provider.close()));

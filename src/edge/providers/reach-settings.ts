@@ -8,6 +8,7 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import { findAddress, findProtocolOfKind, findVendor, vendors } from "../../core/wire/protocols.ts";
 import { fillAddress, pathOfAddress } from "../../core/wire/vendor-address.ts";
 import { parseBaseUrl } from "./endpoints.ts";
+import { vendorPath } from "../../simulator/index.ts";
 import type { ProviderOptions } from "./provider.ts";
 
 /** The kind that serves a model: a vendor may speak another one for models of some providers. */
@@ -28,22 +29,46 @@ export function protocolOfKind(kind: string): Protocol {
   return protocol;
 }
 
-/** The simulator answers for vendors, in each vendor's own protocol, and for clouds that serve their models. */
-export function simulatedProtocol(model: Pick<ModelFacts, "id" | "provider" | "route">): Protocol {
-  const kind = findVendor(model.route)?.listed?.kindOfProvider.get(model.provider);
-  if (kind !== undefined) return protocolOfKind(kind);
-  const vendor = findVendor(model.provider);
-  if (vendor !== undefined && vendor.listed === null) return vendor.protocol;
-  const own = vendors.filter(({ listed }) => listed === null);
-  const names = own.map(({ name }) => name);
-  const known = [names.slice(0, -1).join(", "), ...names.slice(-1)].join(" and ");
-  throw new StrataError(
-    "environment-unfit",
-    `the simulator answers for models of ${known}, not for ${model.id}`,
-    vendor === undefined
-      ? `choose one of theirs, or describe the provider ${model.provider} in your strata.yaml`
-      : `set ${vendor.keyVariable}, or choose one of theirs`,
-  );
+/** Where the simulator answers for a model. */
+export interface SimulatedPlace {
+  /** The vendor. */
+  readonly name: string;
+  readonly protocol: Protocol;
+  /** Of the vendor's address: the simulator's paths are the same. */
+  readonly path: string;
+  /** Whether it is a router with many hosts. */
+  readonly hasManyHosts: boolean;
+}
+
+/** The simulator answers for every known vendor, in the protocol in which the vendor serves the model. */
+export function simulatedPlace(
+  model: Pick<ModelFacts, "id" | "provider" | "route">,
+): SimulatedPlace {
+  const vendor = findVendor(model.route) ?? findVendor(model.provider);
+  if (vendor === undefined) {
+    throw new StrataError(
+      "environment-unfit",
+      `the simulator knows no provider ${model.provider}, so it does not answer for ${model.id}`,
+      `describe the provider ${model.provider} in your strata.yaml, or choose a model of ${vendors.map(({ name }) => name).join(", ")}`,
+    );
+  }
+  const { name, listed } = vendor;
+  if (listed === null) {
+    const path = pathOf(vendor.protocol.access.baseUrl);
+    return { name, protocol: vendor.protocol, path, hasManyHosts: false };
+  }
+  const protocol = protocolOfKind(kindFor(vendor, name, model));
+  const address = findAddress(name, protocol);
+  assert(address !== undefined, "a vendor has an address in each protocol that it speaks");
+  // Vendors share one address here, so each has a folder of it. A cloud's own paths tell it apart.
+  const folder = listed.cloud === null ? vendorPath(name) : "";
+  const places = new Map([...listed.places.keys()].map((place) => [place, "simulated"]));
+  const path = `${folder}${pathOf(fillAddress(listed, address, places))}`;
+  return { name, protocol, path, hasManyHosts: listed.hasManyHosts };
+}
+
+function pathOf(address: string): string {
+  return new URL(address).pathname.replace(/\/$/, "");
 }
 
 /** With the address of the vendor of this name, if none is configured. */

@@ -30,6 +30,8 @@ export interface BillableMarker {
 export interface KeyFrame {
   /** Requests of one workspace share entries. A hash of the API key, never the key. */
   readonly workspace: string;
+  /** Who answers, where a router has several hosts: each keeps its own entries. */
+  readonly host?: string;
   readonly model: Pick<ModelFacts, "id" | "route" | "cache">;
   /** Settings that can invalidate a prefix. Normalised: an explicit default counts as absent. */
   readonly settings: Readonly<Partial<Record<RequestChange, string>>>;
@@ -59,5 +61,23 @@ export interface BillableRequest extends KeyFrame {
   readonly implicitLifetime?: Lifetime;
   /** The name of a stored prefix that the prompt begins with. Then it reads that, and nothing else. */
   readonly stored?: string;
+  /** What the provider keeps of a prompt without markers, where the model's facts are not enough to bill it. */
+  readonly keeping?: Keeping;
   readonly startMs: number;
+}
+
+/** What a provider keeps without being asked. */
+export interface Keeping {
+  /**
+   * Where a prefix that is read can end. `prefix units`: at the end of a request's input, and where two requests were found to
+   * differ. `slots`: anywhere, but each slot holds the latest prompt alone.
+   */
+  readonly boundary: "every step" | "ends of messages" | "prefix units" | "slots";
+  /** Reads are whole multiples of it. */
+  readonly stepTokens: number;
+  readonly minimumTokens: number;
+  /** Since the last use. Null: until its slot is used for another prompt, or as long as the server runs. */
+  readonly keptSeconds: number | null;
+  /** For `slots`. */
+  readonly slots: number;
 }

@@ -7,6 +7,7 @@ import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.t
 import * as hits from "./find-hit.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
+import { createSlotBilling } from "./slot-billing.ts";
 import { createStoredPrefixes } from "./stored-prefixes.ts";
 import { createStepBilling, keepsAnyPrefix } from "./step-billing.ts";
 
@@ -28,11 +29,16 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
   const books: hits.Books = { store, pending: new Map(), options: readings };
   const steps = createStepBilling(readings);
   const stored = createStoredPrefixes(readings);
+  const slots = createSlotBilling(readings);
   return {
     stored,
     open: (request) => {
       if (request.stored !== undefined) return stored.open(request, request.stored);
       const { markers, automatic } = request.model.cache;
+      // Markers or automatic caching, never both in one request.
+      if (request.keeping !== undefined && request.markers.length === 0) {
+        return (request.keeping.boundary === "slots" ? slots : steps).open(request);
+      }
       if (markers !== null) return openMarked(request, markers, books);
       if (automatic?.takesMarkerSlot === true) return openMarked(request, implicitOnly, books);
       if (automatic !== null && keepsAnyPrefix(automatic, readings)) return steps.open(request);
@@ -44,12 +50,14 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
       ),
       ...[...books.pending.values()].map((entry) => toView(entry, "not readable yet", readings)),
       ...steps.entries(nowMs),
+      ...slots.entries(nowMs),
     ],
     clear: () => {
       store.clear();
       books.pending.clear();
       steps.clear();
       stored.clear();
+      slots.clear();
     },
   };
 }

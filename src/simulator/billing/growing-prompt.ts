@@ -32,7 +32,8 @@ export function createGrowingPrompt(
   options: Partial<BillingOptions> = {},
 ): GrowingPrompt {
   const readings = { ...stingyBilling, ...options };
-  const { workspace, model } = frame;
+  const { workspace, model, host } = frame;
+  const owner = host === undefined ? [] : [host];
   const salts = tierSalts(frame);
   const blocks: BillableBlock[] = [];
   const tiersEntered: number[] = [];
@@ -41,7 +42,7 @@ export function createGrowingPrompt(
   const positions: number[] = [];
   const add = (block: BillableBlock): void => {
     const last = blocks.length - 1;
-    let key = keys[last] ?? hashText(workspace, model.route, model.id);
+    let key = keys[last] ?? hashText(workspace, model.route, model.id, ...owner);
     let entered = tiersEntered[last] ?? 0;
     for (; entered <= tiers.indexOf(block.tier); entered += 1) {
       key = hashText(key, salts[tiers[entered] ?? "messages"]);

@@ -1,12 +1,10 @@
-// Billing for providers that keep every prefix for free, in whole steps, for an unspecified time.
+// Billing for providers that keep prefixes for free, without being asked, for an unspecified time.
 import { assert } from "../../core/assert.ts";
-import type { CacheRules } from "../../core/models/cache-rules.ts";
-import type { BillableRequest } from "./billable-request.ts";
+import type { AutomaticRules } from "../../core/models/cache-rules.ts";
+import type { BillableRequest, Keeping } from "./billable-request.ts";
 import type { Billing, OpenBill, Reason } from "./bill.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
 import type { BillingOptions } from "./options.ts";
-
-type AutomaticRules = NonNullable<CacheRules["automatic"]>;
 
 /** How long a prefix is kept, and who sent it first. */
 interface Sighting {
@@ -15,6 +13,8 @@ interface Sighting {
   readonly untilMs: number;
   /** Set if a prompt ended exactly here; null for a mere part of one. */
   readonly tokens: number | null;
+  /** Whether it can be read. Where only some prefixes are kept, the others are known, but not read. */
+  readonly isKept: boolean;
 }
 
 /** Whether every prefix is kept, by the provider's documents or by our reading where they say nothing. */
@@ -46,20 +46,17 @@ function openSteps(
   sightings: Map<string, Sighting>,
   options: BillingOptions,
 ): OpenBill {
-  const { automatic } = request.model.cache;
-  assert(automatic !== null, "steps are automatic");
-  const minimumTokens = minimumOf(request, options);
+  const { minimumTokens, stepTokens: step } = keepingOf(request, options);
   const { keys, cumulative } = keyedPromptOf(request, options);
   const totalTokens = cumulative.at(-1) ?? 0;
   const ageLeft = (key: string): number => {
     const sighting = sightings.get(key);
-    if (sighting === undefined) return Number.NEGATIVE_INFINITY;
+    if (sighting === undefined || !sighting.isKept) return Number.NEGATIVE_INFINITY;
     return sighting.untilMs + options.graceMs - request.startMs;
   };
   const hitBlock = keys.findLastIndex((key) => ageLeft(key) >= 0);
-  const knownBlock = keys.findLastIndex((key) => sightings.has(key));
+  const knownBlock = keys.findLastIndex((key) => sightings.get(key)?.isKept === true);
   const shared = hitBlock === -1 ? 0 : (cumulative[hitBlock] ?? 0);
-  const step = automatic.stepTokens ?? automatic.reportedInSteps ?? 1;
   const kept = Math.floor(shared / step) * step;
   const readTokens = kept < minimumTokens ? 0 : kept;
   const writtenBy = sightings.get(keys[hitBlock] ?? "")?.writtenBy ?? "";
@@ -91,26 +88,40 @@ function openSteps(
   }
 }
 
-function minimumOf({ model }: BillableRequest, options: BillingOptions): number {
+/** What the surface says; otherwise the model's own rules, and our reading where they say nothing. */
+function keepingOf({ keeping, model }: BillableRequest, options: BillingOptions): Keeping {
+  if (keeping !== undefined) return keeping;
   const { automatic, minimumTokens } = model.cache;
-  const unpublished = automatic?.boundary === "unpublished" ? options.unpublishedMinimumTokens : 0;
-  return minimumTokens ?? unpublished;
+  assert(automatic !== null, "steps are automatic");
+  const isOpen = automatic.boundary === "unpublished";
+  return {
+    boundary: "every step",
+    stepTokens: automatic.stepTokens ?? automatic.reportedInSteps ?? 1,
+    minimumTokens: minimumTokens ?? (isOpen ? options.unpublishedMinimumTokens : 0),
+    keptSeconds: automatic.keptSecondsMin ?? (isOpen ? options.unpublishedSeconds : 0),
+    slots: 0,
+  };
 }
 
 /** Records every prefix of the request as sent at its start. */
 function remember(
-  { id, blocks, model, implicitLifetime, startMs }: BillableRequest,
+  request: BillableRequest,
   keys: readonly string[],
   sightings: Map<string, Sighting>,
   options: BillingOptions,
 ): void {
-  const { automatic, lifetimes } = model.cache;
-  assert(automatic !== null, "steps are automatic");
+  const { id, blocks, model, implicitLifetime, startMs } = request;
   // The lifetime that the client asked for; otherwise only the provider's minimum is certain.
-  const asked = lifetimes.find(({ lifetime }) => lifetime === implicitLifetime);
-  const unpublished = automatic.boundary === "unpublished" ? options.unpublishedSeconds : 0;
-  const keptMs = (asked?.seconds ?? automatic.keptSecondsMin ?? unpublished) * 1000;
+  const asked = model.cache.lifetimes.find(({ lifetime }) => lifetime === implicitLifetime);
+  const { keptSeconds, boundary } = keepingOf(request, options);
+  const seconds = request.keeping === undefined ? (asked?.seconds ?? keptSeconds) : keptSeconds;
+  const keptMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000;
   const total = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
+  const isAlive = (seen: Sighting | undefined): boolean =>
+    seen !== undefined && startMs <= seen.untilMs + options.graceMs;
+  const isKeptAt = keptPlaces(request, boundary, (block) =>
+    isAlive(sightings.get(keys[block] ?? "")),
+  );
   for (const [index, key] of keys.entries()) {
     const known = sightings.get(key);
     const isWhole = index === keys.length - 1;
@@ -119,10 +130,32 @@ function remember(
       writtenBy: known?.writtenBy ?? id,
       untilMs: Math.max(known?.untilMs ?? 0, startMs + keptMs),
       tokens: isWhole ? total : (known?.tokens ?? null),
+      isKept: (isAlive(known) && known?.isKept === true) || isKeptAt(index),
     });
   }
   for (const key of sightings.keys()) {
     if (sightings.size <= options.entriesMax) break;
     sightings.delete(key);
+  }
+}
+
+/** The blocks at whose ends a later request can read. */
+function keptPlaces(
+  request: BillableRequest,
+  boundary: Keeping["boundary"],
+  isSeen: (block: number) => boolean,
+): (block: number) => boolean {
+  const { blocks } = request;
+  switch (boundary) {
+    case "every step":
+    case "slots":
+      return () => true;
+    case "ends of messages":
+      return (block) => blocks[block]?.boundary !== null;
+    case "prefix units": {
+      const inputEnd = blocks.findLastIndex(({ boundary }) => boundary === "eligible message");
+      const sharedEnd = blocks.findLastIndex((_, block) => isSeen(block));
+      return (block) => block === inputEnd || block === sharedEnd;
+    }
   }
 }

@@ -13,12 +13,15 @@ export interface ErrorBody {
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody;
+  /** For a prompt that is too long. */
+  readonly tokens: { readonly sent: number; readonly max: number } | null;
 
-  constructor(status: number, body: ErrorBody) {
+  constructor(status: number, body: ErrorBody, tokens: ApiError["tokens"] = null) {
     super(body.message);
     this.name = "ApiError";
     this.status = status;
     this.body = body;
+    this.tokens = tokens;
   }
 }
 
@@ -135,5 +138,6 @@ export function contextOverflow(
       : `This model's maximum context length is ${tokensMax} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`;
   const param = api === "responses" ? "input" : "messages";
   const code = "context_length_exceeded";
-  return new ApiError(400, { message, type: "invalid_request_error", param, code });
+  const body = { message, type: "invalid_request_error", param, code };
+  return new ApiError(400, body, { sent: tokens, max: tokensMax });
 }

@@ -33,7 +33,7 @@ function readChat(body: Place): ReadRequest {
   return { ...shared, instructions: null, items, outputTokensMax: outputLimit(body, facts) };
 }
 
-function refuseUnsimulated(body: Place): void {
+export function refuseUnsimulated(body: Place): void {
   for (const key of ["functions", "function_call", "audio", "prediction", "web_search_options"]) {
     if (find(body, key) !== null) throw notSimulated(`'${key}'`, key);
   }

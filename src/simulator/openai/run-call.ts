@@ -24,6 +24,7 @@ export function runCall(
   request: ReadRequest,
   context: SurfaceContext,
   wants: Prompt["wants"] | "nothing",
+  host?: string,
 ): Call {
   const { facts, cache, settings } = request;
   const rendering = render(request, context.counter);
@@ -36,11 +37,13 @@ export function runCall(
   const open = context.billing.open({
     id,
     workspace: context.workspace,
+    ...(host === undefined ? {} : { host }),
     model: facts,
     blocks: rendering.blocks,
     markers: rendering.markers,
     mode: cache.mode,
     ...(lifetime === null ? {} : { implicitLifetime: lifetime }),
+    ...(request.keeping === undefined ? {} : { keeping: request.keeping }),
     settings: settings.billable,
     startMs: context.nowMs,
   });

@@ -70,7 +70,7 @@ export async function answerRequest(request: Request, world: World): Promise<Res
     problem: null,
     billed: null,
   });
-  const addressed = world.surfaces.filter(({ isClient }) => isClient(headers));
+  const addressed = world.surfaces.filter(({ isClient }) => isClient(headers, pathname));
   const target = findRoute(request.method, pathname, [...addressed, ...world.surfaces]);
   const surface = target?.surface ?? addressed[0] ?? world.surfaces[0];
   const refuse = (status: OuterRefusal["status"], message: string): SimResponse =>
@@ -151,6 +151,12 @@ function askSurface(
     counter,
     answer: model,
     record,
+    faultAt: (host) => {
+      const found = world.faults.next(request.path, host);
+      if (found === null || isStreamFault(found)) return null;
+      change({ fault: `${found.kind} at ${host}` });
+      return found;
+    },
   });
   if (fault === null) return { response };
   const place = { newId: ids.newId, nowMs: clock.now(), workspace, path: request.path };

@@ -29,11 +29,12 @@ const encoder = new TextEncoder();
 export async function deliver(response: SimResponse, delivery: Delivery): Promise<Response> {
   const { clock, latency, signal } = delivery;
   const fault = fittingFault(response, delivery);
-  const { bill, status, headers } = response;
+  const { bill, status, headers, firstByteMs = 0 } = response;
   // Requests sent together are all billed before the first one is answered.
   await setImmediate();
   const slowMs = fault?.kind === "slow first byte" ? fault.delayMs : 0;
-  if (latency.firstByteMs + slowMs > 0) await clock.wait(latency.firstByteMs + slowMs, signal);
+  const waitMs = latency.firstByteMs + firstByteMs + slowMs;
+  if (waitMs > 0) await clock.wait(waitMs, signal);
   const body = toBody(response.body, fault);
   const breaksAtOnce = fault?.kind === "cut" && fault.afterEvents === 0;
   if (signal.aborted || breaksAtOnce) bill?.abandon();

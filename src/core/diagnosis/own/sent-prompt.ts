@@ -115,17 +115,28 @@ function nameOf(
 /** Plain text as it is; everything else as the JSON that was sent, without what joins it to the block before. */
 function textOf(json: string, kind: SealedBlock["kind"]): string {
   const isText = kind === "text" || kind === "system text";
-  const text = isText ? (stringIn(json, "text") ?? stringIn(json, "content")) : null;
-  return text ?? json.replace(/^[\]},]*/, "");
+  if (!isText) return withoutJoint(json);
+  const start = startOf(json, "text") ?? startOf(json, "content") ?? 0;
+  return stringFrom(json, start) ?? withoutJoint(json);
 }
 
-/** The first member of this name, if it is a string. Inside strings the name would be escaped. */
-function stringIn(json: string, name: string): string | null {
+function withoutJoint(json: string): string {
+  return json.replace(/^[\]},]*/, "");
+}
+
+/** Where the first member of this name begins, if it is a string. Inside strings the name would be escaped. */
+function startOf(json: string, name: string): number | null {
   const member = json.indexOf(`"${name}":"`);
-  if (member === -1) return null;
-  const quote = member + name.length + 3;
-  let end = quote + 1;
+  return member === -1 ? null : member + name.length + 4;
+}
+
+/**
+ * From inside a string to its end, or to the end of the block: where a server takes one string only, the blocks are parts of it, and
+ * all but the first begin within it.
+ */
+function stringFrom(json: string, start: number): string | null {
+  let end = start;
   while (end < json.length && json[end] !== '"') end += json[end] === "\\" ? 2 : 1;
-  const value: unknown = JSON.parse(json.slice(quote, end + 1));
-  return typeof value === "string" ? value : null;
+  const isWithin = start > 0 || end === json.length || json.slice(end) === '"}';
+  return isWithin ? String(JSON.parse(`"${json.slice(start, end)}"`)) : null;
 }

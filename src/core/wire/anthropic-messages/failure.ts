@@ -8,6 +8,7 @@ import {
   type ProviderFailure,
   type StatusKind,
 } from "../failure.ts";
+import { findOverflow } from "../overflow.ts";
 import type { RefusedAnswer } from "../protocol.ts";
 import { textOf } from "./schema.ts";
 
@@ -81,8 +82,8 @@ const kindOfType: ReadonlyMap<string, StatusKind> = new Map([
 ]);
 
 function explainInvalid(detail: string): ProviderFailure {
-  const tooLong = /prompt is too long(?:: (\d+) tokens > (\d+) maximum)?/.exec(detail);
-  if (tooLong !== null) return overflow(detail, tooLong[1], tooLong[2]);
+  const tooLong = findOverflow(detail);
+  if (tooLong !== undefined) return tooLong;
   const sum = /input length and `max_tokens` exceed context limit: (\d+) \+ (\d+) > (\d+)/.exec(
     detail,
   );

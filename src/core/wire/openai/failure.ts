@@ -1,6 +1,7 @@
 // Why a provider with one of the OpenAI protocols did not answer.
 import * as shared from "../failure.ts";
 import { fieldsOf, parseFields, textIn, type Fields } from "../../message/fields.ts";
+import { findOverflow, overflowTokens } from "../overflow.ts";
 import type { RefusedAnswer } from "../protocol.ts";
 
 /** Reads `{"error":{"message","type","param","code"}}` with a status; for another body, only the status. */
@@ -64,9 +65,12 @@ function toFailure(
   status: number,
   retryAfterMs: number | undefined,
 ): shared.ProviderFailure {
-  if (isOverflow(detail, code, status)) {
+  if (code === "context_length_exceeded") {
     return { kind: "context-overflow", detail, ...overflowTokens(detail) };
   }
+  // A limit per minute may also mention tokens.
+  const overflow = status === 429 ? undefined : findOverflow(detail);
+  if (overflow !== undefined) return overflow;
   const kind = kindOfName.get(code) ?? kindOf(status) ?? kindOfName.get(type) ?? "invalid-request";
   return shared.toFailureOf(kind, detail, retryAfterMs);
 }
@@ -90,39 +94,6 @@ const kindOfName: ReadonlyMap<string, shared.StatusKind> = new Map([
 function kindOf(status: number): shared.StatusKind | undefined {
   if (status === 503 || status === 529) return "overloaded";
   return status >= 500 ? "server-error" : shared.kindOfStatus.get(status);
-}
-
-/** Overflow messages of providers with this protocol: OpenAI, Bedrock, GLM, MiniMax, Gemini. */
-const overflowTexts = [
-  /maximum context length is \d+ tokens/i,
-  /exceeds the context window/i,
-  /input is too long for requested model/i,
-  /prompt too long/i,
-  /context window exceeds limit/i,
-  /exceeds the maximum number of tokens allowed/i,
-];
-
-function isOverflow(detail: string, code: string, status: number): boolean {
-  if (code === "context_length_exceeded") return true;
-  // A limit per minute may also mention tokens.
-  return status !== 429 && overflowTexts.some((text) => text.test(detail));
-}
-
-function overflowTokens(detail: string): {
-  readonly tokens: number | undefined;
-  readonly tokensMax: number | undefined;
-} {
-  return {
-    tokens: numberIn(detail, /(?:resulted in|requested|input token count \()\s*(\d+)/i),
-    tokensMax: numberIn(
-      detail,
-      /(?:maximum context length is |number of tokens allowed \()\s*(\d+)/i,
-    ),
-  };
-}
-
-function numberIn(text: string, pattern: RegExp): number | undefined {
-  return shared.toTokens(pattern.exec(text)?.[1]);
 }
 
 const shownCharactersMax = 300;

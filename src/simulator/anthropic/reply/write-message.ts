@@ -15,6 +15,12 @@ export interface Outcome extends MadeReply {
   readonly bill: Bill;
   readonly diagnostics: Diagnostics;
   readonly transformations: readonly InputTransformation[];
+  /** What the first event of a stream says, where a vendor has the true split only in the last. */
+  readonly begunBill?: Bill;
+  /** Members of the usage that a vendor adds. */
+  readonly usageMembers?: object;
+  /** For servers that say nothing of their cache. */
+  readonly hidesCache?: boolean;
 }
 
 export function messageText(outcome: Outcome): string {
@@ -22,7 +28,7 @@ export function messageText(outcome: Outcome): string {
   return message(outcome, `[${blocks.map(blockText).join(",")}]`, {
     stop_reason: stopReason,
     stop_sequence: stopSequence,
-    usage: usageOf(bill, outcome, request),
+    usage: shown(usageOf(bill, outcome, request), outcome),
     ...contextManagement(request),
   });
 }
@@ -42,14 +48,11 @@ export interface MessageEvent {
 /** The events of a streamed message, before a transport frames them. */
 export function* messageEventData(outcome: Outcome): Generator<MessageEvent> {
   const { bill, request, blocks, stopReason, stopSequence } = outcome;
+  const nearlyNothing = { outputTokens: Math.min(1, outcome.outputTokens), thinkingTokens: 0 };
   const begun = message(outcome, "[]", {
     stop_reason: null,
     stop_sequence: null,
-    usage: usageOf(
-      bill,
-      { outputTokens: Math.min(1, outcome.outputTokens), thinkingTokens: 0 },
-      request,
-    ),
+    usage: shown(usageOf(outcome.begunBill ?? bill, nearlyNothing, request), begunOf(outcome)),
   });
   yield { name: "message_start", data: `{"type":"message_start","message":${begun}}` };
   if (blocks.length === 0) yield ping;
@@ -63,11 +66,29 @@ export function* messageEventData(outcome: Outcome): Generator<MessageEvent> {
   const last = {
     type: "message_delta",
     delta: { stop_reason: stopReason, stop_sequence: stopSequence },
-    usage: usageOf(bill, outcome, request, "last event"),
+    usage: shown(usageOf(bill, outcome, request, "last event"), outcome),
     ...contextManagement(request),
   };
   yield toEvent(last);
   yield toEvent({ type: "message_stop" });
+}
+
+/** As the vendor shows it. */
+function shown(
+  usage: Readonly<Record<string, unknown>>,
+  {
+    bill,
+    hidesCache = false,
+    usageMembers = {},
+  }: Pick<Outcome, "bill" | "hidesCache" | "usageMembers">,
+): object {
+  if (!hidesCache) return { ...usage, ...usageMembers };
+  return { input_tokens: bill.totalTokens, output_tokens: usage["output_tokens"] };
+}
+
+/** The first event says nothing of what the call costs. */
+function begunOf({ bill, hidesCache = false }: Outcome): Parameters<typeof shown>[1] {
+  return { bill, hidesCache };
 }
 
 /** Takes the content as JSON text, because tool inputs keep the spelling they were generated with. */

@@ -44,6 +44,10 @@ export interface RequestCall {
     readonly facts: ModelFacts;
     readonly stream: boolean;
   };
+  /** Where the same API has other models. */
+  readonly findFacts?: (name: string) => ModelFacts;
+  /** Members of the body that are read elsewhere. */
+  readonly alsoTakes?: readonly string[];
 }
 
 export function readRequest(bodyText: string, call: RequestCall): MessagesRequest {
@@ -52,7 +56,7 @@ export function readRequest(bodyText: string, call: RequestCall): MessagesReques
 
 /** Reads a body that is parsed already. */
 export function readMessages(body: Place, call: RequestCall): MessagesRequest {
-  const { version, betas, purpose, addressed } = call;
+  const { version, betas, purpose, addressed, findFacts = modelOf, alsoTakes = [] } = call;
   refuseThread(body);
   const known = purpose === "create" ? createFields : countFields;
   for (const name of samplingFields) {
@@ -61,10 +65,10 @@ export function readMessages(body: Place, call: RequestCall): MessagesRequest {
   for (const name of addressed === undefined ? [] : ["model", "stream"]) {
     if (body.object.fields.has(name)) throw extraInput(name);
   }
-  refuseExtras(body, known);
+  refuseExtras(body, alsoTakes.length === 0 ? known : new Set([...known, ...alsoTakes]));
   if (find(body, "mcp_servers") !== null) throw notSimulated("mcp_servers");
   const requestedModel = addressed?.requestedModel ?? fields.textAt(body, "model");
-  const facts = addressed?.facts ?? modelOf(requestedModel);
+  const facts = addressed?.facts ?? findFacts(requestedModel);
   refuseUnoffered(body, facts);
   const options = readOptions(body, betas);
   const request: MessagesRequest = {

@@ -2,8 +2,8 @@
 import type { BillableBlock, BilledTier } from "../../billing/billable-request.ts";
 import type { PromptCounter, TokenConstant } from "../../count-tokens.ts";
 import { cutText } from "../../cut-text.ts";
-import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import { isToolOutput, isToolUse, type Item, type Marker, type Part } from "../request/items.ts";
+import type { ReadRequest } from "../request/read-request.ts";
 import { foreignTokens, unseal } from "./sealed.ts";
 
 export interface Piece {
@@ -25,12 +25,17 @@ export interface Scale {
   readonly cutsText: boolean;
 }
 
-export function createScale({ tokenizer, cache }: ModelFacts, counter: PromptCounter): Scale {
+export function createScale(
+  { facts, keeping }: Pick<ReadRequest, "facts" | "keeping">,
+  counter: PromptCounter,
+): Scale {
+  const { tokenizer, cache } = facts;
+  const boundary = keeping?.boundary ?? cache.automatic?.boundary;
   return {
     text: (text) => counter.text(text, tokenizer),
     constant: (name) => counter.constant(name, tokenizer),
     image: (size) => counter.image(size),
-    cutsText: cache.automatic?.boundary === "every step",
+    cutsText: boundary === "every step" || boundary === "slots",
   };
 }
 

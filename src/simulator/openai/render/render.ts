@@ -16,7 +16,7 @@ export interface Rendering {
 
 /** Counting and billing both use this, so they agree. */
 export function render(request: ReadRequest, counter: PromptCounter): Rendering {
-  const scale = createScale(request.facts, counter);
+  const scale = createScale(request, counter);
   // Tools come first: a change to them invalidates everything after them.
   const pieces = [...toolPieces(request, scale)];
   const boundaries: Boundaries = { initial: -1, eligible: [] };

@@ -2,7 +2,7 @@
 import { invalid, missing, notSimulated } from "../api-error.ts";
 import { fields, find, pathOf, type Place } from "./fields.ts";
 import type { Item, Role } from "./items.ts";
-import { readParts, type Spelling } from "./read-parts.ts";
+import { ownMarkers, readParts, type MarkerReader, type Spelling } from "./read-parts.ts";
 
 const chatParts: Spelling = {
   text: "text",
@@ -13,7 +13,16 @@ const chatParts: Spelling = {
 };
 const roles = ["system", "assistant", "user", "function", "tool", "developer"] as const;
 
-export function readMessages(body: Place): readonly Item[] {
+/** What servers of others have besides: markers of another form, and thinking that is sent back. */
+export interface ChatExtras {
+  readonly markers: MarkerReader;
+  /** The member with the thinking of an earlier reply; null if the server ignores it. */
+  readonly thinking: string | null;
+}
+
+const noExtras: ChatExtras = { markers: ownMarkers, thinking: null };
+
+export function readMessages(body: Place, extras: ChatExtras = noExtras): readonly Item[] {
   const messages = fields.findPlaces(body, "messages");
   if (messages === null) throw missing("messages");
   if (messages.length === 0) {
@@ -22,22 +31,28 @@ export function readMessages(body: Place): readonly Item[] {
     throw invalid(message, "messages", "empty_array");
   }
   checkAnswers(messages);
-  return messages.flatMap(readMessage);
+  return messages.flatMap((message) => readMessage(message, extras));
 }
 
-function readMessage(place: Place): readonly Item[] {
+function readMessage(place: Place, extras: ChatExtras): readonly Item[] {
   const role = fields.oneOfAt(place, "role", roles);
   if (role === "function") throw notSimulated("The role 'function'", pathOf(place, "role"));
   if (role === "tool") {
     const callId = fields.textAt(place, "tool_call_id");
-    const parts = readParts(place, "content", chatParts);
+    const parts = readParts(place, "content", chatParts, extras.markers);
     return [{ kind: "tool output", callId, parts, isCustom: false }];
   }
-  if (role === "assistant") return readAssistant(place);
-  return [toMessage(place, role)];
+  if (role === "assistant")
+    return [...readThinking(place, extras), ...readAssistant(place, extras)];
+  return [toMessage(place, role, extras)];
 }
 
-function readAssistant(place: Place): readonly Item[] {
+function readThinking(place: Place, { thinking }: ChatExtras): readonly Item[] {
+  const summary = thinking === null ? null : fields.findText(place, thinking);
+  return summary === null ? [] : [{ kind: "reasoning", summary, sealed: null }];
+}
+
+function readAssistant(place: Place, extras: ChatExtras): readonly Item[] {
   const calls = (fields.findPlaces(place, "tool_calls") ?? []).map(readToolCall);
   const content = find(place, "content");
   const refusal = fields.findText(place, "refusal");
@@ -47,12 +62,13 @@ function readAssistant(place: Place): readonly Item[] {
   }
   const isEmpty = content === null || (content.kind === "string" && content.text === "");
   if (isEmpty && calls.length > 0) return calls;
-  return [toMessage(place, "assistant"), ...calls];
+  return [toMessage(place, "assistant", extras), ...calls];
 }
 
-function toMessage(place: Place, role: Role): Item {
+function toMessage(place: Place, role: Role, { markers }: ChatExtras): Item {
   const label = fields.findText(place, "name") ?? "";
-  return { kind: "message", role, label, parts: readParts(place, "content", chatParts) };
+  const parts = readParts(place, "content", chatParts, markers);
+  return { kind: "message", role, label, parts };
 }
 
 function readToolCall(place: Place): Item {

@@ -10,21 +10,36 @@ export type Spelling = Readonly<Record<string, PartKind>>;
 
 type PartKind = "text" | "model's text" | "refusal" | "image" | "file" | "audio";
 
+/** How a client marks a part, and the member that it uses for that. */
+export interface MarkerReader {
+  readonly key: string;
+  /** Null if the model takes none, and the server does not mind. */
+  readonly read: (marker: Place) => Marker | null;
+}
+
+export const ownMarkers: MarkerReader = { key: "prompt_cache_breakpoint", read: readBreakpoint };
+
 /** A string is one text part. */
-export function readParts(place: Place, key: string, spelling: Spelling): readonly Part[] {
+export function readParts(
+  place: Place,
+  key: string,
+  spelling: Spelling,
+  markers: MarkerReader = ownMarkers,
+): readonly Part[] {
   const value = find(place, key);
   if (value === null) throw missing(pathOf(place, key));
   if (value.kind === "string") return [{ kind: "text", text: value.text, marker: null }];
   if (value.kind !== "list") throw unfit(place, key, "one of a string or array of objects", value);
-  return (fields.findPlaces(place, key) ?? []).map((part) => readPart(part, spelling));
+  return (fields.findPlaces(place, key) ?? []).map((part) => readPart(part, spelling, markers));
 }
 
-function readPart(place: Place, spelling: Spelling): Part {
+function readPart(place: Place, spelling: Spelling, markers: MarkerReader): Part {
   const type = fields.textAt(place, "type");
   const kind = spelling[type];
   if (kind === undefined) throw wrongValue(pathOf(place, "type"), type, Object.keys(spelling));
   const isModels = kind === "model's text" || kind === "refusal";
-  const marker = readMarker(place);
+  const marked = fields.findPlace(place, markers.key);
+  const marker = marked === null ? null : markers.read(marked);
   if (marker !== null && isModels) throw unknownParameter(marker.path);
   switch (kind) {
     case "text":
@@ -47,9 +62,7 @@ function readPart(place: Place, spelling: Spelling): Part {
   }
 }
 
-function readMarker(place: Place): Marker | null {
-  const breakpoint = fields.findPlace(place, "prompt_cache_breakpoint");
-  if (breakpoint === null) return null;
+function readBreakpoint(breakpoint: Place): Marker {
   fields.textAt(breakpoint, "mode");
   fields.findOneOf(breakpoint, "mode", ["explicit"]);
   return { lifetime: fields.findOneOf(breakpoint, "ttl", ["30m", "12h"]), path: breakpoint.path };
@@ -97,7 +110,7 @@ function readAudio(place: Place, marker: Marker | null): Part {
 }
 
 function sourceOf({ object }: Place): string {
-  return compactJson(withoutKeys(object, ["prompt_cache_breakpoint"]));
+  return compactJson(withoutKeys(object, ["prompt_cache_breakpoint", "cache_control"]));
 }
 
 function base64Bytes(data: string): number {

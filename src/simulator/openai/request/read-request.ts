@@ -6,7 +6,7 @@ import { fields, type Place } from "./fields.ts";
 import type { Item, ToolDefinition } from "./items.ts";
 import { readCacheOptions, type CacheOptions } from "./read-cache-options.ts";
 import { readToolChoice, readTools, type ToolChoice, type ToolEntry } from "./read-tools.ts";
-import type { BillableRequest } from "../../billing/billable-request.ts";
+import type { BillableRequest, Keeping } from "../../billing/billable-request.ts";
 import efforts from "./data/default-efforts.json" with { type: "json" };
 import { compactJson } from "../../json-source.ts";
 
@@ -22,6 +22,8 @@ export interface ReadRequest {
   readonly settings: Settings;
   readonly toolChoice: ToolChoice;
   readonly outputTokensMax: number | null;
+  /** What the provider keeps without markers, where the model's facts do not say it. */
+  readonly keeping?: Keeping;
 }
 
 /** What is spelled alike in both APIs, with the settings. */
@@ -76,7 +78,7 @@ export function effortOf({ items, settings }: ReadRequest): string {
   return last?.kind === "configuration" && last.effort !== null ? last.effort : settings.effort;
 }
 
-interface Settings {
+export interface Settings {
   readonly billable: BillableRequest["settings"];
   /** The effort before any item of the conversation changes it. */
   readonly effort: string;
