@@ -15,7 +15,7 @@ import { pinHost } from "./pin-host.ts";
 import { type Provider, createProvider, type ProviderOptions } from "./provider.ts";
 import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
 import { chooseProvider, hasCredentials, noKey, type ProviderChoice } from "./reach-choice.ts";
-import { createProviderPool } from "./reach-pool.ts";
+import { createProviderPool, type ProviderPlace, type ProviderPool } from "./reach-pool.ts";
 import { kindFor, protocolOfKind, simulatedProtocol, withAddress } from "./reach-settings.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
 
@@ -97,17 +97,7 @@ export function reachProviders(options: ReachOptions): Providers {
       const provider = pool.open({ name, protocol, settings, latest });
       const current = (): ProviderConfig => latest() ?? settings;
       const spoken = speakTo({ name, protocol, settings: current, betas, catalogue });
-      const counting: CountingPlace = {
-        name: `${name}\n${protocol.name}`,
-        hasKey: hasCredentials(settings),
-        open: (counted) =>
-          pool.open({
-            name: `${name}, counting`,
-            protocol: counted,
-            settings: triedOnce(settings),
-            latest: () => triedOnce(latest()),
-          }),
-      };
+      const counting = countingAt({ name, protocol, settings, latest }, pool);
       const reached = { protocol: spoken, provider };
       const isRouter = findVendor(name)?.listed?.hasManyHosts === true;
       const pinned = isRouter ? pinHost(reached, model.cache, nowMs) : reached;
@@ -116,6 +106,23 @@ export function reachProviders(options: ReachOptions): Providers {
     close: async () => {
       await Promise.all([pool.close(), simulated.close()]);
     },
+  };
+}
+
+function countingAt(
+  { name, protocol, settings, latest }: ProviderPlace,
+  pool: Pick<ProviderPool, "open">,
+): CountingPlace {
+  return {
+    name: `${name}\n${protocol.name}`,
+    hasKey: hasCredentials(settings),
+    open: (counted) =>
+      pool.open({
+        name: `${name}, counting`,
+        protocol: counted,
+        settings: triedOnce(settings),
+        latest: () => triedOnce(latest()),
+      }),
   };
 }
 
