@@ -37,11 +37,17 @@ const modelIds: Readonly<Record<ProtocolName, string>> = {
 export interface CourseWire {
   readonly protocol: Protocol;
   readonly modelId: string;
+  /** Whether its provider says how long to wait after too many requests. */
+  readonly saysWhen: boolean;
 }
+
+/** AWS leaves the wait to its clients. */
+const waitsAreOwn: ReadonlySet<ProtocolName> = new Set(["bedrock-converse", "bedrock-invoke"]);
 
 export const courseWires: readonly CourseWire[] = protocols.map((protocol) => ({
   protocol,
   modelId: modelIds[protocol.name],
+  saysWhen: !waitsAreOwn.has(protocol.name),
 }));
 
 const { layout, markers } = findPolicy("adaptive");

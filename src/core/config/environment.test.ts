@@ -98,6 +98,33 @@ describe("variables that others know, too", () => {
     expect(own).toMatchObject({ apiKey: "own", baseUrl: "http://b" });
   });
 
+  test("say where a cloud is and whose credentials it takes, by the strongest one that is set", () => {
+    const aws = {
+      AWS_DEFAULT_REGION: "us-east-1",
+      AWS_REGION: "eu-central-1",
+      AWS_PROFILE: "work",
+    };
+    const google = { CLOUD_ML_REGION: "global", ANTHROPIC_VERTEX_PROJECT_ID: "p" };
+    const { providers } = configOf("", { env: { ...aws, ...google } });
+    expect(providers.get("bedrock")).toMatchObject({
+      places: new Map([["region", "eu-central-1"]]),
+      credentials: "aws",
+      apiKey: null,
+      baseUrl: null,
+    });
+    expect(providers.get("vertex")).toMatchObject({
+      places: new Map([
+        ["project", "p"],
+        ["location", "global"],
+      ]),
+      credentials: null,
+    });
+    const yaml = "providers: { bedrock: { places: { region: ap-south-1 }, credentials: } }";
+    expect(configOf(yaml, { env: aws }).providers.get("bedrock")).toMatchObject({
+      places: new Map([["region", "ap-south-1"]]),
+    });
+  });
+
   test("a provider names the variable its key is in", () => {
     const yaml =
       "providers: { garage: { kind: openai-compatible, base_url: 'http://x', api_key_env: GARAGE } }";

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { conservativeFacts } from "../models/catalogue.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { resolveModel } from "../models/resolve-model.ts";
+import { bedrockConverse } from "./bedrock/converse/index.ts";
 import { declareCapabilities } from "./capabilities.ts";
+import { vertexAnthropic } from "./vertex-anthropic/index.ts";
 
 const marking = { writesMarkers: true };
 const plain = { writesMarkers: false };
@@ -55,6 +57,9 @@ describe("prompt caching is declared (M-18, C-15)", () => {
       false,
     ],
     ["where the provider caches by itself", plain, automatic, true],
+    ["on Bedrock, by cache points", bedrockConverse, facts("bedrock/claude-haiku-4-5"), true],
+    ["on Vertex", vertexAnthropic, facts("vertex/claude-haiku-4-5"), true],
+    ["not on Bedrock for a model of old", bedrockConverse, facts("bedrock/claude-2.1"), false],
     ["not where reading has no price", marking, unpriced, false],
     ["not where neither side caches", marking, { ...haiku, cache: nothing(haiku) }, false],
   ])("%s", (_when, protocol, model, expected) => {

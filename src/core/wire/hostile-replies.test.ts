@@ -8,6 +8,8 @@ import { validateMessage, validateUsage } from "../message/validate-message.ts";
 import { resolveModel } from "../models/resolve-model.ts";
 import { StrataError } from "../strata-error.ts";
 import { anthropicMessages } from "./anthropic-messages/index.ts";
+import { bedrockConverse } from "./bedrock/converse/index.ts";
+import { bedrockInvoke } from "./bedrock/invoke/index.ts";
 import type { ProviderFailure } from "./failure.ts";
 import { readRequest } from "./foreign/read-request.ts";
 import { gemini } from "./gemini/index.ts";
@@ -16,6 +18,7 @@ import { openaiResponses } from "./openai/responses/index.ts";
 import { protocols } from "./protocols.ts";
 import type { Protocol } from "./protocol.ts";
 import type { Reply } from "./reply.ts";
+import { vertexAnthropic } from "./vertex-anthropic/index.ts";
 import { assemblyOn, plainOptions, planOf, say } from "./test-kit.ts";
 
 /** Deeper than `JSON.stringify` can write. */
@@ -75,6 +78,13 @@ const names = [
   ..."candidatesTokenCount responseId details retryDelay willContinue totalTokens contents".split(
     " ",
   ),
+  ..."messageStart contentBlockStart contentBlockDelta messageStop metadata contentBlockIndex start toolUse".split(
+    " ",
+  ),
+  ..."toolUseId reasoningContent reasoningText redactedContent stopReason inputTokens outputTokens bytes".split(
+    " ",
+  ),
+  ..."cacheReadInputTokens cacheWriteInputTokens cacheDetails ttl __type".split(" "),
   "__proto__",
   "constructor",
   "hasOwnProperty",
@@ -97,6 +107,7 @@ const words = [
   ..."response.output_text.delta response.function_call_arguments.delta response.failed".split(" "),
   ..."function_call reasoning output_text completed failed in_progress stop tool_calls".split(" "),
   ..."STOP MAX_TOKENS SAFETY MALFORMED_FUNCTION_CALL model thinking_part part".split(" "),
+  ..."eyJ0eXBlIjoicGluZyJ9 1h malformed_tool_use guardrail_intervened".split(" "),
 ];
 
 const scalar = fc.oneof(
@@ -198,6 +209,9 @@ const wires = [
   { protocol: openaiChat, model: sol },
   { protocol: openaiResponses, model: sol },
   { protocol: gemini, model: flash },
+  { protocol: bedrockConverse, model: resolveModel("bedrock/claude-sonnet-5-5").facts },
+  { protocol: bedrockInvoke, model: resolveModel("bedrock/claude-sonnet-5-5").facts },
+  { protocol: vertexAnthropic, model: resolveModel("vertex/claude-sonnet-5-5").facts },
 ];
 
 test("whatever a provider replied can be sent to every other", () => {

@@ -15,7 +15,7 @@ import { pinHost, type PinnedModel } from "./pin-host.ts";
 import { type Provider, createProvider, type ProviderOptions } from "./provider.ts";
 import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
 import { chooseProvider, hasCredentials, noKey, type ProviderChoice } from "./reach-choice.ts";
-import { createProviderPool } from "./reach-pool.ts";
+import { createProviderPool, type ProviderPlace, type ProviderPool } from "./reach-pool.ts";
 import {
   kindFor,
   protocolOfKind,
@@ -105,17 +105,7 @@ export function reachProviders(options: ReachOptions): Providers {
       const provider = pool.open({ name, protocol, settings, latest });
       const current = (): ProviderConfig => latest() ?? settings;
       const spoken = speakTo({ name, protocol, settings: current, betas, catalogue });
-      const counting: CountingPlace = {
-        name: `${name}\n${protocol.name}`,
-        hasKey: hasCredentials(settings),
-        open: (counted) =>
-          pool.open({
-            name: `${name}, counting`,
-            protocol: counted,
-            settings: triedOnce(settings),
-            latest: () => triedOnce(latest()),
-          }),
-      };
+      const counting = countingAt({ name, protocol, settings, latest }, pool);
       const reached = { protocol: spoken, provider };
       const isRouter = findVendor(name)?.listed?.hasManyHosts === true;
       return { ...pinned(reached, isRouter, model), isSimulated: false, counting };
@@ -123,6 +113,23 @@ export function reachProviders(options: ReachOptions): Providers {
     close: async () => {
       await Promise.all([pool.close(), simulated.close()]);
     },
+  };
+}
+
+function countingAt(
+  { name, protocol, settings, latest }: ProviderPlace,
+  pool: Pick<ProviderPool, "open">,
+): CountingPlace {
+  return {
+    name: `${name}\n${protocol.name}`,
+    hasKey: hasCredentials(settings),
+    open: (counted) =>
+      pool.open({
+        name: `${name}, counting`,
+        protocol: counted,
+        settings: triedOnce(settings),
+        latest: () => triedOnce(latest()),
+      }),
   };
 }
 

@@ -6,7 +6,7 @@ import { bodyText, type EncodedRequest } from "../encoded-request.ts";
 import type { CallOptions, Protocol } from "../protocol.ts";
 import { assemblyOn, plainOptions, planOf, type Setting } from "../test-kit.ts";
 
-export { plainOptions, planOf, say, toolUse } from "../test-kit.ts";
+export { planOf, say, toolUse } from "../test-kit.ts";
 
 /** Takes a temperature, and can be forced to call a tool. */
 export const haiku: ModelFacts = resolveModel("bedrock/claude-haiku-4-5").facts;

@@ -60,11 +60,6 @@ describe("a request", () => {
 });
 
 test("a refusal in Google's words is read by its status", () => {
-  const refuse = (status: number, name: string): unknown => {
-    const error = { code: status, message: "Told you.", status: name };
-    const body = JSON.stringify({ error });
-    return protocol.readFailure({ status, headers: {}, body, nowMs: 0 });
-  };
   expect(refuse(401, "UNAUTHENTICATED")).toEqual({ kind: "authentication", detail: "Told you." });
   expect(refuse(403, "PERMISSION_DENIED")).toEqual({ kind: "permission", detail: "Told you." });
   expect(refuse(429, "RESOURCE_EXHAUSTED")).toMatchObject({ kind: "rate-limited" });
@@ -98,3 +93,9 @@ describe("a request of another client, such as Claude Code", () => {
     expect(protocol.foreign.isSentTo({ path, headers: {} })).toBe(false);
   });
 });
+
+function refuse(status: number, name: string): unknown {
+  const error = { code: status, message: "Told you.", status: name };
+  const body = JSON.stringify({ error });
+  return protocol.readFailure({ status, headers: {}, body, nowMs: 0 });
+}

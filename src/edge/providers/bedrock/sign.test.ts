@@ -164,8 +164,8 @@ describe("a provider with the credentials of AWS", () => {
     const server = await createSimulator({ awsKeys }).listen({ port: 0 });
     onTestFinished(() => server.close());
     stubChain({ AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: plantedPassword });
-    const { send } = openProvider({ baseUrl: server.url, signing });
-    const sent = await send({ request, stream: false });
+    const taken = openProvider({ baseUrl: server.url, signing });
+    const sent = await taken.send({ request, stream: false });
     expect([sent.status, sent.outcome.kind]).toEqual([200, "reply"]);
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", `${plantedPassword}x`);
     const wrong = await openProvider({ baseUrl: server.url, signing }).send({

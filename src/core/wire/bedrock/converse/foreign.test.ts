@@ -142,7 +142,6 @@ describe("a Converse request of any client", () => {
 
 test("a Converse body is recognised without its path by what only Converse has", () => {
   const messages = [{ role: "user", content: [{ text: "Hi." }] }];
-  const recognise = (request: object): string => readRequest(JSON.stringify(request)).protocol;
   expect(recognise({ messages })).toBe("bedrock-converse");
   expect(recognise({ messages, system: [{ text: "Be brief." }] })).toBe("bedrock-converse");
   expect(readRequest(JSON.stringify({ modelId: "a.b", messages })).model).toBe("a.b");
@@ -176,3 +175,7 @@ test("another client's request is marked by cache points, and those that are the
   ) as unknown;
   expect(bare).toEqual(given);
 });
+
+function recognise(request: object): string {
+  return readRequest(JSON.stringify(request)).protocol;
+}
