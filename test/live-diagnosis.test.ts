@@ -183,6 +183,25 @@ providers: { openrouter: { kind: openai-compatible, base_url: "${server.url}", a
   expect(next.calls[0]?.servedBy).not.toBe(host);
 });
 
+test("a miss is explained where a server takes the system prompt as one string", async () => {
+  const place = makePlace();
+  const server = await serveVendor("deepseek", { clock: "virtual" });
+  place.put("AGENTS.md", "Be brief, and say where you looked. ".repeat(400));
+  place.put("notes.md", "hello");
+  place.configure(`
+models: { default: deepseek-flash }
+tools: { toolset: read-only }
+providers: { deepseek: { base_url: "${server.url}", api_key: ${plantedKey} } }
+`);
+  const started = await start(place);
+  const session = await started.engine.open();
+  await session.run("What is in notes.md?").result;
+  await server.simulator.clock.advance(2 * 3_600_000);
+  expect((await session.run("And again?").result).end).toBe("done");
+  const told = await eventsOf(started, session.session.id);
+  expect(told.filter(({ type }) => type === "cache.miss")).not.toEqual([]);
+});
+
 test("a tail whose marker found no slot is named", async () => {
   const random = createRandom(6);
   const misses: PayloadOf<"cache.miss">[] = [];

@@ -196,6 +196,9 @@ describe("without any key", () => {
     ["openrouter/claude-sonnet-5-5", "openrouter"],
     ["qwen3.7-max", "qwen"],
     ["groq/llama", "groq"],
+    ["bedrock/claude-sonnet-5-5", "bedrock"],
+    ["vertex/claude-sonnet-5-5", "vertex"],
+    ["vertex/gemini-3.8-flash", "gemini"],
   ])("it answers for %s at the paths of %s", async (name, vendor) => {
     const places: (string | null)[] = [];
     const providers = closeLater(

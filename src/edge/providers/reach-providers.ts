@@ -11,7 +11,7 @@ import {
   type OpenServer,
 } from "../../simulator/index.ts";
 import { machineClock } from "./clock.ts";
-import { pinHost, type PinnedModel } from "./pin-host.ts";
+import { pinHost } from "./pin-host.ts";
 import { type Provider, createProvider, type ProviderOptions } from "./provider.ts";
 import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
 import { chooseProvider, hasCredentials, noKey, type ProviderChoice } from "./reach-choice.ts";
@@ -71,8 +71,6 @@ export function reachProviders(options: ReachOptions): Providers {
     const isOwnRoute = catalogue.routesOf(model.id)[0] === model.route;
     return chooseProvider({ ...model, isOwnRoute }, providers());
   };
-  const pinned = (reached: PinnedModel, isRouter: boolean, { cache }: ModelFacts): PinnedModel =>
-    isRouter ? pinHost(reached, cache, nowMs) : reached;
   const simulate = async (model: ModelFacts, why: string): Promise<ReachedModel> => {
     const place = simulatedPlace(model);
     const { protocol } = place;
@@ -80,11 +78,13 @@ export function reachProviders(options: ReachOptions): Providers {
     if (!isSaid) onNotice(simulationNotice(why, model));
     isSaid = true;
     const counting = simulated.countAt(place);
-    const isAsked = (): boolean =>
-      [model.route, model.provider].some((name) => providers().get(name)?.diagnose === true);
-    const spoken = withDiagnosis(withPlanBetas(protocol, betas), isAsked);
+    const spoken = withDiagnosis(withPlanBetas(protocol, betas), () => asksWhy(model, providers()));
     const reached = { protocol: spoken, provider };
-    return { ...pinned(reached, place.hasManyHosts, model), isSimulated: true, counting };
+    return {
+      ...(place.hasManyHosts ? pinHost(reached, model.cache, nowMs) : reached),
+      isSimulated: true,
+      counting,
+    };
   };
   return {
     choose,
@@ -108,7 +108,8 @@ export function reachProviders(options: ReachOptions): Providers {
       const counting = countingAt({ name, protocol, settings, latest }, pool);
       const reached = { protocol: spoken, provider };
       const isRouter = findVendor(name)?.listed?.hasManyHosts === true;
-      return { ...pinned(reached, isRouter, model), isSimulated: false, counting };
+      const pinned = isRouter ? pinHost(reached, model.cache, nowMs) : reached;
+      return { ...pinned, isSimulated: false, counting };
     },
     close: async () => {
       await Promise.all([pool.close(), simulated.close()]);
@@ -131,6 +132,14 @@ function countingAt(
         latest: () => triedOnce(latest()),
       }),
   };
+}
+
+/** Whether the provider of a simulated model is configured to say why its cache missed. */
+function asksWhy(
+  { route, provider }: ModelFacts,
+  providers: ReadonlyMap<string, ProviderConfig>,
+): boolean {
+  return [route, provider].some((name) => providers.get(name)?.diagnose === true);
 }
 
 /** A failed count is not worth a retry. */

@@ -138,6 +138,8 @@ test("a server of one's own is shown in seconds of reading instead of dollars", 
   const local = { ...totals, costPicoUsd: 0n, savedPicoUsd: 0n, prefillMs: 1250 };
   expect(statusOf(local)).toContain("87 % cached · 1.3 s of reading");
   expect(statusOf({ ...local, costPicoUsd: 5_000_000_000n })).toContain("87 % cached · $0.0050");
+  const state = after({ type: "counted", totals: local });
+  expect(renderFarewell(state, [])).toMatch(/^1\.3 s of reading/);
 });
 
 function statusOf(shown: Totals): string | undefined {

@@ -54,10 +54,14 @@ export function textOf({ content }: Message): string {
 /** What it cost, what caching saved, and how to resume. `typed`: options that must be typed again to find the session. */
 export function renderFarewell({ about, totals }: ChatState, typed: readonly string[]): string {
   if (totals.callCount === 0) return "";
-  const { costPicoUsd, unpricedCount, savedPicoUsd, usage } = totals;
+  const { costPicoUsd, unpricedCount, savedPicoUsd, usage, prefillMs } = totals;
   const cached = hitRate(usage);
+  // A server of one's own costs time, not money.
+  const isFree = prefillMs !== null && costPicoUsd === 0n && unpricedCount === 0;
   const parts = [
-    `${formatCost(costPicoUsd, unpricedCount)}${about.isSimulated ? " in simulated dollars" : ""}`,
+    isFree
+      ? `${(prefillMs / 1000).toFixed(1)} s of reading${about.isSimulated ? ", simulated" : ""}`
+      : `${formatCost(costPicoUsd, unpricedCount)}${about.isSimulated ? " in simulated dollars" : ""}`,
     ...(cached === null ? [] : [`${formatPercent(cached)} read from cache`]),
     ...(savedPicoUsd === null || savedPicoUsd <= 0n
       ? []
