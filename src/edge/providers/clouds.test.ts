@@ -84,6 +84,25 @@ test.each(["HERE", "HERE/v1", "HERE/v1/projects/p/locations/global/publishers/an
   },
 );
 
+test.each(["HERE", "HERE/v1", "HERE/v1/projects/p/locations/global"])(
+  "Gemini on Vertex is asked in its project with a token, whether the base URL %s ends before or after it",
+  async (url) => {
+    const env = {
+      CLOUDSDK_AUTH_ACCESS_TOKEN: plantedToken,
+      GOOGLE_CLOUD_PROJECT: "p",
+      GOOGLE_CLOUD_LOCATION: "global",
+      GOOGLE_VERTEX_BASE_URL: url,
+    };
+    const path = "/v1/projects/p/locations/global/publishers/google/models/gemini-3.8-flash";
+    expect(await ask("vertex/gemini-3.8-flash", env)).toEqual({
+      protocol: "gemini",
+      isSimulated: false,
+      seen: [`${path}:generateContent ${bearer}`],
+      notices: [],
+    });
+  },
+);
+
 test("a region that is missing is asked for before anything is sent", async () => {
   const env = { AWS_BEARER_TOKEN_BEDROCK: plantedToken };
   await expect(ask("bedrock/claude-haiku-4-5", env)).rejects.toThrow(
