@@ -153,7 +153,7 @@ function keptPlaces(
     case "ends of messages":
       return (block) => blocks[block]?.boundary !== null;
     case "prefix units": {
-      const inputEnd = blocks.findLastIndex(({ boundary }) => boundary === "eligible message");
+      const inputEnd = blocks.findLastIndex((block) => block.boundary === "eligible message");
       const sharedEnd = blocks.findLastIndex((_, block) => isSeen(block));
       return (block) => block === inputEnd || block === sharedEnd;
     }
