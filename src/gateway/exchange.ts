@@ -13,6 +13,8 @@ export interface ExchangeStart {
   readonly headers: Readonly<Record<string, string>>;
   /** The upstream's name in the configuration. */
   readonly upstream: string;
+  /** The protocol's name where the configuration of the upstream gives it; else it is to be recognised. */
+  readonly protocol?: string;
   /** A hash of the credentials: conversations of two accounts never meet. Empty if the request has none. */
   readonly account: string;
 }

@@ -1,0 +1,133 @@
+// The gateway as flags and strata.yaml say, and the same again when strata.yaml changes.
+import { readFileSync, statSync } from "node:fs";
+import type { GatewayConfig } from "../../core/config/schema/gateway.ts";
+import { messageOf, StrataError } from "../../core/strata-error.ts";
+import { openGateway, type Gateway, type GatewayOptions } from "../../gateway/open-gateway.ts";
+import type { TlsFiles } from "../../gateway/listen/open-listener.ts";
+import { upstreamsAt } from "../../gateway/upstreams/built-in.ts";
+import { toUpstreamTable } from "../../gateway/upstreams/configured.ts";
+import type { UpstreamTable } from "../../gateway/upstreams/upstream-table.ts";
+import { followConfig } from "../../host/config/follow-config.ts";
+import { createAgent, createSimulator } from "../../simulator/index.ts";
+import type { Io } from "../command.ts";
+import type { ServeFlags } from "./serve-flags.ts";
+
+export interface Served {
+  readonly gateway: Gateway;
+  readonly isSimulated: boolean;
+  readonly needsToken: boolean;
+  /** Reads the configuration again, if it changed, and uses its upstreams. */
+  reload(): Promise<void>;
+  /** Waits for open streams as long as configured, or not at all. */
+  close(how: "drained" | "at once"): Promise<void>;
+}
+
+export interface ServeOptions extends Pick<GatewayOptions, "observer" | "onExchange"> {
+  readonly flags: ServeFlags;
+  readonly env: Io["env"];
+  readonly onNotice: (notice: string) => void;
+}
+
+export async function openServe(options: ServeOptions): Promise<Served> {
+  const { flags, env, onNotice, observer, onExchange } = options;
+  const { configFile } = flags;
+  const workspace = process.cwd();
+  const config = await followConfig({ workspace, configFile, env, onNotice });
+  const settings = config.now().gateway;
+  const { limits, timeouts, websocket } = settings;
+  const token = readToken(env, settings.tokenFile);
+  const tls = readTls(settings.tls);
+  const simulator = flags.isSimulated
+    ? await createSimulator({ model: createAgent() }).listen()
+    : null;
+  const toTable = (): UpstreamTable => {
+    const typed = flags.upstreams;
+    if (simulator !== null) return toUpstreamTable(typed, upstreamsAt(simulator.url));
+    return toUpstreamTable(new Map([...config.now().gateway.upstreams, ...typed]));
+  };
+  const port = flags.port ?? settings.port;
+  const gateway = await openGateway({
+    table: toTable(),
+    observer,
+    env,
+    token,
+    tls,
+    websocket,
+    port,
+    host: flags.host ?? settings.host,
+    limits: { ...limits, ...timeouts },
+    bodyBytesMax: limits.bodyReadBytesMax,
+    connectMsMax: timeouts.connectMs,
+    firstByteMsMax: timeouts.firstByteMs,
+    onProblem: onNotice,
+    ...(onExchange === undefined ? {} : { onExchange }),
+  }).catch(async (error: unknown) => {
+    await simulator?.close();
+    throw error;
+  });
+  let read = config.now();
+  return {
+    gateway,
+    isSimulated: simulator !== null,
+    needsToken: token !== null,
+    reload: async () => {
+      const latest = await config.current();
+      if (latest === read) return;
+      read = latest;
+      gateway.use(toTable());
+      onNotice("the upstreams are those of the changed configuration now");
+    },
+    close: async (how) => {
+      await gateway.close(how === "drained" ? read.gateway.timeouts.drainMs : 0);
+      await simulator?.close();
+    },
+  };
+}
+
+function readToken(env: Io["env"], file: string | null): string | null {
+  const given = env["STRATA_GATEWAY_TOKEN"]?.trim() ?? "";
+  if (given !== "") return given;
+  if (file === null) return null;
+  const token = readSecretFile(file, "the gateway's token").trim();
+  if (token !== "") return token;
+  throw new StrataError("config-invalid", `${file} is empty`, "write the token into it");
+}
+
+function readTls({ certFile, keyFile }: GatewayConfig["tls"]): TlsFiles | null {
+  if (certFile === null && keyFile === null) return null;
+  if (certFile !== null && keyFile !== null) {
+    return {
+      cert: readFile(certFile, "the certificate"),
+      key: readSecretFile(keyFile, "the certificate's key"),
+    };
+  }
+  throw new StrataError(
+    "config-invalid",
+    "gateway.tls has one of cert_file and key_file",
+    "give both, or neither",
+  );
+}
+
+/** Refuses a file that other users may read. */
+function readSecretFile(file: string, what: string): string {
+  const text = readFile(file, what);
+  if ((statSync(file).mode & 0o077) === 0 || process.platform === "win32") return text;
+  throw new StrataError(
+    "config-invalid",
+    `${file}, with ${what}, can be read by other users`,
+    `chmod 600 ${file}`,
+  );
+}
+
+function readFile(file: string, what: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StrataError(
+      "config-invalid",
+      `${what} cannot be read: ${messageOf(error)}`,
+      "correct the path in the section gateway of strata.yaml",
+      { cause: error },
+    );
+  }
+}
