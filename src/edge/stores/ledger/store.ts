@@ -122,8 +122,17 @@ export function conflict(message: string, hint: string): StrataError {
   return new StrataError("conflict", message, hint);
 }
 
-/** Refuses a session that others made, as long as its tools and system text were not accepted. */
-export function requireAccepted(record: SessionRecord): void {
+/**
+ * Refuses a conversation of another program, which the gateway only saw, and a session that others made, as long as its
+ * tools and system text were not accepted.
+ */
+export function requireOurs(record: SessionRecord): void {
+  if (record.origin === "gateway") {
+    throw conflict(
+      `session ${record.id} is a conversation of ${record.agent} that the gateway saw; its messages are not stored`,
+      `continue it in ${record.agent}; here it can be looked at: strata stats sessions`,
+    );
+  }
   if (!isUnaccepted(record)) return;
   throw conflict(
     `session ${record.id} was imported, and its tools and system text are not accepted yet`,
