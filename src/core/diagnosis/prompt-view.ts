@@ -21,6 +21,8 @@ export interface PromptView {
   /** One name for every spelling of the model. */
   readonly model: string;
   readonly blocks: readonly ViewBlock[];
+  /** What the settings add to the keys of tools, system and messages. */
+  readonly salts: readonly string[];
 }
 
 /** Its `key` is the provider's: model and settings are in it. */
@@ -29,26 +31,45 @@ export interface ViewBlock extends ForeignBlock {
   readonly contentKey: ContentHash;
 }
 
-export function viewPrompt(request: ForeignRequest, rules: ModelFacts): PromptView {
+/** `before`: the view of an earlier request. What both share, as the same values, is taken over from it. */
+export function viewPrompt(
+  request: ForeignRequest,
+  rules: ModelFacts,
+  before: PromptView | null = null,
+): PromptView {
   const model = findModel(request.model)?.facts.id ?? detach(request.model);
-  const salts = tierSalts(request.settings, rules.cache.invalidation);
+  const salts = saltsByTier(tierSalts(request.settings, rules.cache.invalidation));
   const shown = withoutUnseenThinking(request, rules);
   const isWhole = shown.length === request.blocks.length;
-  let contentKey = emptyPrefixKey;
-  let endTokens = 0;
-  const saltsSoFar = saltsByTier(salts);
+  const kept = isWhole ? keptBlocks(request, { model, salts }, before) : [];
+  let contentKey = kept.at(-1)?.contentKey ?? emptyPrefixKey;
+  let endTokens = kept.at(-1)?.endTokens ?? 0;
   let entered: Tier = "T0";
-  return {
-    request,
-    model,
-    blocks: shown.map((block) => {
-      contentKey = isWhole ? block.key : extendPrefixKey(contentKey, block.hash);
-      endTokens += block.tokens;
-      if (block.tier > entered) entered = block.tier;
-      const key = hashContent(`${model}\n${saltsSoFar[rankOf(entered)] ?? ""}\n${contentKey}`);
-      return { ...block, key, contentKey, endTokens };
-    }),
-  };
+  for (const { tier } of kept) if (tier > entered) entered = tier;
+  const added = shown.slice(kept.length).map((block) => {
+    contentKey = isWhole ? block.key : extendPrefixKey(contentKey, block.hash);
+    endTokens += block.tokens;
+    if (block.tier > entered) entered = block.tier;
+    const key = hashContent(`${model}\n${salts[rankOf(entered)] ?? ""}\n${contentKey}`);
+    return { ...block, key, contentKey, endTokens };
+  });
+  return { request, model, blocks: kept.length === 0 ? added : [...kept, ...added], salts };
+}
+
+/** The blocks of the view before that stand for the same values at the same places. */
+function keptBlocks(
+  { blocks }: ForeignRequest,
+  { model, salts }: Pick<PromptView, "model" | "salts">,
+  before: PromptView | null,
+): readonly ViewBlock[] {
+  if (before === null || before.model !== model) return [];
+  const old = before.request.blocks;
+  const isWhole = before.blocks.length === old.length;
+  if (!isWhole || before.salts.some((salt, rank) => salt !== salts[rank])) return [];
+  const most = Math.min(old.length, blocks.length);
+  let kept = 0;
+  while (kept < most && old[kept] === blocks[kept]) kept += 1;
+  return before.blocks.slice(0, kept);
 }
 
 /** The markers that the provider sees, with its own: all, and those above the minimum, in block order. */

@@ -23,6 +23,11 @@ export const foreign: ForeignReader = {
   usualModels: /claude/i,
   otherNames: /anthropic/,
   modelOf: ({ body }) => json.textOf(body, "model") ?? "",
+  namesIn: (body) => ({
+    session: sessionIn(json.textOf(json.memberOf(body, "metadata"), "user_id") ?? ""),
+    cacheKey: null,
+    continues: json.textOf(json.memberOf(body, "thread"), "previous_message_id") ?? null,
+  }),
   read: readMessagesShape,
   cacheDefaults: { mode: "explicit", lifetime: "5m" },
   showsThinking: true,
@@ -37,6 +42,14 @@ export const foreign: ForeignReader = {
     }),
   },
 };
+
+/** Agents write their session into the id of the user, as JSON or behind a word. An id of a user alone is no session. */
+function sessionIn(userId: string): string | null {
+  const named =
+    /"session_id"\s*:\s*"([^"]{1,100})"/.exec(userId) ??
+    /(?:^|_)session_([\w-]{8,100})$/.exec(userId);
+  return named?.[1] ?? null;
+}
 
 function hasSigns(body: json.JsonObject): boolean {
   return (

@@ -22,6 +22,8 @@ export interface ForeignReader {
   readonly otherNames: RegExp;
   /** The client's spelling of the model; empty if the request names none. */
   modelOf(request: SeenRequest): string;
+  /** What the body calls its conversation; absent if the protocol has no such members. */
+  namesIn?(body: JsonObject): RequestNames;
   /** Accepts strange and unknown fields. May throw for a body that does not fit. */
   read(body: JsonObject, model: ModelAbilities | undefined): ReadShape;
   /** The defaults for a request without cache settings. */
@@ -30,6 +32,16 @@ export interface ForeignReader {
   readonly showsThinking: boolean;
   /** How a plan is written into another client's body; absent if the protocol takes no markers. */
   readonly marking?: ForeignMarking;
+}
+
+/** Ids that clients and providers give to what a request belongs to. */
+export interface RequestNames {
+  /** The client's session, as it says in the body itself. */
+  readonly session: string | null;
+  /** A key under which the client keeps calls together; several conversations may share it. */
+  readonly cacheKey: string | null;
+  /** The provider's id of the reply that the request goes on from, if the provider keeps the history. */
+  readonly continues: string | null;
 }
 
 export interface ForeignMarking {

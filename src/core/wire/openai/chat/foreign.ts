@@ -4,7 +4,7 @@ import type { ForeignReader } from "../../foreign/foreign-reader.ts";
 import { markWords } from "../cache.ts";
 import type { PromptRole } from "../../../assembly/prompt-block.ts";
 import { endMessage, type BlockDraft, type ReadShape } from "../../foreign/foreign-request.ts";
-import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
+import { namesIn, ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
 import { readParts, readTools, type PartsPlace } from "../foreign-parts.ts";
 
 export const foreign: ForeignReader = {
@@ -15,6 +15,7 @@ export const foreign: ForeignReader = {
   usualModels: null,
   otherNames: /completions/,
   modelOf: ({ body }) => json.textOf(body, "model") ?? "",
+  namesIn,
   read: readChatShape,
   cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,

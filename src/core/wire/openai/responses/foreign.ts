@@ -8,7 +8,7 @@ import type { Block, JsonText } from "../../../message/message.ts";
 import { StrataError } from "../../../strata-error.ts";
 import type { Lifetime } from "../../../message/usage.ts";
 import type { BlockDraft, ReadShape } from "../../foreign/foreign-request.ts";
-import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
+import { namesIn, ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
 import { countedResult, readParts, readTools } from "../foreign-parts.ts";
 
 export const foreign: ForeignReader = {
@@ -19,6 +19,7 @@ export const foreign: ForeignReader = {
   usualModels: null,
   otherNames: /openai/,
   modelOf: ({ body }) => textOf(body, "model") ?? "",
+  namesIn,
   read: readResponsesShape,
   cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
