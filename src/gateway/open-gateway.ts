@@ -1,6 +1,7 @@
 // The gateway: a listener, a table of upstreams, and an observer beside the traffic.
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { setImmediate } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Environment } from "../core/config/environment.ts";
 import { StrataError } from "../core/strata-error.ts";
@@ -159,6 +160,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     health,
     close: async (drainMs) => {
       await listener.close(drainMs);
+      // Clients that were cut off are noticed before their upstreams are.
+      await setImmediate();
       await dispatcher.destroy();
     },
   };
