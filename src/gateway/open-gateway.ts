@@ -160,7 +160,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     health,
     close: async (drainMs) => {
       await listener.close(drainMs);
-      // Clients that were cut off are noticed before their upstreams are.
+      // Sockets say that they are closed in the phase between two of these. Clients come before upstreams.
+      await setImmediate();
       await setImmediate();
       await dispatcher.destroy();
     },
