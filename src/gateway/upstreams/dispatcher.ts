@@ -1,5 +1,5 @@
 // Connections to upstreams: kept per origin, through a proxy where the environment names one.
-import { Agent, EnvHttpProxyAgent } from "undici";
+import { Agent, EnvHttpProxyAgent, Pool } from "undici";
 import type { Environment } from "../../core/config/environment.ts";
 import { groupRepeated } from "../forward/pass-headers.ts";
 import type { UpstreamDispatcher } from "../forward/forward-exchange.ts";
@@ -37,7 +37,16 @@ export function openDispatcher({ env, connectMsMax }: DispatcherOptions): OpenDi
     };
   }
   const noProxy = [read("NO_PROXY"), neverProxied].filter((each) => each !== "").join(",");
-  const agent = new EnvHttpProxyAgent({ ...shared, httpProxy, httpsProxy, noProxy });
+  const agent = new EnvHttpProxyAgent({
+    ...shared,
+    httpProxy,
+    httpsProxy,
+    noProxy,
+    connectTimeout: connectMsMax,
+    // Otherwise a proxy that does not answer is waited for as long as for a model.
+    clientFactory: (origin, options) =>
+      new Pool(origin, { ...options, headersTimeout: connectMsMax }),
+  });
   return {
     dispatch: (request, handler) => {
       const headers = groupRepeated(request.headers);
