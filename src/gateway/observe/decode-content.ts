@@ -1,13 +1,60 @@
 // The bytes of an answer without their compression, from a copy. What passes to the client stays as it is.
 import {
   constants,
+  brotliDecompressSync,
   createBrotliDecompress,
   createGunzip,
   createInflate,
   createInflateRaw,
   createZstdDecompress,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+  zstdDecompressSync,
 } from "node:zlib";
 import type { Transform } from "node:stream";
+
+/** A whole body without its compression. Null for a coding that is not known, or for bytes that do not follow it. */
+export function decodeWhole(
+  encoding: string | undefined,
+  bytes: Buffer,
+  bytesMax: number,
+): Buffer | null {
+  const names = codingsIn(encoding);
+  if (names.length === 0) return bytes;
+  const options = { maxOutputLength: bytesMax };
+  try {
+    switch (names.join()) {
+      case "gzip":
+      case "x-gzip":
+        return gunzipSync(bytes, options);
+      case "deflate":
+        return hasZlibHeader(bytes[0])
+          ? inflateSync(bytes, options)
+          : inflateRawSync(bytes, options);
+      case "br":
+        return brotliDecompressSync(bytes, options);
+      case "zstd":
+        return zstdDecompressSync(bytes, options);
+      default:
+        return null;
+    }
+  } catch {
+    return null;
+  }
+}
+
+function codingsIn(encoding: string | undefined): readonly string[] {
+  return (encoding ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "" && name !== "identity");
+}
+
+/** Some programs leave out the header that the standard asks for. */
+function hasZlibHeader(first: number | undefined): boolean {
+  return ((first ?? 0) & 0x0f) === 8;
+}
 
 export interface ContentDecoder {
   feed(bytes: Uint8Array): void;
@@ -21,10 +68,7 @@ export function openContentDecoder(
   bytesMax: number,
   onBytes: (bytes: Uint8Array) => void,
 ): ContentDecoder | null {
-  const names = (encoding ?? "")
-    .split(",")
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== "" && name !== "identity");
+  const names = codingsIn(encoding);
   if (names.length === 0) return { feed: onBytes, end: (done) => done(null) };
   // Several codings are applied in turn; real servers use one.
   const open = names.length === 1 ? decoders.get(names[0] ?? "") : undefined;
@@ -41,8 +85,7 @@ const zstd = { finishFlush: constants.ZSTD_e_flush };
 const decoders: ReadonlyMap<string, OpenDecoder> = new Map<string, OpenDecoder>([
   ["gzip", () => createGunzip(zlib)],
   ["x-gzip", () => createGunzip(zlib)],
-  // Some servers leave out the header that the standard asks for.
-  ["deflate", (first) => ((first & 0x0f) === 8 ? createInflate(zlib) : createInflateRaw(zlib))],
+  ["deflate", (first) => (hasZlibHeader(first) ? createInflate(zlib) : createInflateRaw(zlib))],
   ["br", () => createBrotliDecompress(brotli)],
   ["zstd", () => createZstdDecompress(zstd)],
 ]);

@@ -12,6 +12,8 @@ import type { Branch, Conversation } from "./conversation.ts";
 import type { Conversations } from "./conversations.ts";
 import { openingOf, sharedKeys, type Found } from "./find-conversation.ts";
 import { judgeCall } from "./judge-call.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { decodeWhole } from "./decode-content.ts";
 import { readBody, type ReadDocument } from "./read-body.ts";
 import { openReplyReader, seenNothing, type ReplyReader, type SeenReply } from "./read-reply.ts";
 import type { ObserveLimits } from "./observer.ts";
@@ -23,6 +25,14 @@ export interface Watched {
   readonly catalogue: Catalogue;
   readonly conversations: Conversations;
   readonly limits: ObserveLimits;
+  /** Whether an upstream is the vendor's own API of a protocol. */
+  readonly isVendor: (upstream: string, protocol: Protocol) => boolean;
+  readonly counts: ObserveCounts;
+}
+
+export interface ObserveCounts {
+  /** Bodies that were sent as model calls and could not be read. */
+  unreadBodies: number;
 }
 
 /** `rows`: the protocols that are spoken at this address. */
@@ -37,8 +47,7 @@ export function observe(
   let responseBytes = 0;
   return {
     requestBody: (pieces) => {
-      if (pieces === null) return;
-      document = readBody({ pieces, address: start, rows });
+      if (pieces !== null) document = readRequestBody(pieces, { start, tenant, rows }, shared);
     },
     responseHead: (status, headers) => {
       if (document === null) return;
@@ -57,6 +66,46 @@ export function observe(
       reply.end(end.how, (seen) => settle(call, seen, shared));
     },
   };
+}
+
+interface Sent {
+  readonly start: ExchangeStart;
+  readonly tenant: string;
+  readonly rows: readonly Protocol[];
+}
+
+/** Null for a body that is no model call, or that cannot be read: the upstream will say what is wrong with it. */
+function readRequestBody(
+  pieces: readonly Uint8Array[],
+  { start, tenant, rows }: Sent,
+  { conversations, limits, counts, isVendor }: Watched,
+): ReadDocument | null {
+  const sent = joined(pieces);
+  const bytes = decodeWhole(start.headers["content-encoding"], sent, limits.bodyBytesMax);
+  if (bytes === null) {
+    counts.unreadBodies += 1;
+    return null;
+  }
+  const before = conversations.documentsOf(tenant, readMarks(start.headers, null));
+  try {
+    return readBody({
+      bytes,
+      address: start,
+      rows,
+      before,
+      isVendor: (protocol) => isVendor(start.upstream, protocol),
+    });
+  } catch (error) {
+    if (!(error instanceof StrataError)) throw error;
+    counts.unreadBodies += 1;
+    return null;
+  }
+}
+
+function joined(pieces: readonly Uint8Array[]): Buffer {
+  const [first] = pieces;
+  if (pieces.length !== 1 || first === undefined) return Buffer.concat(pieces);
+  return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
 }
 
 interface EndedCall {

@@ -7,10 +7,13 @@ import type { ExchangeStart, Observer } from "../exchange.ts";
 import type { CallSink } from "../observed-call.ts";
 import type { ConversationLimits, Forgotten } from "./conversation-memory.ts";
 import { openConversations } from "./conversations.ts";
-import { observe } from "./observation.ts";
+import { observe, type ObserveCounts } from "./observation.ts";
 import type { ReplyLimits } from "./read-reply.ts";
 
-export type ObserveLimits = ConversationLimits & ReplyLimits;
+export interface ObserveLimits extends ConversationLimits, ReplyLimits {
+  /** Of a request, after unpacking. */
+  readonly bodyBytesMax: number;
+}
 
 export interface ObserverOptions {
   readonly sink: CallSink;
@@ -21,13 +24,15 @@ export interface ObserverOptions {
   /** Ids of conversations; random by default. */
   readonly newId?: () => string;
   readonly protocols?: readonly Protocol[];
+  /** Whether an upstream is the vendor's own API of a protocol; by its name by default. */
+  readonly isVendor?: (upstream: string, protocol: Protocol) => boolean;
 }
 
 export interface CallObserver extends Observer {
   state(): ObserverState;
 }
 
-export interface ObserverState {
+export interface ObserverState extends ObserveCounts {
   readonly conversations: number;
   /** Of bodies and blocks that are kept. */
   readonly bytes: number;
@@ -41,16 +46,18 @@ export const usualObserveLimits: ObserveLimits = {
   memoryBytesMax: 256 * mebibyte,
   // The longest that a provider keeps a prefix.
   idleMsMax: 24 * 3_600_000,
+  bodyBytesMax: 64 * mebibyte,
   answerBytesMax: 32 * mebibyte,
   unpackedBytesMax: 256 * mebibyte,
 };
 
 export function createObserver(options: ObserverOptions): CallObserver {
   const { sink, nowMs, catalogue = builtInCatalogue, newId = randomUUID } = options;
-  const { protocols: rows = protocols } = options;
+  const { protocols: rows = protocols, isVendor = isNamedAsVendor } = options;
   const limits = { ...usualObserveLimits, ...options.limits };
   const conversations = openConversations(limits, newId);
-  const shared = { sink, nowMs, catalogue, conversations, limits };
+  const counts: ObserveCounts = { unreadBodies: 0 };
+  const shared = { sink, nowMs, catalogue, conversations, limits, isVendor, counts };
   return {
     begin: (start) => {
       const spoken = protocolsAt(start, rows);
@@ -58,9 +65,13 @@ export function createObserver(options: ObserverOptions): CallObserver {
     },
     state: () => {
       const { conversations: count, bytes } = conversations.size;
-      return { conversations: count, bytes, forgotten: conversations.forgotten };
+      return { conversations: count, bytes, forgotten: conversations.forgotten, ...counts };
     },
   };
+}
+
+function isNamedAsVendor(upstream: string, { access }: Protocol): boolean {
+  return access.vendor?.name === upstream;
 }
 
 /** The protocols whose calls may be sent to this address. Counting tokens, lists, files and batches are no model calls. */

@@ -17,11 +17,11 @@ export interface Watching {
   /** What the sink was given so far. */
   readonly calls: readonly ObservedCall[];
   /** Passes one exchange; the call if one was given to the sink at once. */
-  pass(exchange: Partial<Exchange>): ObservedCall | undefined;
+  readonly pass: (exchange: Partial<Exchange>) => ObservedCall | undefined;
   /** The call after the next one that is not given at once, as from a compressed answer. */
-  next(): Promise<ObservedCall>;
+  readonly next: () => Promise<ObservedCall>;
   /** Sends a body to a server and passes what it answers. */
-  ask(server: Server, exchange: Partial<Exchange>): Promise<ObservedCall>;
+  readonly ask: (server: Server, exchange: Partial<Exchange>) => Promise<ObservedCall>;
 }
 
 export interface Exchange {

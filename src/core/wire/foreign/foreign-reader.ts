@@ -5,7 +5,8 @@ import type { JsonObject } from "../../message/json-tree.ts";
 import type { JsonText } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
-import type { ReadShape } from "./foreign-request.ts";
+import type { BlockDraft, ReadShape } from "./foreign-request.ts";
+import type { GrowingReader } from "./growing-reader.ts";
 
 export interface ForeignReader {
   /** The member that every request has. Error hints name it. */
@@ -26,6 +27,10 @@ export interface ForeignReader {
   namesIn?(body: JsonObject): RequestNames;
   /** Accepts strange and unknown fields. May throw for a body that does not fit. */
   read(body: JsonObject, model: ModelAbilities | undefined): ReadShape;
+  /** Reads the same piece by piece; absent if the protocol's requests are always read whole. */
+  readonly growing?: GrowingReader;
+  /** Text that clients add for the protocol's own vendor, which takes it out of the prompt; others read it as text. */
+  isForVendor?(draft: BlockDraft): boolean;
   /** The defaults for a request without cache settings. */
   readonly cacheDefaults: CacheDefaults;
   /** Whether the length of a thinking block gives its tokens. Sealed reasoning does not. */
