@@ -15,6 +15,7 @@ export const slowFiles: readonly string[] = [
   "test/queue/stores.test.ts",
   "test/compaction/sqlite.test.ts",
   "test/ledger/sqlite.test.ts",
+  "test/gateway-record/recorder.test.ts",
   "test/chat/endings.test.ts",
   "test/golden/golden.test.ts",
   "test/bench-against.test.ts",

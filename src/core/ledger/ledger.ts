@@ -103,8 +103,11 @@ export interface Ledger {
   readGatewayCalls(conversationId: string): Promise<readonly GatewayCall[]>;
   /** What a call of a conversation sent, block by block. */
   readPrompt(conversationId: string, callId: string): Promise<ConversationPrompt>;
-  /** Marks that a process begins to record calls, so that a later one finds out if it was killed. */
-  openGatewayRun(): Promise<OpenGatewayRun>;
+  /**
+   * Marks that a process begins to record calls, so that a later one finds out if it was killed. `continues`: the run that
+   * this process began before.
+   */
+  openGatewayRun(continues?: string): Promise<OpenGatewayRun>;
   /** The latest first; 50 by default. */
   readGatewayRuns(limit?: number): Promise<readonly GatewayRun[]>;
 

@@ -21,6 +21,7 @@ import {
   refusal,
   startMs,
 } from "../test-kit.ts";
+import { plantedKey } from "../../../harness/planted-key.ts";
 import { block, gatewayCall, missed, said } from "../gateway-kit.ts";
 
 function sections(names: string): GatewayCall["addedBlocks"] {
@@ -153,12 +154,11 @@ export function gatewayCallsContract({ open, blank, connect }: TestStore): void 
 
   test("no text of a prompt is stored, nor a credential in a failure or a note", async () => {
     const { ledger, database } = await open();
-    const key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
     await ledger.recordCalls([
       gatewayCall("a", 1, {
         explanation: missed({ before: "secret plan of monday", after: "secret plan of tuesday" }),
-        failure: { kind: "authentication", detail: `invalid key ${key}` },
-        notes: [`header x was ${key}`],
+        failure: { kind: "authentication", detail: `invalid key ${plantedKey}` },
+        notes: [`header x was ${plantedKey}`],
       }),
     ]);
     const rows = [];
@@ -169,7 +169,7 @@ export function gatewayCallsContract({ open, blank, connect }: TestStore): void 
       typeof value === "bigint" ? String(value) : value,
     );
     expect(stored).not.toContain("secret plan");
-    expect(stored).not.toContain(key);
+    expect(stored).not.toContain(plantedKey);
     expect(stored).toContain("user message 3");
   });
 

@@ -10,15 +10,21 @@ import { mayRepeat, type Store } from "../store.ts";
 /** A run on another machine that was silent for so long is dead. A living one beats at least every half minute. */
 const silentMsMax = 300_000;
 
-export async function openGatewayRun(store: Store): Promise<OpenGatewayRun> {
+export async function openGatewayRun(store: Store, continues?: string): Promise<OpenGatewayRun> {
   const { database, now } = store;
-  const id = store.newMessageId();
+  const id = continues ?? store.newMessageId();
   const nowMs = now();
   const row = { id, holder: store.newHolder(), ending: "running", begun_ms: nowMs, beat_ms: nowMs };
   await database.commit({
     guards: [],
-    writes: [{ into: "gateway_runs", rows: [{ ...row, finished_ms: null, lost_count: 0 }] }],
-    landed: () => ({ sql: "SELECT 1 AS landed FROM gateway_runs WHERE id = ?", values: [id] }),
+    writes: [
+      {
+        into: "gateway_runs",
+        rows: [{ ...row, finished_ms: null, lost_count: 0 }],
+        orIgnore: true,
+      },
+    ],
+    landed: mayRepeat,
   });
   return {
     id,

@@ -9,8 +9,8 @@ import { selected } from "../../sql/tables.ts";
 import { notFound, type Store } from "../store.ts";
 import { toBlock, toConversation, toGatewayCall } from "./gateway-rows.ts";
 
-/** Calls of one conversation follow each other in this order. */
-const inOrder = "ORDER BY c.started_ms, c.number, c.id";
+/** A call begins with blocks of the one that ended before it, which is the one with the number before. */
+const inOrder = "ORDER BY c.number, c.started_ms, c.id";
 const ofConversation = "c.turn_id IS NULL AND c.kind = 'gateway' AND c.session_id = ?";
 
 export async function readGatewayCalls(
