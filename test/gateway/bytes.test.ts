@@ -221,6 +221,10 @@ test("a client that asks whether to send its body is told so before it sends", a
   expect(lost.text()).not.toContain("100 Continue");
 });
 
+function pipelined(body: string, more = ""): string {
+  return `POST /up/v1/messages HTTP/1.1\r\nHost: localhost\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+
 test("requests that come at once on one connection are answered in their order", async () => {
   const slow = Promise.withResolvers<void>();
   const arrived: string[] = [];
@@ -232,11 +236,9 @@ test("requests that come at once on one connection are answered in their order",
     outgoing.end(`answer to ${body}`);
   });
   const gateway = await openTestGateway(upstream);
-  const post = (body: string, more = ""): string =>
-    `POST /up/v1/messages HTTP/1.1\r\nHost: localhost\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`;
   const client = connectRaw(
     gateway.port,
-    post("first") + post("second") + post("third", "Connection: close\r\n"),
+    pipelined("first") + pipelined("second") + pipelined("third", "Connection: close\r\n"),
   );
   const answers = [...(await client.untilClosed()).matchAll(/answer to (first|second|third)/g)].map(
     ([, name]) => name,

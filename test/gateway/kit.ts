@@ -6,17 +6,17 @@ import * as net from "node:net";
 import { onTestFinished } from "vitest";
 import type { UpstreamConfig } from "../../src/core/config/schema/gateway.ts";
 import type { Observer } from "../../src/gateway/exchange.ts";
+import type { DoneExchange } from "../../src/gateway/exchange-book.ts";
 import {
-  openGateway,
-  type DoneExchange,
-  type Gateway,
-  type GatewayOptions,
-} from "../../src/gateway/open-gateway.ts";
+  openForwarder,
+  type Forwarder,
+  type ForwarderOptions,
+} from "../../src/gateway/open-forwarder.ts";
 import { toUpstreamTable } from "../../src/gateway/upstreams/configured.ts";
 
 export const noObserver: Observer = { begin: () => null };
 
-export interface TestGateway extends Gateway {
+export interface TestGateway extends Forwarder {
   /** `http://127.0.0.1:PORT/up`, before the test's server. */
   readonly up: string;
   /** What it says of each exchange, in order. */
@@ -27,12 +27,12 @@ export interface TestGateway extends Gateway {
 /** `upstream`: the address behind `/up`. */
 export async function openTestGateway(
   upstream: string | Pick<UpstreamConfig, "baseUrl" | "headers">,
-  options: Partial<GatewayOptions> = {},
+  options: Partial<ForwarderOptions> = {},
 ): Promise<TestGateway> {
   const [done, problems]: [DoneExchange[], string[]] = [[], []];
   const config =
     typeof upstream === "string" ? { baseUrl: upstream, headers: new Map() } : upstream;
-  const gateway = await openGateway({
+  const gateway = await openForwarder({
     table: toUpstreamTable(new Map([["up", { ...config, protocol: null }]])),
     observer: noObserver,
     env: {},
@@ -44,11 +44,14 @@ export async function openTestGateway(
   return { ...gateway, up: `${gateway.urls[0]}/up`, done, problems };
 }
 
-type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
 
 /** An HTTP server in the upstream's place; returns its address. */
 export async function openUpstream(answer: Answer): Promise<string> {
-  const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize: 65_536 }, answer);
+  const server = createServer(
+    { keepAliveTimeout: 60_000, maxHeaderSize: 65_536 },
+    (incoming, outgoing) => void answer(incoming, outgoing),
+  );
   server.maxHeadersCount = 0;
   server.on("clientError", (_error, socket) => socket.destroy());
   server.listen(0, "127.0.0.1");

@@ -177,7 +177,7 @@ describe("on this machine", () => {
       const { url } = await openCounting();
       const gateway = await openTestGateway(url);
       const text = `GET /up/v1/x HTTP/1.1\r\nHost: ${host}\r\nOrigin: http://localhost:3000\r\n\r\n`;
-      await connectRaw(gateway.port, text).until("reached");
+      expect(await connectRaw(gateway.port, text).until("reached")).toMatch(/^HTTP\/1.1 200 OK/);
     },
   );
 });

@@ -1,6 +1,7 @@
 // Goal: streams pass as they come, at the speed of the slower side, and end as they ended. Method: both ends are the test's.
 import { once } from "node:events";
 import * as http from "node:http";
+import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -101,13 +102,13 @@ test("a thousand streams are open at once, and each gets its own events", async 
   const gateway = await openTestGateway(upstream);
   const asking = Array.from({ length: count }, (_, at) => post(`${gateway.up}/v1/${at}`, "{}"));
   await all.promise;
-  expect(gateway.health().exchanges.open).toBe(count);
+  expect(gateway.state().exchanges.open).toBe(count);
   for (const outgoing of open) outgoing.end("data: end\n\n");
   const bodies = await Promise.all(
     asking.map(async (each) => (await bytesOf(await each)).toString()),
   );
   expect(bodies).toEqual(bodies.map((_, at) => `data: /v1/${at}\n\ndata: end\n\n`));
-  expect(gateway.health().exchanges).toMatchObject({ open: 0, complete: count });
+  expect(gateway.state().exchanges).toMatchObject({ open: 0, complete: count });
 });
 
 describe("a client that leaves", () => {
@@ -144,7 +145,7 @@ describe("a client that leaves", () => {
       gateway.port,
       `${head}Content-Length: 100000\r\n\r\n${"x".repeat(70_000)}`,
     );
-    await expect.poll(() => gateway.health().exchanges.open).toBe(1);
+    await expect.poll(() => gateway.state().exchanges.open).toBe(1);
     half.socket.destroy();
     await expect.poll(() => endsOf(gateway)).toEqual(["client left -", "client left -"]);
   });
@@ -170,7 +171,7 @@ describe("an upstream that breaks off", () => {
     },
   );
 
-  test.each<[string, (socket: import("node:net").Socket) => void, string]>([
+  test.each<[string, (socket: Socket) => void, string]>([
     ["closes", (socket) => socket.destroy(), "502 upstream_unreachable"],
     ["speaks something else", (socket) => socket.end("SSH-2.0-x\r\n"), "502 upstream_unreachable"],
     [

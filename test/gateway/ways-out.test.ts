@@ -52,8 +52,8 @@ async function openProxy(port: number | null): Promise<TestProxy> {
 }
 
 async function openTlsUpstream({ cert, key }: SelfSigned): Promise<number> {
-  const server = https.createServer({ cert, key }, async (incoming, outgoing) => {
-    outgoing.end(`encrypted ${await text(incoming)}`);
+  const server = https.createServer({ cert, key }, (incoming, outgoing) => {
+    void text(incoming).then((body) => outgoing.end(`encrypted ${body}`));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

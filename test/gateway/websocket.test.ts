@@ -63,7 +63,7 @@ test("the upgrade and every byte after it pass, both ways, until one side ends",
   await expect.poll(() => got).toBe("early frame");
   client.socket.write("\x81\x02hi");
   await expect.poll(() => got).toBe("early frame\x81\x02hi");
-  expect(gateway.health().exchanges.open).toBe(1);
+  expect(gateway.state().exchanges.open).toBe(1);
   socket.end("last frame");
   expect(await client.untilClosed()).toMatch(/last frame$/);
   await expect.poll(() => endsOf(gateway)).toEqual(["complete 101"]);
@@ -78,6 +78,7 @@ test("a client that leaves ends the connection to the upstream", async () => {
   const closed = once(socket, "close");
   client.socket.destroy();
   await closed;
+  await expect.poll(() => endsOf(gateway)).toEqual(["complete 101"]);
 });
 
 test("an upstream that does not agree answers in its own words", async () => {

@@ -1,27 +1,46 @@
-// One line per exchange, for people and for programs.
-import type { DoneExchange } from "../../gateway/open-gateway.ts";
+// One line per model call, and one for each other exchange that a person may want to see.
+import { describeObserved } from "../../gateway/observe/describe-observed.ts";
+import type { ObservedCall } from "../../gateway/observed-call.ts";
+import type { DoneExchange } from "../../gateway/exchange-book.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 
+export function renderCall(call: ObservedCall): string {
+  return toPrintable(`${describeObserved(call)}\n`);
+}
+
+/** Blocks are hashes for the ledger: here they are only counted. */
+export function toCallLine({ addedBlocks, ...call }: ObservedCall): string {
+  return toJsonLine({ kind: "call", ...call, addedBlocks: addedBlocks.length });
+}
+
+/** What the observer saw has a line of its own, unless no answer came. */
+export function isWorthALine({ isWatched, how }: DoneExchange): boolean {
+  return !isWatched || how === "no answer";
+}
+
 export function renderExchange(done: DoneExchange): string {
-  const { startMs, endMs, firstByteMs, method, path, upstream, status, how, responseBytes } = done;
+  const { startMs, endMs, method, path, upstream, status, how, responseBytes } = done;
   const words = [
-    new Date(startMs).toISOString().slice(11, 19),
-    upstream === "" ? "-" : upstream,
+    `${clock(startMs)} ${upstream === "" ? "-" : upstream}`,
     `${method} ${path}`,
-    status === null ? "no answer" : String(status),
-    `${seconds(endMs - startMs)}${firstByteMs === null ? "" : `, first byte ${seconds(firstByteMs - startMs)}`}`,
+    status === null ? "" : String(status),
+    how === "complete" ? "" : how,
     size(responseBytes),
-    ...(how === "complete" || how === "no answer" ? [] : [how]),
+    `${((endMs - startMs) / 1000).toFixed(1)} s`,
   ];
-  return toPrintable(`${words.join("  ")}\n`);
+  return toPrintable(`${words.filter((word) => word !== "").join("  ")}\n`);
 }
 
 export function toExchangeLine(done: DoneExchange): string {
   return toJsonLine({ kind: "exchange", ...done });
 }
 
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(2)} s`;
+/** As on the wall, like the lines of calls. */
+function clock(ms: number): string {
+  const date = new Date(ms);
+  return [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join(":");
 }
 
 function size(bytes: number): string {

@@ -1,13 +1,17 @@
 // The gateway as flags and strata.yaml say, and the same again when strata.yaml changes.
 import { readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { GatewayConfig } from "../../core/config/schema/gateway.ts";
+import { onlyPresent } from "../../core/message/fields.ts";
 import { messageOf, StrataError } from "../../core/strata-error.ts";
 import { openGateway, type Gateway, type GatewayOptions } from "../../gateway/open-gateway.ts";
 import type { TlsFiles } from "../../gateway/listen/open-listener.ts";
 import { upstreamsAt } from "../../gateway/upstreams/built-in.ts";
 import { toUpstreamTable } from "../../gateway/upstreams/configured.ts";
 import type { UpstreamTable } from "../../gateway/upstreams/upstream-table.ts";
+import { readDataDirectory, readStore } from "../../host/config/environment.ts";
 import { followConfig } from "../../host/config/follow-config.ts";
+import { simulatedFile } from "../../host/ledger/ledger-place.ts";
 import { createAgent, createSimulator } from "../../simulator/index.ts";
 import type { Io } from "../command.ts";
 import type { ServeFlags } from "./serve-flags.ts";
@@ -22,15 +26,15 @@ export interface Served {
   close(how: "drained" | "at once"): Promise<void>;
 }
 
-export interface ServeOptions extends Pick<GatewayOptions, "observer" | "onExchange"> {
+export interface ServeOptions extends Pick<GatewayOptions, "onCall" | "onExchange"> {
   readonly flags: ServeFlags;
   readonly env: Io["env"];
   readonly onNotice: (notice: string) => void;
 }
 
 export async function openServe(options: ServeOptions): Promise<Served> {
-  const { flags, env, onNotice, observer, onExchange } = options;
-  const { configFile } = flags;
+  const { flags, env, onNotice } = options;
+  const { configFile, recordFolder } = flags;
   const workspace = process.cwd();
   const config = await followConfig({ workspace, configFile, env, onNotice });
   const settings = config.now().gateway;
@@ -48,7 +52,8 @@ export async function openServe(options: ServeOptions): Promise<Served> {
   const port = flags.port ?? settings.port;
   const gateway = await openGateway({
     table: toTable(),
-    observer,
+    store: findStore(env, flags, config.now().ledger.store),
+    log: recordFolder === null ? null : { folder: recordFolder },
     env,
     token,
     tls,
@@ -60,7 +65,7 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     connectMsMax: timeouts.connectMs,
     firstByteMsMax: timeouts.firstByteMs,
     onProblem: onNotice,
-    ...(onExchange === undefined ? {} : { onExchange }),
+    ...onlyPresent({ onCall: options.onCall, onExchange: options.onExchange }),
   }).catch(async (error: unknown) => {
     await simulator?.close();
     throw error;
@@ -82,6 +87,13 @@ export async function openServe(options: ServeOptions): Promise<Served> {
       await simulator?.close();
     },
   };
+}
+
+/** What the simulator answers costs no money, so it is kept apart. */
+function findStore(env: Io["env"], flags: ServeFlags, configured: string | null): string {
+  const { value } = readStore(env, flags.store, configured);
+  const isUsual = value === join(readDataDirectory(env).value, "ledger.db");
+  return flags.isSimulated && isUsual ? join(dirname(value), simulatedFile) : value;
 }
 
 function readToken(env: Io["env"], file: string | null): string | null {

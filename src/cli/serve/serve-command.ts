@@ -19,6 +19,16 @@ export const serveCommand: Command = {
       value: "FILE",
       meaning: "use this file instead of the strata.yaml files Strata finds",
     },
+    store: {
+      value: "WHERE",
+      meaning:
+        "the ledger: a file or postgres://…; default: STRATA_STORE, then the configuration, then ledger.db in the data directory (simulated.db with --sim)",
+    },
+    record: {
+      value: "DIR",
+      meaning:
+        "also keep requests and answers whole, with secrets taken out, in private files that strata replay reads",
+    },
     quiet: { meaning: "print no line per call" },
     json: { meaning: "print one JSON value per line: first the address, then each call" },
   },

@@ -1,4 +1,5 @@
 // The words after `strata serve`, checked.
+import { resolve } from "node:path";
 import type { UpstreamConfig } from "../../core/config/schema/gateway.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandInput } from "../command.ts";
@@ -10,6 +11,9 @@ export interface ServeFlags {
   readonly configFile: string | undefined;
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
   readonly isSimulated: boolean;
+  readonly store: string | undefined;
+  /** A folder for whole requests and answers; null for none. */
+  readonly recordFolder: string | null;
   readonly lines: "people" | "json" | "none";
 }
 
@@ -20,8 +24,16 @@ export function readServeFlags({ values, switches }: CommandInput): ServeFlags {
     configFile: values.get("config"),
     upstreams: readUpstreams(values.get("upstream") ?? ""),
     isSimulated: switches.has("sim"),
+    store: values.get("store"),
+    recordFolder: readFolder(values.get("record")),
     lines: switches.has("json") ? "json" : switches.has("quiet") ? "none" : "people",
   };
+}
+
+function readFolder(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (text.trim() !== "") return resolve(text);
+  throw usage("--record names no folder", "give one, as --record requests");
 }
 
 function readPort(text: string | undefined): number | null {

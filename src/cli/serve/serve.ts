@@ -1,10 +1,14 @@
 // strata serve: the gateway in the foreground, until it is stopped.
 import { messageOf } from "../../core/strata-error.ts";
-import type { Observer } from "../../gateway/exchange.ts";
-import type { DoneExchange } from "../../gateway/open-gateway.ts";
 import type { CommandBody } from "../command.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
-import { renderExchange, toExchangeLine } from "./call-line.ts";
+import {
+  isWorthALine,
+  renderCall,
+  renderExchange,
+  toCallLine,
+  toExchangeLine,
+} from "./call-line.ts";
 import { openServe, type Served } from "./open-serve.ts";
 import { readServeFlags } from "./serve-flags.ts";
 import { renderWelcome } from "./welcome.ts";
@@ -12,11 +16,20 @@ import { renderWelcome } from "./welcome.ts";
 export const run: CommandBody = async (input, io) => {
   const flags = readServeFlags(input);
   const onNotice = (text: string): void => io.error(`strata: ${text}\n`);
-  const onExchange = (done: DoneExchange): void => {
-    if (flags.lines === "people") io.out(renderExchange(done));
-    if (flags.lines === "json") io.out(toExchangeLine(done));
+  const { lines } = flags;
+  const print = lines === "json" ? jsonLines : peopleLines;
+  const say = (line: string): void => {
+    if (lines !== "none") io.out(line);
   };
-  const served = await openServe({ flags, env: io.env, onNotice, onExchange, observer: nothing });
+  const served = await openServe({
+    flags,
+    env: io.env,
+    onNotice,
+    onCall: (call) => say(print.call(call)),
+    onExchange: (done) => {
+      if (isWorthALine(done)) say(print.exchange(done));
+    },
+  });
   const { urls, port } = served.gateway;
   const [url = ""] = urls;
   io.out(
@@ -32,7 +45,8 @@ export const run: CommandBody = async (input, io) => {
   return 0;
 };
 
-const nothing: Observer = { begin: () => null };
+const jsonLines = { call: toCallLine, exchange: toExchangeLine };
+const peopleLines = { call: renderCall, exchange: renderExchange };
 
 /** Files change rarely, and a check is one look at each. */
 const lookEveryMs = 1000;

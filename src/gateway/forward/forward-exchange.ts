@@ -87,7 +87,6 @@ export function openPassage(
   let responseBytes = 0;
 
   const finish = (how: ExchangeEnd["how"]): void => {
-    if (isOver) return;
     isOver = true;
     const end = { how, endMs: Date.now(), firstByteMs };
     watch?.end(end);
@@ -99,27 +98,25 @@ export function openPassage(
     if (status === null) refuse(outgoing, toRefusal(error, target.upstream));
     else breakOff(outgoing);
   };
-  const onClose = (): void => {
-    if (isOver) return;
-    finish("client left");
-    controller?.abort(new Error("the client left"));
-  };
-  outgoing.on("close", onClose);
-  // A socket can fail at any time; "close" follows.
-  outgoing.on("error", () => {});
-  outgoing.on("drain", () => controller?.resume());
-
+  followClient(outgoing, {
+    onReady: () => controller?.resume(),
+    onLeft: () => {
+      if (isOver) return;
+      finish("client left");
+      controller?.abort(clientLeft());
+    },
+  });
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart: (given) => {
       controller = given;
-      if (isOver) given.abort(new Error("the client left"));
+      if (isOver) given.abort(clientLeft());
     },
-    onResponseStart: (given, code, _headers, statusText) => {
+    onResponseStart: (given, code, _headers, statusText = "") => {
       // Interim answers, such as early hints, are for the connection's own client.
       if (code < 200 || isOver) return;
       [status, firstByteMs] = [code, Date.now()];
       const raw = toRawHeaders(given.rawHeaders);
-      beginAnswer(outgoing, { code, statusText: statusText ?? "", raw });
+      beginAnswer(outgoing, { code, statusText, raw });
       watch?.responseHead(code, raw);
     },
     onResponseData: (given, bytes) => {
@@ -130,9 +127,7 @@ export function openPassage(
     },
     onResponseEnd: (given) => {
       if (isOver) return;
-      const trailers = toRawHeaders(given.rawTrailers);
-      if (trailers.length > 0) addTrailers(outgoing, trailers);
-      outgoing.end();
+      endAnswer(outgoing, toRawHeaders(given.rawTrailers));
       finish("complete");
     },
     onResponseError: (_given, error) => fail(error),
@@ -143,6 +138,23 @@ export function openPassage(
     if (socket !== null) outgoing.detachSocket(socket);
   };
   return { handler, fail, leave, isOver: () => isOver };
+}
+
+interface ClientEvents {
+  /** It takes more bytes. */
+  readonly onReady: () => void;
+  readonly onLeft: () => void;
+}
+
+function followClient(outgoing: ServerResponse, { onReady, onLeft }: ClientEvents): void {
+  outgoing.on("drain", onReady);
+  outgoing.on("close", onLeft);
+  // A socket can fail at any time; "close" follows.
+  outgoing.on("error", () => {});
+}
+
+function clientLeft(): Error {
+  return new Error("the client left");
 }
 
 interface AnswerHead {
@@ -160,11 +172,14 @@ function beginAnswer(outgoing: ServerResponse, { code, statusText, raw }: Answer
   });
 }
 
-/** Pairs, because Node keeps only the last of equal names otherwise. */
-function addTrailers(outgoing: ServerResponse, raw: RawHeaders): void {
+function endAnswer(outgoing: ServerResponse, trailers: RawHeaders): void {
+  // Pairs, because Node keeps only the last of equal names otherwise.
   const pairs: [string, string][] = [];
-  for (let at = 0; at < raw.length; at += 2) pairs.push([raw[at] ?? "", raw[at + 1] ?? ""]);
-  outgoing.addTrailers(pairs);
+  for (let at = 0; at < trailers.length; at += 2) {
+    pairs.push([trailers[at] ?? "", trailers[at + 1] ?? ""]);
+  }
+  if (pairs.length > 0) outgoing.addTrailers(pairs);
+  outgoing.end();
 }
 
 /** What came is still delivered; then the connection ends, so that no client takes half an answer for a whole one. */

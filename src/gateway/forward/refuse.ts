@@ -17,7 +17,7 @@ export type RefusalCode =
   | "websocket_refused"
   | "upstream_unreachable"
   | "upstream_timeout"
-  | "draining";
+  | "internal";
 
 /** Tells our own answers from an upstream's. */
 export const errorHeader = "x-strata-error";

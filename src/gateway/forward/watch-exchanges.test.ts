@@ -98,7 +98,7 @@ test("a body above the limit passes unread, and is counted", async () => {
   expect(await post(gateway, "eleven and more")).toBe("eleven and more");
   await expect.poll(() => lines.at(-1)).toBe("end complete");
   expect(lines[0]).toBe("no body");
-  expect(gateway.health().observer.unreadBodies).toBe(1);
+  expect(gateway.state().observer.unreadBodies).toBe(1);
 });
 
 test.each(["begin", "requestBody", "responseHead", "responseBytes", "end"])(
@@ -113,7 +113,7 @@ test.each(["begin", "requestBody", "responseHead", "responseBytes", "end"])(
     };
     const gateway = await openTestGateway(await echo(), { observer });
     expect(await post(gateway, "question")).toBe("question");
-    await expect.poll(() => gateway.health().observer.faults).toBe(1);
+    await expect.poll(() => gateway.state().observer.faults).toBe(1);
     expect(gateway.problems).toEqual([`an exchange was not recorded: broken ${where}`]);
     expect(gateway.done.map(({ how }) => how)).toEqual(["complete"]);
   },

@@ -46,89 +46,125 @@ export const pauseMs = 60_000;
 const fullBodiesMax = 4;
 
 export function watchExchanges(options: WatchOptions): Watching {
-  const { observer, bodyBytesMax, onProblem, now = Date.now } = options;
+  const { observer, bodyBytesMax } = options;
+  const breaker = createBreaker(options);
   const later = createLater();
-  let [faults, inARow, unreadBodies, unseen, keptBytes] = [0, 0, 0, 0, 0];
-  let pausedUntilMs: number | null = null;
-
-  const noteFault = (error: unknown): void => {
-    faults += 1;
-    inARow += 1;
-    if (inARow === 1) onProblem(`an exchange was not recorded: ${messageOf(error)}`);
-    if (inARow < faultsMax || pausedUntilMs !== null) return;
-    pausedUntilMs = now() + pauseMs;
-    onProblem(
-      `nothing is recorded for ${pauseMs / 1000} s after ${faultsMax} faults in a row; requests are forwarded as before`,
-    );
-  };
-  const isPaused = (): boolean => {
-    if (pausedUntilMs === null) return false;
-    if (now() < pausedUntilMs) return true;
-    // One more fault pauses it again.
-    [pausedUntilMs, inARow] = [null, faultsMax - 1];
-    onProblem("exchanges are recorded again");
-    return false;
-  };
-
+  const shelf = { bodyBytesMax, keptBytes: 0, unreadBodies: 0 };
+  let unseen = 0;
   return {
     begin: (describe) => {
-      if (isPaused()) {
+      if (breaker.isOpen()) {
         unseen += 1;
         return null;
       }
-      let observation: Observation | null = null;
       try {
-        observation = observer.begin(describe());
+        const observation = observer.begin(describe());
+        return observation && watch(observation, { shelf, breaker, later });
       } catch (error) {
-        noteFault(error);
+        breaker.fault(error);
+        return null;
       }
-      if (observation === null) return null;
-      let isWatched = true;
-      const show = (call: (to: Observation) => void): void => {
-        later(() => {
-          if (!isWatched || observation === null) return;
-          try {
-            call(observation);
-          } catch (error) {
-            isWatched = false;
-            noteFault(error);
-          }
-        });
-      };
-      let pieces: Uint8Array[] | null = [];
-      let ownBytes = 0;
-      const release = (): void => {
-        [keptBytes, ownBytes, pieces] = [keptBytes - ownBytes, 0, null];
-      };
-      return {
-        requestBytes: (bytes) => {
-          if (pieces === null) return;
-          ownBytes += bytes.byteLength;
-          keptBytes += bytes.byteLength;
-          pieces.push(bytes);
-          if (ownBytes <= bodyBytesMax && keptBytes <= bodyBytesMax * fullBodiesMax) return;
-          unreadBodies += 1;
-          release();
-        },
-        requestEnd: () => {
-          const whole = pieces;
-          show((to) => to.requestBody(whole));
-        },
-        responseHead: (status, headers) => {
-          show((to) => to.responseHead(status, toHeaderRecord(headers)));
-        },
-        responseBytes: (bytes) => show((to) => to.responseBytes(bytes)),
-        end: (end) => {
-          show((to) => to.end(end));
-          later(() => {
-            release();
-            if (isWatched) inARow = 0;
-          });
-        },
-      };
     },
-    noteFault,
-    state: () => ({ faults, unreadBodies, unseen, pausedUntilMs }),
+    noteFault: (error) => breaker.fault(error),
+    state: () => ({ ...breaker.state(), unreadBodies: shelf.unreadBodies, unseen }),
+  };
+}
+
+/** Bodies that are kept for the observer. */
+interface Shelf {
+  readonly bodyBytesMax: number;
+  keptBytes: number;
+  unreadBodies: number;
+}
+
+interface WatchParts {
+  readonly shelf: Shelf;
+  readonly breaker: Breaker;
+  readonly later: (work: () => void) => void;
+}
+
+function watch(observation: Observation, { shelf, breaker, later }: WatchParts): Watch {
+  let isWatched = true;
+  const show = (call: (to: Observation) => void): void => {
+    later(() => {
+      if (!isWatched) return;
+      try {
+        call(observation);
+      } catch (error) {
+        isWatched = false;
+        breaker.fault(error);
+      }
+    });
+  };
+  let pieces: Uint8Array[] | null = [];
+  let ownBytes = 0;
+  const release = (): void => {
+    shelf.keptBytes -= ownBytes;
+    [ownBytes, pieces] = [0, null];
+  };
+  return {
+    requestBytes: (bytes) => {
+      if (pieces === null) return;
+      ownBytes += bytes.byteLength;
+      shelf.keptBytes += bytes.byteLength;
+      pieces.push(bytes);
+      const { bodyBytesMax, keptBytes } = shelf;
+      if (ownBytes <= bodyBytesMax && keptBytes <= bodyBytesMax * fullBodiesMax) return;
+      shelf.unreadBodies += 1;
+      release();
+    },
+    requestEnd: () => {
+      const whole = pieces;
+      show((to) => to.requestBody(whole));
+    },
+    responseHead: (status, headers) => {
+      show((to) => to.responseHead(status, toHeaderRecord(headers)));
+    },
+    responseBytes: (bytes) => show((to) => to.responseBytes(bytes)),
+    end: (end) => {
+      show((to) => to.end(end));
+      later(() => {
+        release();
+        if (isWatched) breaker.success();
+      });
+    },
+  };
+}
+
+interface Breaker {
+  /** While it is, nothing is shown. */
+  isOpen(): boolean;
+  fault(error: unknown): void;
+  success(): void;
+  state(): Pick<WatchState, "faults" | "pausedUntilMs">;
+}
+
+function createBreaker({ onProblem, now = Date.now }: WatchOptions): Breaker {
+  let [faults, inARow] = [0, 0];
+  let pausedUntilMs: number | null = null;
+  return {
+    isOpen: () => {
+      if (pausedUntilMs === null) return false;
+      if (now() < pausedUntilMs) return true;
+      // One more fault opens it again.
+      [pausedUntilMs, inARow] = [null, faultsMax - 1];
+      onProblem("exchanges are recorded again");
+      return false;
+    },
+    fault: (error) => {
+      faults += 1;
+      inARow += 1;
+      if (inARow === 1) onProblem(`an exchange was not recorded: ${messageOf(error)}`);
+      if (inARow < faultsMax || pausedUntilMs !== null) return;
+      pausedUntilMs = now() + pauseMs;
+      onProblem(
+        `nothing is recorded for ${pauseMs / 1000} s after ${faultsMax} faults in a row; requests are forwarded as before`,
+      );
+    },
+    success: () => {
+      inARow = 0;
+    },
+    state: () => ({ faults, pausedUntilMs }),
   };
 }
 

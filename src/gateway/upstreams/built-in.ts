@@ -10,6 +10,7 @@ export function builtInUpstreams(): readonly Upstream[] {
       baseUrl,
       protocol: findProtocolOfKind(kind) ?? null,
       isUsual: false,
+      isVendor: false,
     }));
     return { name, aliases: [], addresses, headers: [], spoken: null };
   });
@@ -24,7 +25,7 @@ function ownVendor(name: string): Upstream {
 }
 
 function toUsual(protocol: Protocol): UpstreamAddress {
-  return { baseUrl: protocol.access.baseUrl, protocol, isUsual: true };
+  return { baseUrl: protocol.access.baseUrl, protocol, isUsual: true, isVendor: true };
 }
 
 function aliasesOf(spoken: readonly Protocol[]): readonly string[] {

@@ -31,8 +31,13 @@ function toUpstream(
   replaced: Upstream | undefined,
 ): Upstream {
   const spoken = kind === null ? null : (findProtocolOfKind(kind) ?? null);
-  const one: UpstreamAddress = { baseUrl, protocol: spoken, isUsual: spoken !== null };
-  const same = replaced?.addresses.map((address) => ({ ...address, baseUrl }));
+  const one: UpstreamAddress = {
+    baseUrl,
+    protocol: spoken,
+    isUsual: spoken !== null,
+    isVendor: false,
+  };
+  const same = replaced?.addresses.map((address) => ({ ...address, baseUrl, isVendor: false }));
   return {
     name,
     aliases: replaced?.aliases ?? [],

@@ -18,6 +18,8 @@ export interface Upstream {
 
 export interface UpstreamAddress {
   readonly baseUrl: string;
+  /** Whether the vendor whose protocol it is answers there. */
+  readonly isVendor: boolean;
   /** Null for any. */
   readonly protocol: Protocol | null;
   /** Whether requests of the protocol without a name in their path go here. */
@@ -38,6 +40,8 @@ export interface Target {
 export interface UpstreamTable {
   /** Undefined if nothing says where it goes. `path` with its query, headers in lower case. */
   choose(asked: Asked): Target | undefined;
+  /** Whether an upstream is the vendor's own API of a protocol, or plays it. */
+  isVendor(upstream: string, protocol: Protocol): boolean;
   readonly upstreams: readonly Upstream[];
 }
 
@@ -63,6 +67,8 @@ export function createUpstreamTable(
 
   return {
     upstreams: latest,
+    isVendor: (name, protocol) =>
+      places.get(name)?.some((each) => each.isVendor && each.protocol === protocol) === true,
     choose: (asked) => {
       const named = splitName(asked.path);
       const found = places.get(byName.get(named?.name ?? "") ?? "");
