@@ -1,6 +1,7 @@
 // What every part of the ledger needs: the database, the writer's name, and the lease clock.
 import type { MakeEvent } from "../../events/make-event.ts";
 import { isUnaccepted } from "../../../core/ledger/imported.ts";
+import { requireRunnable } from "../../../core/ledger/require-runnable.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import { SessionBusy } from "../../../core/ledger/queue-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
@@ -127,12 +128,7 @@ export function conflict(message: string, hint: string): StrataError {
  * tools and system text were not accepted.
  */
 export function requireOurs(record: SessionRecord): void {
-  if (record.origin === "gateway") {
-    throw conflict(
-      `session ${record.id} is a conversation of ${record.agent} that the gateway saw; its messages are not stored`,
-      `continue it in ${record.agent}; here it can be looked at: strata stats sessions`,
-    );
-  }
+  requireRunnable(record);
   if (!isUnaccepted(record)) return;
   throw conflict(
     `session ${record.id} was imported, and its tools and system text are not accepted yet`,
