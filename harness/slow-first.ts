@@ -12,6 +12,7 @@ export const slowFiles: readonly string[] = [
   "test/compaction/postgres.test.ts",
   "test/engine/processes.test.ts",
   "test/ledger-errors.test.ts",
+  "test/gateway/serve.test.ts",
   "test/queue/stores.test.ts",
   "test/compaction/sqlite.test.ts",
   "test/ledger/sqlite.test.ts",
@@ -20,6 +21,7 @@ export const slowFiles: readonly string[] = [
   "test/golden/golden.test.ts",
   "test/bench-against.test.ts",
   "test/plan-against-billing.test.ts",
+  "test/gateway/streams.test.ts",
   "test/engine/faults.test.ts",
   "src/edge/stores/postgres/races.test.ts",
 ];

@@ -5,6 +5,7 @@ import type { GatewayConfig } from "../../core/config/schema/gateway.ts";
 import { onlyPresent } from "../../core/message/fields.ts";
 import { messageOf, StrataError } from "../../core/strata-error.ts";
 import { openGateway, type Gateway, type GatewayOptions } from "../../gateway/open-gateway.ts";
+import { isLoopback } from "../../gateway/listen/admit.ts";
 import type { TlsFiles } from "../../gateway/listen/open-listener.ts";
 import { upstreamsAt } from "../../gateway/upstreams/built-in.ts";
 import { toUpstreamTable } from "../../gateway/upstreams/configured.ts";
@@ -50,8 +51,10 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     return toUpstreamTable(new Map([...config.now().gateway.upstreams, ...typed]));
   };
   const port = flags.port ?? settings.port;
+  const first = toTable();
+  refuseLoop(first, port);
   const gateway = await openGateway({
-    table: toTable(),
+    table: first,
     store: findStore(env, flags, config.now().ledger.store),
     log: recordFolder === null ? null : { folder: recordFolder },
     env,
@@ -79,7 +82,9 @@ export async function openServe(options: ServeOptions): Promise<Served> {
       const latest = await config.current();
       if (latest === read) return;
       read = latest;
-      gateway.use(toTable());
+      const table = toTable();
+      refuseLoop(table, gateway.port);
+      gateway.use(table);
       onNotice("the upstreams are those of the changed configuration now");
     },
     close: async (how) => {
@@ -87,6 +92,22 @@ export async function openServe(options: ServeOptions): Promise<Served> {
       await simulator?.close();
     },
   };
+}
+
+/** An upstream that is the gateway itself would send each request round for ever. */
+function refuseLoop({ upstreams }: UpstreamTable, port: number): void {
+  for (const { name, addresses } of upstreams) {
+    const isLoop = addresses.some(({ baseUrl }) => {
+      const url = new URL(baseUrl);
+      return port !== 0 && url.port === String(port) && isLoopback(url.hostname);
+    });
+    if (!isLoop) continue;
+    throw new StrataError(
+      "config-invalid",
+      `the upstream ${name} is the gateway itself`,
+      `give it another address, or let the gateway listen at another port than ${port}`,
+    );
+  }
 }
 
 /** What the simulator answers costs no money, so it is kept apart. */
