@@ -44,8 +44,7 @@ export function viewPrompt(
   const kept = isWhole ? keptBlocks(request, { model, salts }, before) : [];
   let contentKey = kept.at(-1)?.contentKey ?? emptyPrefixKey;
   let endTokens = kept.at(-1)?.endTokens ?? 0;
-  let entered: Tier = "T0";
-  for (const { tier } of kept) if (tier > entered) entered = tier;
+  let entered = latestTier(kept);
   const added = shown.slice(kept.length).map((block) => {
     contentKey = isWhole ? block.key : extendPrefixKey(contentKey, block.hash);
     endTokens += block.tokens;
@@ -53,7 +52,7 @@ export function viewPrompt(
     const key = hashContent(`${model}\n${salts[rankOf(entered)] ?? ""}\n${contentKey}`);
     return { ...block, key, contentKey, endTokens };
   });
-  return { request, model, blocks: kept.length === 0 ? added : [...kept, ...added], salts };
+  return { request, model, blocks: kept.length === 0 ? added : kept.concat(added), salts };
 }
 
 /** The blocks of the view before that stand for the same values at the same places. */
@@ -66,10 +65,21 @@ function keptBlocks(
   const old = before.request.blocks;
   const isWhole = before.blocks.length === old.length;
   if (!isWhole || before.salts.some((salt, rank) => salt !== salts[rank])) return [];
-  const most = Math.min(old.length, blocks.length);
-  let kept = 0;
-  while (kept < most && old[kept] === blocks[kept]) kept += 1;
-  return before.blocks.slice(0, kept);
+  // A key holds all that stands before it, so the same block at the same place has the same beginning.
+  let low = 0;
+  let high = Math.min(old.length, blocks.length);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (old[middle - 1] === blocks[middle - 1]) low = middle;
+    else high = middle - 1;
+  }
+  return low === before.blocks.length ? before.blocks : before.blocks.slice(0, low);
+}
+
+function latestTier(blocks: readonly ViewBlock[]): Tier {
+  const last = blocks.at(-1)?.tier ?? "T0";
+  if (last === "T3") return last;
+  return blocks.reduce<Tier>((latest, { tier }) => (tier > latest ? tier : latest), last);
 }
 
 /** The markers that the provider sees, with its own: all, and those above the minimum, in block order. */

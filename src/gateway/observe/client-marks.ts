@@ -1,4 +1,5 @@
 // Which program sent a request, and what it calls its session: by headers that clients are known to send.
+import { findVolatile } from "../../core/diagnosis/volatile-text.ts";
 import type { RequestNames } from "../../core/wire/foreign/foreign-reader.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -11,8 +12,6 @@ export interface CallMarks {
   /** Names an agent within the session; null for its main one. */
   readonly agent: string | null;
   readonly parentAgent: string | null;
-  /** Keeps calls together, but perhaps those of several sessions. */
-  readonly cacheKey: string | null;
   /** The provider's id of the reply that this request goes on from. */
   readonly continues: string | null;
 }
@@ -54,12 +53,16 @@ export function readMarks(headers: Headers, names: RequestNames | null): CallMar
   const named = sessionHeaders.map((name) => headers[name]).find((value) => isName(value));
   return {
     client: clientOf(headers),
-    session: named ?? names?.session ?? null,
+    session: named ?? names?.session ?? sessionKey(names?.cacheKey ?? null),
     agent: nameIn(headers, agentHeader),
     parentAgent: nameIn(headers, parentAgentHeader),
-    cacheKey: names?.cacheKey ?? null,
     continues: names?.continues ?? null,
   };
+}
+
+/** A cache key that was made for one session. A name that people chose may stand for a whole program. */
+function sessionKey(cacheKey: string | null): string | null {
+  return cacheKey !== null && findVolatile(cacheKey).length > 0 ? cacheKey : null;
 }
 
 function clientOf(headers: Headers): string {

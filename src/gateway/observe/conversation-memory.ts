@@ -50,10 +50,8 @@ export function openConversationMemory(limits: ConversationLimits): Conversation
   const dropBodies = (): void => {
     for (const oldest of all.values()) {
       if (bytes <= limits.memoryBytesMax) return;
-      if (oldest.branches.every(({ document }) => document === null)) continue;
+      if (!dropBody(oldest)) continue;
       counts.bodies += 1;
-      oldest.branches = oldest.branches.map(withoutTexts);
-      oldest.lastBlocks = oldest.branches.at(-1)?.blocks ?? [];
       weigh(oldest);
     }
     // Blocks without bodies are left.
@@ -88,4 +86,12 @@ export function openConversationMemory(limits: ConversationLimits): Conversation
       return { conversations: all.size, bytes };
     },
   };
+}
+
+/** Whether there was one. */
+function dropBody(conversation: Conversation): boolean {
+  if (conversation.branches.every(({ document }) => document === null)) return false;
+  conversation.branches = conversation.branches.map(withoutTexts);
+  conversation.lastBlocks = conversation.branches.at(-1)?.blocks ?? [];
+  return true;
 }

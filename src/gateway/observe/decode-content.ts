@@ -21,7 +21,6 @@ export function decodeWhole(
   bytesMax: number,
 ): Buffer | null {
   const names = codingsIn(encoding);
-  if (names.length === 0) return bytes;
   const options = { maxOutputLength: bytesMax };
   try {
     switch (names.join()) {
@@ -42,6 +41,10 @@ export function decodeWhole(
   } catch {
     return null;
   }
+}
+
+export function isCoded(encoding: string | undefined): boolean {
+  return codingsIn(encoding).length > 0;
 }
 
 function codingsIn(encoding: string | undefined): readonly string[] {

@@ -129,6 +129,7 @@ function rewritten(call: CallToPlace, members: readonly Conversation[]): Convers
   const { marks, request } = call;
   const hasTools = request.blocks.some(({ tier }) => tier === "T0");
   // What asks without tools is a title or a question of its own: it goes on only by its content.
+  const hashes = new Set(request.blocks.map(({ hash }) => hash));
   const alike = members
     .slice(0, candidatesMax)
     .filter(
@@ -139,7 +140,9 @@ function rewritten(call: CallToPlace, members: readonly Conversation[]): Convers
     if (branch === null) continue;
     const isNamed = isSameSession(call, conversation);
     if (!isNamed && marks.session !== null && conversation.session !== null) continue;
-    if (repeatsHistory(branch.blocks, request.blocks)) return conversation;
+    if (repeatsHistory(branch.blocks, request.blocks) || repeatsEnd(branch.blocks, hashes)) {
+      return conversation;
+    }
     if (!sharesSystem(branch.blocks, request.blocks)) continue;
     // After a summary the same head goes on with another history.
     const isCompacted = conversation.summarisedMs !== null;
@@ -150,15 +153,26 @@ function rewritten(call: CallToPlace, members: readonly Conversation[]): Convers
   return null;
 }
 
-/** The same opening and the same answer to it, whatever stands before them. */
+/** The same opening and then an answer, whatever stands before them; the same answer, where the earlier call had one. */
 function repeatsHistory(before: readonly ForeignBlock[], now: readonly ForeignBlock[]): boolean {
   const [first, second] = [openingOf(before), openingOf(now)];
   if (first === -1 || second === -1) return false;
   for (let index = 0; ; index += 1) {
     const old = before[first + index];
-    if (old === undefined || old.hash !== now[second + index]?.hash) return false;
+    const current = now[second + index];
+    if (old === undefined) return current?.role === "assistant";
+    if (old.hash !== current?.hash) return false;
     if (old.role === "assistant") return true;
   }
+}
+
+const endLength = 8;
+
+/** Most of the latest messages are still there, one of the model's own among them: what came first was written anew. */
+function repeatsEnd(before: readonly ForeignBlock[], now: ReadonlySet<string>): boolean {
+  const end = before.slice(-endLength).filter(({ tier }) => tier === "T3");
+  const kept = end.filter(({ hash }) => now.has(hash));
+  return kept.length * 2 > end.length && kept.some(({ role }) => role === "assistant");
 }
 
 /** At least half of the system text is the same. */
@@ -213,7 +227,7 @@ function mainOf({ marks }: CallToPlace, members: readonly Conversation[]): Conve
 
 /** How clients ask for the text that shall stand in place of a conversation. Seen in captures, 2026-11-15. */
 const summaryWords =
-  /(?:summar\w*|prompt for continuing)[^.]{0,120}\bconversation\b|\bconversation\b[^.]{0,60}\bsummar|\bcompaction\b|handoff summary|<state_snapshot>/i;
+  /\b(?:create|write|provide|generate|produce)\b[^.]{0,80}\bsummar\w*[^.]{0,80}\bconversation\b|\bsummari[sz]e (?:the|this|our) conversation\b|\bcontext checkpoint compaction\b|\bprompt for continuing our conversation\b|<state_snapshot>/i;
 /** The request stands at the beginning of the message or at its end. */
 const searchedLength = 2000;
 

@@ -13,7 +13,8 @@ import type { Conversations } from "./conversations.ts";
 import { openingOf, sharedKeys, type Found } from "./find-conversation.ts";
 import { judgeCall } from "./judge-call.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { decodeWhole } from "./decode-content.ts";
+import { BodyBytes } from "./body-bytes.ts";
+import { decodeWhole, isCoded } from "./decode-content.ts";
 import { readBody, type ReadDocument } from "./read-body.ts";
 import { openReplyReader, seenNothing, type ReplyReader, type SeenReply } from "./read-reply.ts";
 import type { ObserveLimits } from "./observer.ts";
@@ -28,11 +29,15 @@ export interface Watched {
   /** Whether an upstream is the vendor's own API of a protocol. */
   readonly isVendor: (upstream: string, protocol: Protocol) => boolean;
   readonly counts: ObserveCounts;
+  /** A fault after an exchange's end, when an answer was unpacked. */
+  readonly onFault: (error: unknown) => void;
 }
 
 export interface ObserveCounts {
   /** Bodies that were sent as model calls and could not be read. */
   unreadBodies: number;
+  /** Calls that were lost by a fault of the observer itself, after their end. */
+  faults: number;
 }
 
 /** `rows`: the protocols that are spoken at this address. */
@@ -63,7 +68,16 @@ export function observe(
       if (document === null) return;
       const call = { start, tenant, document, end, responseBytes };
       if (reply === null) return settle(call, seenNothing(end.how), shared);
-      reply.end(end.how, (seen) => settle(call, seen, shared));
+      let isLate = false;
+      reply.end(end.how, (seen) => {
+        if (!isLate) return settle(call, seen, shared);
+        try {
+          settle(call, seen, shared);
+        } catch (error) {
+          shared.onFault(error);
+        }
+      });
+      isLate = true;
     },
   };
 }
@@ -80,12 +94,15 @@ function readRequestBody(
   { start, tenant, rows }: Sent,
   { conversations, limits, counts, isVendor }: Watched,
 ): ReadDocument | null {
-  const sent = joined(pieces);
-  const bytes = decodeWhole(start.headers["content-encoding"], sent, limits.bodyBytesMax);
-  if (bytes === null) {
+  const encoding = start.headers["content-encoding"];
+  const whole = isCoded(encoding)
+    ? decodeWhole(encoding, Buffer.concat(pieces), limits.bodyBytesMax)
+    : null;
+  if (isCoded(encoding) && whole === null) {
     counts.unreadBodies += 1;
     return null;
   }
+  const bytes = new BodyBytes(whole === null ? pieces : [whole]);
   const before = conversations.documentsOf(tenant, readMarks(start.headers, null));
   try {
     return readBody({
@@ -100,12 +117,6 @@ function readRequestBody(
     counts.unreadBodies += 1;
     return null;
   }
-}
-
-function joined(pieces: readonly Uint8Array[]): Buffer {
-  const [first] = pieces;
-  if (pieces.length !== 1 || first === undefined) return Buffer.concat(pieces);
-  return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
 }
 
 interface EndedCall {

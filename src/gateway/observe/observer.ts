@@ -21,6 +21,8 @@ export interface ObserverOptions {
   readonly nowMs: () => number;
   readonly catalogue?: Catalogue;
   readonly limits?: Partial<ObserveLimits>;
+  /** Called for a fault that came after an exchange's end. All others are thrown where they happen. */
+  readonly onFault?: (error: unknown) => void;
   /** Ids of conversations; random by default. */
   readonly newId?: () => string;
   readonly protocols?: readonly Protocol[];
@@ -56,8 +58,12 @@ export function createObserver(options: ObserverOptions): CallObserver {
   const { protocols: rows = protocols, isVendor = isNamedAsVendor } = options;
   const limits = { ...usualObserveLimits, ...options.limits };
   const conversations = openConversations(limits, newId);
-  const counts: ObserveCounts = { unreadBodies: 0 };
-  const shared = { sink, nowMs, catalogue, conversations, limits, isVendor, counts };
+  const counts: ObserveCounts = { unreadBodies: 0, faults: 0 };
+  const onFault = (error: unknown): void => {
+    counts.faults += 1;
+    options.onFault?.(error);
+  };
+  const shared = { sink, nowMs, catalogue, conversations, limits, isVendor, counts, onFault };
   return {
     begin: (start) => {
       const spoken = protocolsAt(start, rows);

@@ -5,6 +5,7 @@ import { createRandom, type Random } from "../../../harness/random-message.ts";
 import { readRequest } from "../../core/wire/foreign/read-request.ts";
 import { protocols } from "../../core/wire/protocols.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
+import { BodyBytes } from "./body-bytes.ts";
 import { readBody, type ReadDocument } from "./read-body.ts";
 
 type Body = Record<string, unknown>;
@@ -96,8 +97,18 @@ function read(
   before: readonly ReadDocument[],
 ): ReadDocument | null {
   const address = { path: null, headers: {} };
-  const isVendor = (): boolean => false;
-  return readBody({ bytes: Buffer.from(text), address, rows: [protocol], before, isVendor });
+  return readBody({ bytes: inPieces(text), address, rows: [protocol], before, isVendor: never });
+}
+
+function never(): boolean {
+  return false;
+}
+
+/** In two pieces, cut anywhere. */
+function inPieces(text: string): BodyBytes {
+  const bytes = Buffer.from(text);
+  const cut = (bytes.length * 7) % 97;
+  return new BodyBytes([bytes.subarray(0, cut), bytes.subarray(cut)], 1);
 }
 
 function memberOf(protocol: Protocol): string {

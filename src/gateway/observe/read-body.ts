@@ -9,7 +9,7 @@ import type { GrowingReader } from "../../core/wire/foreign/growing-reader.ts";
 import { readRequest } from "../../core/wire/foreign/read-request.ts";
 import { recogniseProtocol } from "../../core/wire/foreign/recognise-protocol.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import { commonBytes } from "./common-bytes.ts";
+import type { BodyBytes } from "./body-bytes.ts";
 import { scanBody, type ScannedBody, type ScannedMember, type Span } from "./scan-body.ts";
 
 /** A body that was read, for the next one of its conversation. */
@@ -32,7 +32,7 @@ interface Grown {
 }
 
 export interface BodyToRead {
-  readonly bytes: Buffer;
+  readonly bytes: BodyBytes;
   readonly address: RequestAddress;
   /** The protocols that are spoken at this address. */
   readonly rows: readonly Protocol[];
@@ -57,12 +57,16 @@ function likest({ bytes, before }: BodyToRead): ReadDocument | null {
   for (const document of before) {
     const old = document.grown?.scanned.bytes;
     if (old === undefined) continue;
-    const common = commonBytes(bytes, 0, old, 0, old.length);
+    const searched = Math.min(old.length, searchedBytesMax);
+    const common = bytes.common(0, old, 0, searched);
     if (common > most) [best, most] = [document, common];
-    if (common * 2 > old.length) break;
+    if (common * 2 > searched) break;
   }
   return best;
 }
+
+/** Bodies with so much in common may be forks of one another: then the likelier one is as good. */
+const searchedBytesMax = 262_144;
 
 function readGrown(
   body: BodyToRead,
@@ -116,12 +120,12 @@ interface Parser {
   parsedBytes(): number;
 }
 
-function createParser(bytes: Buffer): Parser {
+function createParser(bytes: BodyBytes): Parser {
   let count = 0;
   return {
     parse: ({ start, end }) => {
       count += end - start;
-      return parseJsonTree(bytes.toString("utf8", start, end), "the request body");
+      return parseJsonTree(bytes.text(start, end), "the request body");
     },
     parsedBytes: () => count,
   };
@@ -148,12 +152,9 @@ function protocolOf(
 function shapeOf({ bytes, members }: ScannedBody): JsonObject {
   const shapes = [...members].map(([name, { start, end, items }]): [string, JsonNode] => {
     if (items !== null) return [name, { kind: "list", items: [] }];
-    if (bytes[start] === 0x22) return [name, { kind: "string", text: "" }];
-    if (bytes[start] === 0x7b) return [name, { kind: "object", members: new Map() }];
-    return [
-      name,
-      { kind: "scalar", source: bytes.toString("latin1", start, Math.min(end, start + 40)) },
-    ];
+    if (bytes.at(start) === 0x22) return [name, { kind: "string", text: "" }];
+    if (bytes.at(start) === 0x7b) return [name, { kind: "object", members: new Map() }];
+    return [name, { kind: "scalar", source: bytes.text(start, Math.min(end, start + 40)) }];
   });
   return { kind: "object", members: new Map(shapes) };
 }
@@ -219,7 +220,7 @@ function elementsOf(
 }
 
 function readWhole({ bytes, address, rows, isVendor }: BodyToRead): ReadDocument | null {
-  const text = bytes.toString("utf8");
+  const text = bytes.text(0, bytes.length);
   const root = parseJsonTree(text, "the request body");
   if (root.kind !== "object") return null;
   const protocol = recogniseProtocol({ ...address, body: root }, rows);

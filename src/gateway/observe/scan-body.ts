@@ -1,8 +1,8 @@
 // Where the members of a JSON object and the items of its lists stand, and which of them an earlier body had, by comparing bytes.
-import { commonBytes } from "./common-bytes.ts";
+import type { BodyBytes } from "./body-bytes.ts";
 
 export interface ScannedBody {
-  readonly bytes: Buffer;
+  readonly bytes: BodyBytes;
   /** In the order written. */
   readonly members: ReadonlyMap<string, ScannedMember>;
 }
@@ -30,7 +30,7 @@ export interface ScannedItems {
 }
 
 /** Null for bytes that are no JSON object, or one that has to be read as a whole: with a member twice. */
-export function scanBody(bytes: Buffer, before: ScannedBody | null): ScannedBody | null {
+export function scanBody(bytes: BodyBytes, before: ScannedBody | null): ScannedBody | null {
   try {
     return scanObject(bytes, before);
   } catch (error) {
@@ -42,17 +42,17 @@ export function scanBody(bytes: Buffer, before: ScannedBody | null): ScannedBody
 /** The scanner found something that no JSON has. */
 class NoJson extends Error {}
 
-function scanObject(bytes: Buffer, before: ScannedBody | null): ScannedBody | null {
+function scanObject(bytes: BodyBytes, before: ScannedBody | null): ScannedBody | null {
   const members = new Map<string, ScannedMember>();
   let at = skipSpace(bytes, 0);
-  if (bytes[at] !== open.object) throw new NoJson();
+  if (bytes.at(at) !== open.object) throw new NoJson();
   at = skipSpace(bytes, at + 1);
-  while (bytes[at] !== close.object) {
+  while (bytes.at(at) !== close.object) {
     const keyEnd = endOfString(bytes, at);
-    const key: unknown = parseKey(bytes.toString("utf8", at, keyEnd));
+    const key: unknown = parseKey(bytes.text(at, keyEnd));
     if (typeof key !== "string" || members.has(key)) return null;
     at = skipSpace(bytes, keyEnd);
-    if (bytes[at] !== colon) throw new NoJson();
+    if (bytes.at(at) !== colon) throw new NoJson();
     at = skipSpace(bytes, at + 1);
     const old = before?.members.get(key);
     const member = scanMember(
@@ -76,23 +76,23 @@ function parseKey(text: string): unknown {
 }
 
 interface OldMember extends ScannedMember {
-  readonly bytes: Buffer;
+  readonly bytes: BodyBytes;
 }
 
-function scanMember(bytes: Buffer, start: number, old: OldMember | null): ScannedMember {
+function scanMember(bytes: BodyBytes, start: number, old: OldMember | null): ScannedMember {
   if (old !== null) {
     const length = old.end - old.start;
-    const common = commonBytes(bytes, start, old.bytes, old.start, length);
+    const common = bytes.common(start, old.bytes, old.start, length);
     if (common === length && endsHere(bytes, start, start + length)) {
       const { items } = old;
       const kept = items && { ...items, keptCount: items.starts.length, sameAs: noneSame };
       return { start, end: start + length, items: kept, isSame: true };
     }
-    if (bytes[start] === open.list && old.items !== null) {
+    if (bytes.at(start) === open.list && old.items !== null) {
       return scanList(bytes, start, { ...old, items: old.items }, common);
     }
   }
-  if (bytes[start] === open.list) return scanList(bytes, start, null, 0);
+  if (bytes.at(start) === open.list) return scanList(bytes, start, null, 0);
   return { start, end: endOfValue(bytes, start), items: null, isSame: false };
 }
 
@@ -100,7 +100,7 @@ const noneSame: ReadonlyMap<number, number> = new Map();
 
 /** `common`: how many bytes the list shares with the old one at its beginning. */
 function scanList(
-  bytes: Buffer,
+  bytes: BodyBytes,
   start: number,
   old: (OldMember & { readonly items: ScannedItems }) | null,
   common: number,
@@ -113,7 +113,7 @@ function scanList(
   const last = ends.at(-1);
   let at =
     last === undefined ? skipSpace(bytes, start + 1) : afterItem(bytes, start + last, close.list);
-  while (bytes[at] !== close.list) {
+  while (bytes.at(at) !== close.list) {
     const found = old === null ? null : findSame(bytes, at, old, next);
     const end = found === null ? endOfValue(bytes, at) : at + found.length;
     if (found === null) next += 1;
@@ -130,7 +130,7 @@ function scanList(
 
 /** Items that end within the common bytes. */
 function keptItems(
-  bytes: Buffer,
+  bytes: BodyBytes,
   start: number,
   { starts, ends }: ScannedItems,
   common: number,
@@ -149,7 +149,7 @@ function keptItems(
 
 /** After a change: the old item in its place, or the one before or after that, which an insertion or removal has moved here. */
 function findSame(
-  bytes: Buffer,
+  bytes: BodyBytes,
   at: number,
   old: OldMember & { readonly items: ScannedItems },
   next: number,
@@ -159,26 +159,26 @@ function findSame(
     const [from, to] = [starts[index], ends[index]];
     if (from === undefined || to === undefined) continue;
     const length = to - from;
-    const isSame = commonBytes(bytes, at, old.bytes, old.start + from, length) === length;
+    const isSame = bytes.common(at, old.bytes, old.start + from, length) === length;
     if (isSame && endsHere(bytes, at, at + length)) return { index, length };
   }
   return null;
 }
 
 /** Strings and brackets end by themselves; a number or a word ends where something else begins. */
-function endsHere(bytes: Buffer, start: number, end: number): boolean {
-  const first = bytes[start];
+function endsHere(bytes: BodyBytes, start: number, end: number): boolean {
+  const first = bytes.at(start);
   if (first === quote || first === open.object || first === open.list) return true;
-  return isScalarEnd(bytes[end]);
+  return isScalarEnd(bytes.at(end));
 }
 
 /** The next item or the end of the list; what stands between is one comma. */
-function afterItem(bytes: Buffer, end: number, closing: number): number {
+function afterItem(bytes: BodyBytes, end: number, closing: number): number {
   const at = skipSpace(bytes, end);
-  if (bytes[at] === closing) return at;
-  if (bytes[at] !== comma) throw new NoJson();
+  if (bytes.at(at) === closing) return at;
+  if (bytes.at(at) !== comma) throw new NoJson();
   const next = skipSpace(bytes, at + 1);
-  if (bytes[next] === closing) throw new NoJson();
+  if (bytes.at(next) === closing) throw new NoJson();
   return next;
 }
 
@@ -191,13 +191,13 @@ const close = { list: 0x5d, object: 0x7d } as const;
 
 // Values are parsed later, so what follows looks only for where they end.
 
-function endOfValue(bytes: Buffer, start: number): number {
-  const first = bytes[start];
+function endOfValue(bytes: BodyBytes, start: number): number {
+  const first = bytes.at(start);
   if (first === quote) return endOfString(bytes, start);
   if (first !== open.object && first !== open.list) return endOfScalar(bytes, start);
   let depth = 0;
   for (let at = start; at < bytes.length; at += 1) {
-    const byte = bytes[at];
+    const byte = bytes.at(at);
     if (byte === quote) at = endOfString(bytes, at) - 1;
     else if (byte === open.object || byte === open.list) depth += 1;
     else if (byte === close.object || byte === close.list) {
@@ -208,20 +208,20 @@ function endOfValue(bytes: Buffer, start: number): number {
   throw new NoJson();
 }
 
-function endOfString(bytes: Buffer, start: number): number {
-  if (bytes[start] !== quote) throw new NoJson();
+function endOfString(bytes: BodyBytes, start: number): number {
+  if (bytes.at(start) !== quote) throw new NoJson();
   for (let at = start + 1; ; at += 1) {
     at = bytes.indexOf(quote, at);
     if (at === -1) throw new NoJson();
     let slashes = 0;
-    while (bytes[at - 1 - slashes] === backslash) slashes += 1;
+    while (bytes.at(at - 1 - slashes) === backslash) slashes += 1;
     if (slashes % 2 === 0) return at + 1;
   }
 }
 
-function endOfScalar(bytes: Buffer, start: number): number {
+function endOfScalar(bytes: BodyBytes, start: number): number {
   let at = start;
-  while (at < bytes.length && !isScalarEnd(bytes[at])) at += 1;
+  while (at < bytes.length && !isScalarEnd(bytes.at(at))) at += 1;
   if (at === start) throw new NoJson();
   return at;
 }
@@ -236,9 +236,9 @@ function isScalarEnd(byte: number | undefined): boolean {
   );
 }
 
-function skipSpace(bytes: Buffer, start: number): number {
+function skipSpace(bytes: BodyBytes, start: number): number {
   let at = start;
-  while (isSpace(bytes[at])) at += 1;
+  while (isSpace(bytes.at(at))) at += 1;
   return at;
 }
 

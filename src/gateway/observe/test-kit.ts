@@ -180,10 +180,10 @@ export interface Counts {
 /** A streamed reply of the Messages API that says `words`. */
 export function saidInStream(
   words: readonly string[],
-  usage: Counts,
+  counts: Counts,
   id = "msg_1",
 ): Partial<Exchange> {
-  const { output_tokens = 10, ...input } = usage;
+  const { output_tokens = 10, ...input } = counts;
   return streamOf([
     {
       type: "message_start",
@@ -209,7 +209,7 @@ export function saidInStream(
 }
 
 /** A whole reply of the Messages API. */
-export function saidWhole(usage: Counts, id = "msg_1"): Partial<Exchange> {
+export function saidWhole(counts: Counts, id = "msg_1"): Partial<Exchange> {
   const message = {
     id,
     type: "message",
@@ -217,7 +217,7 @@ export function saidWhole(usage: Counts, id = "msg_1"): Partial<Exchange> {
     model: "claude-sonnet-4-6",
     content: [{ type: "text", text: "Done." }],
     stop_reason: "end_turn",
-    usage: { output_tokens: 10, ...usage },
+    usage: { output_tokens: 10, ...counts },
   };
   return { answer: JSON.stringify(message) };
 }
@@ -229,3 +229,57 @@ export function textOf(tokens: number, seed = "word"): string {
 }
 
 export const marker = { cache_control: { type: "ephemeral" } } as const;
+
+// A coding agent's requests as it spells them.
+
+export type Message = Record<string, unknown>;
+
+export const model = "claude-sonnet-4-6";
+export const session = {
+  "user-agent": "claude-cli/2.1.325 (external, cli)",
+  "x-claude-code-session-id": "s-1",
+};
+export const rules: string = textOf(3000, "rule");
+export const tools: readonly Message[] = ["Bash", "Read", "Edit"].map(toolNamed);
+
+export function toolNamed(name: string): Message {
+  return { name, description: `Runs ${name}.`, input_schema: { type: "object" } };
+}
+
+/** As Claude Code spells a request: the messages in the middle, three markers, the last of them on the last block. */
+export function coded(messages: readonly Message[], more: Message = {}): Partial<Exchange> {
+  const [last] = messages.slice(-1);
+  const content = typeof last?.["content"] === "string" ? last["content"] : "";
+  const marked = { ...last, content: [{ type: "text", text: content, ...marker }] };
+  const body = {
+    model,
+    messages: [...messages.slice(0, -1), marked],
+    system: [
+      {
+        type: "text",
+        text: "x-anthropic-billing-header: cc_version=2.1.325.574; cc_entrypoint=cli;",
+      },
+      { type: "text", text: "You are an agent.", ...marker },
+      { type: "text", text: rules, ...marker },
+    ],
+    tools,
+    max_tokens: 32_000,
+    metadata: { user_id: '{"device_id":"d","session_id":"s-1"}' },
+    stream: true,
+    ...more,
+  };
+  return { path: "/v1/messages?beta=true", headers: session, body };
+}
+
+export const opening: Message = { role: "user", content: `Fix the build. ${textOf(500, "log")}` };
+export const answer: Message = { role: "assistant", content: "I look at it." };
+export const next: Message = { role: "user", content: "Go on." };
+
+export function usage(read: number, written: number, fresh = 3): Counts {
+  return {
+    input_tokens: fresh,
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
+    output_tokens: 20,
+  };
+}

@@ -97,7 +97,8 @@ export function growRequest(before: GrownRequest | null, next: NextRequest): Gro
 }
 
 function blocksBefore(before: GrownRequest | null, end: number): readonly ForeignBlock[] {
-  return before?.request.blocks.slice(0, end) ?? [];
+  const blocks = before?.request.blocks ?? [];
+  return end === blocks.length ? blocks : blocks.slice(0, end);
 }
 
 function countOf(head: Piece, elements: readonly GrownElement[]): number {
@@ -111,7 +112,7 @@ function chainAfter(
 ): readonly ForeignBlock[] {
   const last = kept.at(-1);
   const added = chainBlocks(loose, last?.key ?? emptyPrefixKey, last?.endTokens ?? 0);
-  return kept.length === 0 ? added : [...kept, ...added];
+  return kept.length === 0 ? added : kept.concat(added);
 }
 
 function markersIn({ markers, firstBlock }: GrownElement): readonly ForeignMarker[] {
