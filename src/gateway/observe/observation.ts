@@ -9,6 +9,7 @@ import type { ExchangeEnd, ExchangeStart, Observation } from "../exchange.ts";
 import type { CallSink, ConversationName, ObservedCall } from "../observed-call.ts";
 import { readMarks, type CallMarks } from "./client-marks.ts";
 import type { Branch, Conversation } from "./conversation.ts";
+import type { ConversationLimits } from "./conversation-memory.ts";
 import type { Conversations } from "./conversations.ts";
 import { openingOf, sharedKeys, type Found } from "./find-conversation.ts";
 import { judgeCall } from "./judge-call.ts";
@@ -16,8 +17,18 @@ import { StrataError } from "../../core/strata-error.ts";
 import { BodyBytes } from "./body-bytes.ts";
 import { decodeWhole, isCoded } from "./decode-content.ts";
 import { readBody, type ReadDocument } from "./read-body.ts";
-import { openReplyReader, seenNothing, type ReplyReader, type SeenReply } from "./read-reply.ts";
-import type { ObserveLimits } from "./observer.ts";
+import {
+  openReplyReader,
+  seenNothing,
+  type ReplyLimits,
+  type ReplyReader,
+  type SeenReply,
+} from "./read-reply.ts";
+
+export interface ObserveLimits extends ConversationLimits, ReplyLimits {
+  /** Of a request, after unpacking. */
+  readonly bodyBytesMax: number;
+}
 
 /** What all exchanges share. */
 export interface Watched {

@@ -1,11 +1,13 @@
 // Goal: the observer's dollars are the provider's bill. Method: simulated calls of every protocol, whole and streamed, cut at random.
 import { expect, test } from "vitest";
 import { courseWires, openCourse, prepare, startMs } from "../../../harness/wire-course.ts";
+import { plantedKey } from "../../../harness/planted-key.ts";
 import { createRandom } from "../../../harness/random-message.ts";
 import { appendMessages } from "../../core/assembly/thread.ts";
 import type { Message } from "../../core/message/message.ts";
 import { findTotal } from "../../core/models/cost.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
+import { toEndpoint } from "../../core/wire/access.ts";
 import { bodyText } from "../../core/wire/encoded-request.ts";
 import type { Call } from "../../simulator/call-ledger.ts";
 import { startWatching, textOf } from "./test-kit.ts";
@@ -15,6 +17,7 @@ test.each(courseWires.map((wire) => [wire.protocol.name, wire] as const))(
   async (_name, wire) => {
     const { protocol, modelId } = wire;
     const { facts } = resolveModel(modelId);
+    const { credentials } = toEndpoint(protocol.access, { apiKey: plantedKey });
     const random = createRandom(7);
     const watching = startWatching();
     let billed = 0n;
@@ -33,7 +36,7 @@ test.each(courseWires.map((wire) => [wire.protocol.name, wire] as const))(
         const base = new URL(protocol.access.baseUrl).pathname.replace(/\/$/, "");
         const seen = await watching.ask(simulator, {
           path: `${base}${request.path}`,
-          headers: request.headers,
+          headers: { ...request.headers, ...credentials },
           body: bodyText(request.pieces),
           upstream: facts.provider,
           account: `run ${run}`,

@@ -5,15 +5,9 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import { protocols } from "../../core/wire/protocols.ts";
 import type { ExchangeStart, Observer } from "../exchange.ts";
 import type { CallSink } from "../observed-call.ts";
-import type { ConversationLimits, Forgotten } from "./conversation-memory.ts";
+import type { Forgotten } from "./conversation-memory.ts";
 import { openConversations } from "./conversations.ts";
-import { observe, type ObserveCounts } from "./observation.ts";
-import type { ReplyLimits } from "./read-reply.ts";
-
-export interface ObserveLimits extends ConversationLimits, ReplyLimits {
-  /** Of a request, after unpacking. */
-  readonly bodyBytesMax: number;
-}
+import { observe, type ObserveCounts, type ObserveLimits } from "./observation.ts";
 
 export interface ObserverOptions {
   readonly sink: CallSink;

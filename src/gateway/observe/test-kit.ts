@@ -2,7 +2,6 @@
 import { createObserver, type CallObserver, type ObserverOptions } from "./observer.ts";
 import type { ExchangeEnd } from "../exchange.ts";
 import type { ObservedCall } from "../observed-call.ts";
-import { plantedKey } from "../../../harness/planted-key.ts";
 
 /** 2026-11-16. */
 export const startMs = 1_794_787_200_000;
@@ -115,8 +114,6 @@ export function startWatching(options: Partial<ObserverOptions> = {}): Watching 
         method: "POST",
         headers: {
           "content-type": "application/json",
-          "x-api-key": plantedKey,
-          authorization: `Bearer ${plantedKey}`,
           "anthropic-version": "2023-06-01",
           ...exchange.headers,
         },
