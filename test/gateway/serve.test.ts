@@ -63,7 +63,7 @@ test("a call is forwarded, told in one line, and in the ledger when the program 
   });
   expect(await serve.stop("SIGTERM")).toBe(0);
   const ledger = await openLedger(store);
-  const sessions = await ledger.listSessions();
+  const sessions = await ledger.listSessions({ origin: "gateway" });
   await ledger.close();
   expect(sessions).toMatchObject([{ model: "claude-sonnet-5-5" }]);
 });
