@@ -32,7 +32,7 @@ test.each(courseWires.map((wire) => [wire.protocol.name, wire] as const))(
         const call = prepare(course, current);
         const isStream = random() < 0.5;
         const request = call.encode(isStream);
-        const simulator = isStream ? course.streamed : course.whole;
+        const simulator = course.whole;
         const base = new URL(protocol.access.baseUrl).pathname.replace(/\/$/, "");
         const seen = await watching.ask(simulator, {
           path: `${base}${request.path}`,
@@ -47,6 +47,7 @@ test.each(courseWires.map((wire) => [wire.protocol.name, wire] as const))(
         const owed = costOfBill(last, facts);
         expect(seen).toMatchObject({ status: "complete", costPicoUsd: owed, notes: [] });
         expect(seen.conversation.callNumber).toBe(turn + 1);
+        expect(seen.explanation?.cause).toBe(turn === 0 ? "first call" : "no miss");
         billed += owed;
         current = [user(`Go on ${turn}. ${textOf(60)}`)];
         course.thread = appendMessages(call.assembly.thread, [
