@@ -19,8 +19,8 @@ export function createBareProxy(upstream: string): Server {
           outgoing.on("drain", () => controller.resume());
           outgoing.on("close", () => controller.abort(new Error("closed")));
         },
-        onResponseStart: (_controller, status, { "transfer-encoding": _, ...rest }) => {
-          outgoing.writeHead(status, rest);
+        onResponseStart: (_controller, status, given) => {
+          outgoing.writeHead(status, { ...given, "transfer-encoding": undefined });
         },
         onResponseData: (controller, bytes) => {
           if (!outgoing.write(bytes)) controller.pause();

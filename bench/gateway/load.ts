@@ -24,9 +24,6 @@ export function openLoad(): Load {
       body,
       dispatcher,
     });
-  const expectOk = ({ statusCode }: Dispatcher.ResponseData): void => {
-    if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
-  };
   return {
     send: async (url, body) => {
       const answer = await post(url, body);
@@ -50,6 +47,10 @@ export function openLoad(): Load {
     },
     close: () => dispatcher.destroy(),
   };
+}
+
+function expectOk({ statusCode }: Dispatcher.ResponseData): void {
+  if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
 }
 
 /** Sends the bodies one after the other in each of several lanes. */

@@ -26,12 +26,15 @@ async function open(): Promise<number> {
   if (kind === "gateway" || kind === "forward") {
     const configured = { baseUrl: upstream, protocol: null, headers: new Map<string, string>() };
     const table = toUpstreamTable(new Map([["anthropic", configured]]));
-    const onProblem = (problem: string): void => console.error(problem);
     if (kind === "gateway") return (await openGateway({ table, store, env: {}, onProblem })).port;
     return (await openForwarder({ table, env: {}, onProblem, observer: { begin: () => null } }))
       .port;
   }
   return listen(kind === "bare" ? createBareProxy(upstream) : createServer(answer));
+}
+
+function onProblem(problem: string): void {
+  console.error(problem);
 }
 
 async function listen(server: Server): Promise<number> {

@@ -62,7 +62,9 @@ export interface ForwarderState {
   readonly observer: WatchState;
 }
 
-const usual = {
+export const usualForwarding: Required<
+  Pick<ForwarderOptions, "bodyBytesMax" | "connectMsMax" | "firstByteMsMax">
+> = {
   bodyBytesMax: 64 * 1024 * 1024,
   connectMsMax: 10_000,
   firstByteMsMax: 900_000,
@@ -71,7 +73,7 @@ const usual = {
 export async function openForwarder(options: ForwarderOptions): Promise<Forwarder> {
   const { env, observer, token = null, websocket = "relay", host = null } = options;
   const { onProblem = () => {} } = options;
-  const { bodyBytesMax, connectMsMax, firstByteMsMax } = { ...usual, ...options };
+  const { bodyBytesMax, connectMsMax, firstByteMsMax } = { ...usualForwarding, ...options };
   checkToken(host, token);
   const dispatcher = openDispatcher({ env, connectMsMax });
   const watching = watchExchanges({ observer, bodyBytesMax, onProblem });

@@ -119,7 +119,7 @@ test("no header is dropped for being one of many", async () => {
 
 test("a client that dribbles its headers, or stops in its body, is cut off", async () => {
   const { url, asked } = await openCounting();
-  const gateway = await openTestGateway(url, { limits: { headersMs: 200, bodyIdleMs: 200 } });
+  const gateway = await openTestGateway(url, { limits: { headMs: 200, bodyIdleMs: 200 } });
   const slow = connectRaw(gateway.port, `GET /up/v1/x HTTP/1.1\r\n${head}`);
   expect(await slow.untilClosed()).toMatch(/^HTTP\/1.1 408/);
   const stuck = connectRaw(

@@ -29,12 +29,18 @@ export const serveCommand: Command = {
       meaning:
         "also keep requests and answers whole, with secrets taken out, in private files that strata replay reads",
     },
+    install: {
+      meaning:
+        "write a user service (systemd, launchd) that runs this with the other options; it is shown first",
+    },
+    uninstall: { meaning: "remove the service that --install wrote" },
     quiet: { meaning: "print no line per call" },
     json: { meaning: "print one JSON value per line: first the address, then each call" },
   },
   examples: {
     "strata serve --sim": "try it offline: any client, any key",
     "strata serve": "the gateway for the agents of this machine; it prints what to set for each",
+    "strata serve --port 9000 --install": "the same as a service of this user, at its own port",
     "strata serve --port 9000 --upstream house=https://llm.example.com/v1 --json":
       "with a server of your own behind /house, for a script",
   },

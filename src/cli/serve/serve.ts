@@ -11,10 +11,13 @@ import {
 } from "./call-line.ts";
 import { openServe, type Served } from "./open-serve.ts";
 import { readServeFlags } from "./serve-flags.ts";
+import { installService, uninstallService } from "./service.ts";
 import { renderWelcome } from "./welcome.ts";
 
 export const run: CommandBody = async (input, io) => {
   const flags = readServeFlags(input);
+  if (input.switches.has("uninstall")) return uninstallService(io);
+  if (input.switches.has("install")) return installService(input, io);
   const onNotice = (text: string): void => io.error(`strata: ${text}\n`);
   const { lines } = flags;
   const print = lines === "json" ? jsonLines : peopleLines;

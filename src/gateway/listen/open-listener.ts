@@ -23,7 +23,7 @@ export interface ListenLimits {
   readonly connectionsMax: number;
   readonly headerBytesMax: number;
   /** From the first byte of a request to the end of its headers. */
-  readonly headersMs: number;
+  readonly headMs: number;
   /** Between two arrivals of a body's bytes. */
   readonly bodyIdleMs: number;
   /** How long a connection without a request stays open. */
@@ -34,7 +34,7 @@ export interface ListenLimits {
 export const usualLimits: ListenLimits = {
   connectionsMax: 10_000,
   headerBytesMax: 65_536,
-  headersMs: 30_000,
+  headMs: 30_000,
   bodyIdleMs: 300_000,
   keepAliveMs: 75_000,
 };
@@ -125,11 +125,11 @@ function createServer(options: ListenerOptions, sockets: Set<Duplex>): http.Serv
   const { limits, tls, mayUpgrade, onRequest, onUpgrade } = options;
   const settings: http.ServerOptions = {
     maxHeaderSize: limits.headerBytesMax,
-    headersTimeout: limits.headersMs,
+    headersTimeout: limits.headMs,
     // A long upload is no attack; one that stands still is, and ends below.
     requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveMs,
-    connectionsCheckingInterval: Math.min(limits.headersMs, 5000),
+    connectionsCheckingInterval: Math.min(limits.headMs, 5000),
     insecureHTTPParser: false,
     shouldUpgradeCallback: mayUpgrade,
   };

@@ -37,7 +37,7 @@ export interface GatewayLimits {
 }
 
 export interface GatewayTimeouts {
-  readonly headersMs: number;
+  readonly headMs: number;
   readonly bodyIdleMs: number;
   readonly keepAliveMs: number;
   readonly connectMs: number;
@@ -61,7 +61,7 @@ const limits: Spec<GatewayLimits> = group("what it takes from clients", {
 });
 
 const timeouts: Spec<GatewayTimeouts> = group("how long it waits", {
-  headersMs: whole({ usual: 30_000, min: 1, max: msMax }, "for the headers of a request"),
+  headMs: whole({ usual: 30_000, min: 1, max: msMax }, "for the headers of a request"),
   bodyIdleMs: whole({ usual: 300_000, min: 1, max: msMax }, "for more of a request's body"),
   keepAliveMs: whole(
     { usual: 75_000, min: 1, max: msMax },
