@@ -20,7 +20,7 @@ export type RefusalCode =
   | "internal";
 
 /** Tells our own answers from an upstream's. */
-export const errorHeader = "x-strata-error";
+const errorHeader = "x-strata-error";
 
 /** All providers' clients look for `error.message`; some for `type` beside it, some for `error.code`. */
 export function refusalBody({ code, message }: Refusal): string {

@@ -43,6 +43,8 @@ export interface UpstreamTable {
   /** Whether an upstream is the vendor's own API of a protocol, or plays it. */
   isVendor(upstream: string, protocol: Protocol): boolean;
   readonly upstreams: readonly Upstream[];
+  /** What a path may begin with, aliases too. */
+  readonly names: ReadonlySet<string>;
 }
 
 export interface Asked extends RequestAddress {
@@ -67,6 +69,7 @@ export function createUpstreamTable(
 
   return {
     upstreams: latest,
+    names: new Set(byName.keys()),
     isVendor: (name, protocol) =>
       places.get(name)?.some((each) => each.isVendor && each.protocol === protocol) === true,
     choose: (asked) => {
