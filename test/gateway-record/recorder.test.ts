@@ -4,6 +4,8 @@ import { spawn } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { startPostgres } from "../../harness/postgres.ts";
 import { block, gatewayCall } from "../ledger/gateway-kit.ts";
@@ -140,6 +142,25 @@ test("when the thread dies in the middle, another one goes on, and no call is lo
     expect(await ledger.findSession("a")).toMatchObject({ costPicoUsd: 400_000n });
     expect(await ledger.readGatewayRuns()).toHaveLength(1);
   });
+});
+
+test("while another process locks the ledger, nothing waits for it but the calls", async () => {
+  const store = join(newFolder(), "ledger.db");
+  const { recorder, losses, problems } = recorderOn(store, { limits: soon });
+  recorder.take(gatewayCall("a", 1));
+  await recorder.flush();
+  const other = new DatabaseSync(store);
+  other.exec("BEGIN IMMEDIATE");
+  for (let number = 2; number <= 30; number += 1) {
+    recorder.take(gatewayCall("a", number));
+    await wait(10);
+  }
+  expect(recorder.stats()).toMatchObject({ recordedCount: 1, waitingCount: 29 });
+  other.exec("ROLLBACK");
+  other.close();
+  await recorder.flush();
+  expect(recorder.stats()).toMatchObject({ recordedCount: 30, lostCount: 0 });
+  expect([losses, problems]).toEqual([[], []]);
 });
 
 test("a server's ledger is written by the same thread", async () => {

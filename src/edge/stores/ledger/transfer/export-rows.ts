@@ -56,8 +56,9 @@ function portable(
     plain["branch_id"] = numbers.get(plain["branch_id"]) ?? null;
   }
   if (table === "turns" && plain["status"] === "pending") plain["status"] = "interrupted";
-  // Few turns change their model; an import takes a missing column for null.
+  // Few turns change their model, and most calls pass through no gateway; an import takes a missing column for what older rows have.
   if (plain["switches_json"] === null) delete plain["switches_json"];
+  if (plain["origin"] === "engine") delete plain["origin"];
   if (table === "calls" && plain["kind"] !== "gateway") {
     for (const column of gatewayColumns) delete plain[column];
   }
