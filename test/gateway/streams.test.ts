@@ -151,6 +151,26 @@ describe("a client that leaves", () => {
   });
 });
 
+test("a client that leaves ends its pipelined requests too, whose turn had not come", async () => {
+  let [open, asked] = [0, 0];
+  const upstream = await openUpstream((incoming, outgoing) => {
+    [open, asked] = [open + 1, asked + 1];
+    outgoing.on("close", () => (open -= 1));
+    incoming.resume();
+    if (incoming.url === "/v1/1") outgoing.writeHead(200, sse).write("x".repeat(1_000_000));
+  });
+  const gateway = await openTestGateway(upstream);
+  const requests = Array.from(
+    { length: 20 },
+    (_, at) => `GET /up/v1/${at} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+  );
+  const client = connectRaw(gateway.port, requests.join(""));
+  await expect.poll(() => asked).toBe(20);
+  client.socket.destroy();
+  await expect.poll(() => open).toBe(0);
+  await expect.poll(() => gateway.state().exchanges).toMatchObject({ open: 0, clientLeft: 20 });
+});
+
 describe("an upstream that breaks off", () => {
   test.each([
     ["a chunked stream", "Transfer-Encoding: chunked\r\n\r\n7\r\ndata: 1\r\n"],

@@ -43,7 +43,6 @@ export async function openServe(options: ServeOptions): Promise<Served> {
   const settings = config.now().gateway;
   const { limits, timeouts, websocket } = settings;
   const token = readToken(env, settings.tokenFile);
-  const tls = readTls(settings.tls);
   const simulator = flags.isSimulated
     ? await createSimulator({ model: createAgent() }).listen()
     : null;
@@ -61,7 +60,7 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     log: recordFolder === null ? null : { folder: recordFolder },
     env,
     token,
-    tls,
+    tls: readTls(settings.tls),
     websocket,
     port,
     host: flags.host ?? settings.host,

@@ -88,6 +88,7 @@ export function openPassage(
 
   const finish = (how: ExchangeEnd["how"]): void => {
     isOver = true;
+    unfollow();
     const end = { how, endMs: Date.now(), firstByteMs };
     watch?.end(end);
     onEnd({ ...end, status, responseBytes });
@@ -98,7 +99,7 @@ export function openPassage(
     if (status === null) refuse(outgoing, toRefusal(error, target.upstream));
     else breakOff(outgoing);
   };
-  followClient(outgoing, {
+  const unfollow = followClient(outgoing, {
     onReady: () => controller?.resume(),
     onLeft: () => {
       if (isOver) return;
@@ -134,8 +135,7 @@ export function openPassage(
   };
   const leave = (): void => {
     isOver = true;
-    const { socket } = outgoing;
-    if (socket !== null) outgoing.detachSocket(socket);
+    if (outgoing.socket !== null) outgoing.detachSocket(outgoing.socket);
   };
   return { handler, fail, leave, isOver: () => isOver };
 }
@@ -146,11 +146,17 @@ interface ClientEvents {
   readonly onLeft: () => void;
 }
 
-function followClient(outgoing: ServerResponse, { onReady, onLeft }: ClientEvents): void {
+/** Returns what ends it. */
+function followClient(outgoing: ServerResponse, { onReady, onLeft }: ClientEvents): () => void {
   outgoing.on("drain", onReady);
   outgoing.on("close", onLeft);
   // A socket can fail at any time; "close" follows.
   outgoing.on("error", () => {});
+  if (outgoing.socket !== null) return () => {};
+  // Pipelined: Node tells an answer only when its turn has come that the client left.
+  const { socket } = outgoing.req;
+  socket.setMaxListeners(0).on("close", onLeft);
+  return () => socket.off("close", onLeft);
 }
 
 function clientLeft(): Error {

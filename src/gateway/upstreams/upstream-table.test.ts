@@ -71,6 +71,11 @@ describe("without one, the shape of the request does", () => {
     ],
     ["/v1/models", { authorization: "Bearer x" }, "openai https://api.openai.com/v1/models"],
     ["/v1/files", { authorization: "Bearer x" }, "openai https://api.openai.com/v1/files"],
+    [
+      "/v1/mcp_servers",
+      { authorization: "Bearer x", "anthropic-beta": "x" },
+      "anthropic https://api.anthropic.com/v1/mcp_servers",
+    ],
   ])("%s %o", (path, headers, expected) => {
     expect(ask(path, headers)).toBe(expected);
   });

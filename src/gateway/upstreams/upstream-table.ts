@@ -146,13 +146,18 @@ function recognise(asked: RequestAddress, rows: readonly Protocol[]): Protocol |
 }
 
 /**
- * For lists of models, files, batches: by the header with the key, which many vendors named after themselves. The common
- * one means the protocol that most servers speak.
+ * For lists of models, files, batches: by headers that begin with a vendor's name, then by the header with the key, which
+ * many vendors named after themselves. The common one means the protocol that most servers speak.
  */
 function recogniseKey(
   { headers }: RequestAddress,
   rows: readonly Protocol[],
 ): Protocol | undefined {
+  const names = Object.keys(headers);
+  const named = rows.find(({ access: { vendor } }) =>
+    names.some((name) => vendor !== null && name.startsWith(`${vendor.name}-`)),
+  );
+  if (named !== undefined) return named;
   const sent = rows.filter(({ access }) => access.key.name in headers);
   return (
     sent.find(({ access }) => access.key.prefix === "") ??
