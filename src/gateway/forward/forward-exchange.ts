@@ -88,7 +88,6 @@ export function openPassage(
 
   const finish = (how: ExchangeEnd["how"]): void => {
     isOver = true;
-    unfollow();
     const end = { how, endMs: Date.now(), firstByteMs };
     watch?.end(end);
     onEnd({ ...end, status, responseBytes });
@@ -99,7 +98,7 @@ export function openPassage(
     if (status === null) refuse(outgoing, toRefusal(error, target.upstream));
     else breakOff(outgoing);
   };
-  const unfollow = followClient(outgoing, {
+  followClient(outgoing, {
     onReady: () => controller?.resume(),
     onLeft: () => {
       if (isOver) return;
@@ -146,17 +145,11 @@ interface ClientEvents {
   readonly onLeft: () => void;
 }
 
-/** Returns what ends it. */
-function followClient(outgoing: ServerResponse, { onReady, onLeft }: ClientEvents): () => void {
+function followClient(outgoing: ServerResponse, { onReady, onLeft }: ClientEvents): void {
   outgoing.on("drain", onReady);
   outgoing.on("close", onLeft);
   // A socket can fail at any time; "close" follows.
   outgoing.on("error", () => {});
-  if (outgoing.socket !== null) return () => {};
-  // Pipelined: Node tells an answer only when its turn has come that the client left.
-  const { socket } = outgoing.req;
-  socket.setMaxListeners(0).on("close", onLeft);
-  return () => socket.off("close", onLeft);
 }
 
 function clientLeft(): Error {
