@@ -46,7 +46,13 @@ export function createCallQueue({ waitingCallsMax, waitingBytesMax }: QueueLimit
       return dropped;
     },
     take: (most) => {
-      takenCount = Math.min(most, waiting.length);
+      takenCount = 0;
+      let blocks = 0;
+      for (const { addedBlocks } of waiting) {
+        blocks += addedBlocks.length;
+        if (takenCount === most || (takenCount > 0 && blocks > batchBlocksMax)) break;
+        takenCount += 1;
+      }
       return waiting.slice(0, takenCount);
     },
     settle: () => {
@@ -67,6 +73,9 @@ export function createCallQueue({ waitingCallsMax, waitingBytesMax }: QueueLimit
     },
   };
 }
+
+/** A batch is copied for the thread while traffic waits: five thousand blocks take a few milliseconds. */
+const batchBlocksMax = 5000;
 
 const bytesPerCall = 2000;
 const bytesPerBlock = 250;
