@@ -1,7 +1,13 @@
 // The bytes of a body in the pieces they came in. Joining them would cost more than comparing them with the body before.
 
+import { crc32 } from "node:zlib";
+
+/** Heads of a few sizes: what programs send first is often the same in all their requests. */
+const printLengths = [512, 4096, 16_384, 65_536] as const;
+
 /** Shorter pieces are joined: looking up each one costs some work. */
 const usualPieceBytesMin = 4096;
+const firstSliceBytes = 1024;
 const sliceBytes = 65_536;
 
 export class BodyBytes {
@@ -57,11 +63,29 @@ export class BodyBytes {
     return Buffer.concat(parts).toString("utf8");
   }
 
+  /** Checksums of its beginnings, the shortest first: bodies that may begin alike are found by them. */
+  prints(): readonly string[] {
+    const prints: string[] = [];
+    let sum = 0;
+    let from = 0;
+    for (const length of printLengths) {
+      if (length > this.length) break;
+      for (let place = from; place < length; place = this.#end) {
+        this.#find(place);
+        sum = crc32(this.#piece.subarray(place - this.#start, length - this.#start), sum);
+      }
+      prints.push(`${length} ${sum}`);
+      from = length;
+    }
+    return prints;
+  }
+
   /** How many bytes are equal from two places on, at most `most`. Whole slices are compared by the machine. */
   common(at: number, other: BodyBytes, otherAt: number, most: number): number {
     const end = Math.min(most, this.length - at, other.length - otherAt);
     let done = 0;
-    let step = sliceBytes;
+    let step = firstSliceBytes;
+    let isFound = false;
     while (done < end) {
       this.#find(at + done);
       other.#find(otherAt + done);
@@ -77,8 +101,13 @@ export class BodyBytes {
         this.#piece.compare(other.#piece, otherFrom, otherFrom + length, from, from + length) === 0
       ) {
         done += length;
+        // Bodies differ at once or after long.
+        if (!isFound) step = Math.min(sliceBytes, step * 4);
       } else if (length === 1) return done;
-      else step = Math.max(1, length >> 1);
+      else {
+        isFound = true;
+        step = Math.max(1, length >> 1);
+      }
     }
     return Math.max(0, end);
   }

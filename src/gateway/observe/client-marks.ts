@@ -49,15 +49,23 @@ const programs: readonly (readonly [RegExp, string])[] = [
   [/strata/i, "strata"],
 ];
 
-export function readMarks(headers: Headers, names: RequestNames | null): CallMarks {
-  const named = sessionHeaders.map((name) => headers[name]).find((value) => isName(value));
+/** What the headers say alone. */
+export function readMarks(headers: Headers): CallMarks {
+  const named = sessionHeaders.find((name) => isName(headers[name]));
   return {
     client: clientOf(headers),
-    session: named ?? names?.session ?? sessionKey(names?.cacheKey ?? null),
+    session: named === undefined ? null : (headers[named] ?? null),
     agent: nameIn(headers, agentHeader),
     parentAgent: nameIn(headers, parentAgentHeader),
-    continues: names?.continues ?? null,
+    continues: null,
   };
+}
+
+/** With what the body says. */
+export function addNames(marks: CallMarks, names: RequestNames | null): CallMarks {
+  if (names === null) return marks;
+  const session = marks.session ?? names.session ?? sessionKey(names.cacheKey);
+  return { ...marks, session, continues: names.continues };
 }
 
 /** A cache key that was made for one session. A name that people chose may stand for a whole program. */

@@ -1,5 +1,6 @@
 // The memory of conversations: bounded in number, bytes and time; what is forgotten is counted.
-import { weightOf, withoutTexts, type Conversation } from "./conversation.ts";
+import { openingOf, weightOf, withoutTexts, type Conversation } from "./conversation.ts";
+import { createTenants } from "./tenants.ts";
 
 export interface ConversationLimits {
   readonly conversationsMax: number;
@@ -19,16 +20,20 @@ export interface ConversationMemory {
   /** Takes a conversation in after a call, as the latest, and makes room for it. */
   keep(conversation: Conversation, nowMs: number): void;
   has(conversation: Conversation): boolean;
-  /** The latest first. */
-  membersOf(tenant: string): readonly Conversation[];
+  /** Those with a line whose opening has this key; the latest first, like all of the following. */
+  withOpening(tenant: string, key: string): readonly Conversation[];
+  inSession(tenant: string, session: string): readonly Conversation[];
+  /** One of its bodies begins with these bytes. */
+  withPrint(tenant: string, print: string): readonly Conversation[];
+  latestOf(tenant: string): readonly Conversation[];
   readonly forgotten: Forgotten;
   readonly size: { readonly conversations: number; readonly bytes: number };
 }
 
 export function openConversationMemory(limits: ConversationLimits): ConversationMemory {
-  // Maps keep the order of insertion: the first one was unused for longest.
+  // A map keeps the order of insertion: the first one was unused for longest.
   const all = new Map<string, Conversation>();
-  const byTenant = new Map<string, Map<string, Conversation>>();
+  const tenants = createTenants<Conversation>();
   const weights = new Map<Conversation, number>();
   const counts = { conversations: 0, bodies: 0 };
   let bytes = 0;
@@ -39,10 +44,8 @@ export function openConversationMemory(limits: ConversationLimits): Conversation
     weights.set(conversation, weight);
   };
   const forget = (conversation: Conversation): void => {
-    const { id, tenant } = conversation;
-    all.delete(id);
-    byTenant.get(tenant)?.delete(id);
-    if (byTenant.get(tenant)?.size === 0) byTenant.delete(tenant);
+    all.delete(conversation.id);
+    tenants.remove(conversation.tenant, conversation);
     bytes -= weights.get(conversation) ?? 0;
     weights.delete(conversation);
     counts.conversations += 1;
@@ -63,13 +66,10 @@ export function openConversationMemory(limits: ConversationLimits): Conversation
   return {
     keep: (conversation, nowMs) => {
       conversation.touchedMs = nowMs;
-      const tenant = byTenant.get(conversation.tenant) ?? new Map<string, Conversation>();
-      byTenant.set(conversation.tenant, tenant);
-      for (const map of [all, tenant]) {
-        map.delete(conversation.id);
-        map.set(conversation.id, conversation);
-      }
+      all.delete(conversation.id);
+      all.set(conversation.id, conversation);
       weigh(conversation);
+      tenants.put(conversation.tenant, conversation, signsOf(conversation));
       for (const oldest of all.values()) {
         const isIdle = nowMs - oldest.touchedMs > limits.idleMsMax;
         if (oldest === conversation || (!isIdle && all.size <= limits.conversationsMax)) break;
@@ -78,7 +78,10 @@ export function openConversationMemory(limits: ConversationLimits): Conversation
       dropBodies();
     },
     has: ({ id }) => all.has(id),
-    membersOf: (tenant) => [...(byTenant.get(tenant)?.values() ?? [])].toReversed(),
+    withOpening: (tenant, key) => latestFirst(tenants.with(tenant, key)),
+    inSession: (tenant, session) => latestFirst(tenants.with(tenant, `session ${session}`)),
+    withPrint: (tenant, print) => latestFirst(tenants.with(tenant, print)),
+    latestOf: (tenant) => tenants.latestOf(tenant),
     get forgotten() {
       return { ...counts };
     },
@@ -87,6 +90,26 @@ export function openConversationMemory(limits: ConversationLimits): Conversation
     },
   };
 }
+
+/** What it is found by. A dropped body leaves its prints behind until the next one. */
+function signsOf({ session, branches }: Conversation): readonly string[] {
+  const signs = session === null ? [] : [`session ${session}`];
+  for (const { blocks, document } of branches) {
+    const key = blocks[openingOf(blocks)]?.key;
+    if (key !== undefined && !signs.includes(key)) signs.push(key);
+    for (const print of document?.prints ?? []) if (!signs.includes(print)) signs.push(print);
+  }
+  return signs;
+}
+
+function latestFirst(found: readonly Conversation[]): readonly Conversation[] {
+  return found.length < 2
+    ? found
+    : found.toSorted((left, right) => right.touchedMs - left.touchedMs).slice(0, foundMax);
+}
+
+/** More are not worth the comparing. */
+const foundMax = 64;
 
 /** Whether there was one. */
 function dropBody(conversation: Conversation): boolean {

@@ -70,6 +70,11 @@ export function beginConversation(
   };
 }
 
+/** The first block of the messages; -1 for none. */
+export function openingOf(blocks: readonly ForeignBlock[]): number {
+  return blocks.findIndex(({ tier }) => tier === "T3");
+}
+
 /** Hashes, names and numbers of one block. */
 const blockBytes = 600;
 

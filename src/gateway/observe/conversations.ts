@@ -17,7 +17,11 @@ export interface Conversations extends Pick<ConversationMemory, "forgotten" | "s
   /** Remembers which conversation a reply belongs to: the next request may only name the reply. */
   nameReply(conversation: Conversation, replyId: string): void;
   /** The latest bodies of a tenant that a new one may begin like, most likely first. */
-  documentsOf(tenant: string, marks: Pick<CallMarks, "session" | "agent">): readonly ReadDocument[];
+  documentsOf(
+    tenant: string,
+    marks: Pick<CallMarks, "session" | "agent">,
+    prints: readonly string[],
+  ): readonly ReadDocument[];
   /** Others of the same client session. */
   siblingsOf(conversation: Conversation): readonly Conversation[];
 }
@@ -37,7 +41,7 @@ export function openConversations(limits: ConversationLimits, newId: () => strin
       const named =
         marks.continues === null ? undefined : byReply.get(`${tenant}\n${marks.continues}`);
       const known = named !== undefined && memory.has(named) ? named : null;
-      return findConversation(call, known, memory.membersOf(tenant), newId);
+      return findConversation(call, known, memory, newId);
     },
     settle: ({ conversation, branch: before, goesOn }, branch, nowMs) => {
       const others = conversation.branches.filter((each) => !(goesOn && each === before));
@@ -55,21 +59,19 @@ export function openConversations(limits: ConversationLimits, newId: () => strin
         byReply.delete(oldest);
       }
     },
-    documentsOf: (tenant, { session, agent }) => {
-      const members = memory.membersOf(tenant);
-      const isSame = (each: Conversation): boolean =>
-        each.session === session && each.agent === agent;
-      const ordered = [...members.filter(isSame), ...members.filter((each) => !isSame(each))];
-      return ordered
-        .slice(0, documentsMax)
-        .flatMap(({ branches }) => branches.toReversed())
-        .flatMap(({ document }) => document ?? [])
-        .slice(0, documentsMax);
+    documentsOf: (tenant, { session, agent }, prints) => {
+      const named = session === null ? [] : memory.inSession(tenant, session);
+      const own = named.filter((each) => each.agent === agent);
+      if (own.length > 0) return documentsIn(own);
+      // Of the prints that a body has, the last one is of the longest beginning.
+      for (const print of prints.toReversed()) {
+        const alike = memory.withPrint(tenant, print);
+        if (alike.length > 0) return documentsIn(alike);
+      }
+      return documentsIn(memory.latestOf(tenant));
     },
     siblingsOf: ({ id, tenant, session }) =>
-      session === null
-        ? []
-        : memory.membersOf(tenant).filter((each) => each.session === session && each.id !== id),
+      session === null ? [] : memory.inSession(tenant, session).filter((each) => each.id !== id),
     get forgotten() {
       return memory.forgotten;
     },
@@ -77,4 +79,13 @@ export function openConversations(limits: ConversationLimits, newId: () => strin
       return memory.size;
     },
   };
+}
+
+function documentsIn(conversations: readonly Conversation[]): readonly ReadDocument[] {
+  const found: ReadDocument[] = [];
+  for (const { branches } of conversations) {
+    for (const { document } of branches.toReversed()) if (document !== null) found.push(document);
+    if (found.length >= documentsMax) break;
+  }
+  return found;
 }

@@ -1,7 +1,9 @@
 // Which conversation a call belongs to: the one with the longest common beginning; ids of the client are hints.
 import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
+import type { ConversationMemory } from "./conversation-memory.ts";
 import {
   beginConversation,
+  openingOf,
   type Branch,
   type CallToPlace,
   type Conversation,
@@ -15,20 +17,22 @@ export interface Found {
   readonly goesOn: boolean;
 }
 
-/** Candidates that share nothing that is looked up; the latest are enough. */
-const candidatesMax = 64;
+/** Where conversations are looked up. */
+type Known = Pick<ConversationMemory, "withOpening" | "inSession" | "latestOf">;
 
-/** `members`: the tenant's conversations, the latest first. `named`: the conversation of the reply that the request names. */
+/** `named`: the conversation of the reply that the request names. */
 export function findConversation(
   call: CallToPlace,
   named: Conversation | null,
-  members: readonly Conversation[],
+  known: Known,
   newId: () => string,
 ): Found {
   if (named !== null) return { conversation: named, branch: latestOf(named), goesOn: true };
-  const best = longestBeginning(call, members);
+  const best = longestBeginning(call, known);
+  const inSession =
+    call.marks.session === null ? [] : known.inSession(call.tenant, call.marks.session);
   if (asksForSummary(call)) {
-    const parent = best?.conversation ?? mainOf(call, members);
+    const parent = best?.conversation ?? mainOf(inSession);
     if (parent !== null) {
       parent.summarisedMs = call.nowMs;
       const begun = beginConversation(call, { id: newId(), parentId: parent.id, role: "summary" });
@@ -36,11 +40,10 @@ export function findConversation(
     }
   }
   if (best !== null) return best;
-  const known = rewritten(call, members);
-  if (known !== null) return { conversation: known, branch: latestOf(known), goesOn: true };
-  const parent = parentOf(call, members);
-  const id = newId();
-  const conversation = beginConversation(call, { id, parentId: parent?.id ?? null, role: "own" });
+  const again = rewritten(call, [...inSession, ...known.latestOf(call.tenant)]);
+  if (again !== null) return { conversation: again, branch: latestOf(again), goesOn: true };
+  const parentId = parentOf(call, inSession)?.id ?? null;
+  const conversation = beginConversation(call, { id: newId(), parentId, role: "own" });
   return { conversation, branch: null, goesOn: false };
 }
 
@@ -54,21 +57,20 @@ interface Beginning extends Found {
 }
 
 /** Among equal ones the latest, of the same model and session first. */
-function longestBeginning(call: CallToPlace, members: readonly Conversation[]): Beginning | null {
+function longestBeginning(call: CallToPlace, known: Known): Beginning | null {
   const { blocks } = call.request;
   const opening = openingOf(blocks);
-  if (opening === -1) return null;
+  const key = blocks[opening]?.key;
+  if (key === undefined) return null;
   let best: Beginning | null = null;
   let bestRank = -1;
-  let tried = 0;
-  for (const conversation of members) {
+  // The key of a prefix holds everything before it: these have the same tools, system text and first block.
+  for (const conversation of known.withOpening(call.tenant, key)) {
     if (conversation.agent !== call.marks.agent || conversation.role === "summary") continue;
     for (const branch of conversation.branches) {
-      // The key of a prefix tells at once that everything before is equal.
-      if (branch.blocks[opening]?.key !== blocks[opening]?.key) continue;
+      if (branch.blocks[opening]?.key !== key) continue;
       const shared = sharedKeys(branch.blocks, blocks);
       if (!mayGoOn(call, conversation, branch, shared)) continue;
-      tried += 1;
       const rank =
         (branch.model === call.model ? 2 : 0) + (isSameSession(call, conversation) ? 1 : 0);
       if (best === null || rank > bestRank || (rank === bestRank && shared > best.shared)) {
@@ -77,7 +79,6 @@ function longestBeginning(call: CallToPlace, members: readonly Conversation[]): 
         bestRank = rank;
       }
     }
-    if (tried >= candidatesMax) break;
   }
   return best;
 }
@@ -96,11 +97,6 @@ function mayGoOn(
 
 function isSameSession({ marks }: CallToPlace, { session }: Conversation): boolean {
   return marks.session !== null && marks.session === session;
-}
-
-/** The first block of the messages; -1 for none. */
-export function openingOf(blocks: readonly ForeignBlock[]): number {
-  return blocks.findIndex(({ tier }) => tier === "T3");
 }
 
 /** Where the last message begins: clients rewrite or drop it without breaking the line. */
@@ -130,19 +126,18 @@ function rewritten(call: CallToPlace, members: readonly Conversation[]): Convers
   const hasTools = request.blocks.some(({ tier }) => tier === "T0");
   // What asks without tools is a title or a question of its own: it goes on only by its content.
   const hashes = new Set(request.blocks.map(({ hash }) => hash));
-  const alike = members
-    .slice(0, candidatesMax)
-    .filter(
-      (each) => each.agent === marks.agent && each.role === "own" && each.hasTools === hasTools,
-    );
+  const alike = members.filter(
+    (each) => each.agent === marks.agent && each.role === "own" && each.hasTools === hasTools,
+  );
   for (const conversation of alike) {
     const branch = latestOf(conversation);
     if (branch === null) continue;
     const isNamed = isSameSession(call, conversation);
     if (!isNamed && marks.session !== null && conversation.session !== null) continue;
-    if (repeatsHistory(branch.blocks, request.blocks) || repeatsEnd(branch.blocks, hashes)) {
-      return conversation;
-    }
+    const repeats = isNamed
+      ? repeatsHistory(branch.blocks, request.blocks) || repeatsEnd(branch.blocks, hashes)
+      : extendsHistory(branch.blocks, request.blocks);
+    if (repeats) return conversation;
     if (!sharesSystem(branch.blocks, request.blocks)) continue;
     // After a summary the same head goes on with another history.
     const isCompacted = conversation.summarisedMs !== null;
@@ -166,6 +161,24 @@ function repeatsHistory(before: readonly ForeignBlock[], now: readonly ForeignBl
   }
 }
 
+/**
+ * Everything that was said before, and an answer to it. Conversations of one program may begin alike, with examples or a greeting, so
+ * without an id of the client less is not enough. The opening of a long one may be written anew.
+ */
+function extendsHistory(before: readonly ForeignBlock[], now: readonly ForeignBlock[]): boolean {
+  const [first, second] = [openingOf(before), openingOf(now)];
+  const length = first === -1 || second === -1 ? 0 : before.length - first;
+  if (length === 0 || now[second + length]?.role !== "assistant") return false;
+  let changed = 0;
+  for (let index = 0; index < length; index += 1) {
+    if (before[first + index]?.hash === now[second + index]?.hash) continue;
+    changed += 1;
+    if (index > 0 || length < rewrittenLengthMin) return false;
+  }
+  return changed <= 1;
+}
+
+const rewrittenLengthMin = 4;
 const endLength = 8;
 
 /** Most of the latest messages are still there, one of the model's own among them: what came first was written anew. */
@@ -199,27 +212,18 @@ function hasSameHead(before: readonly ForeignBlock[], now: readonly ForeignBlock
 }
 
 /** The session's conversation that this one serves: of the named parent agent, else of the session itself. */
-function parentOf(call: CallToPlace, members: readonly Conversation[]): Conversation | null {
-  const { marks } = call;
-  if (marks.session === null) return null;
-  const inSession = members.filter((each) => each.session === marks.session);
-  if (marks.agent === null) return mainOf(call, inSession);
+function parentOf({ marks }: CallToPlace, inSession: readonly Conversation[]): Conversation | null {
+  if (marks.agent === null) return mainOf(inSession);
   const parent = inSession.find(
     (each) => each.agent === marks.parentAgent && each.role === "own" && each.hasTools,
   );
-  return parent ?? mainOf(call, inSession);
+  return parent ?? mainOf(inSession);
 }
 
 /** The session's own conversation: with tools, and of no agent within it. */
-function mainOf({ marks }: CallToPlace, members: readonly Conversation[]): Conversation | null {
-  const own = members.filter(
-    (each) =>
-      each.session === marks.session &&
-      each.session !== null &&
-      each.agent === null &&
-      each.parentId === null &&
-      each.role === "own" &&
-      each.hasTools,
+function mainOf(inSession: readonly Conversation[]): Conversation | null {
+  const own = inSession.filter(
+    (each) => each.agent === null && each.parentId === null && each.role === "own" && each.hasTools,
   );
   // The first one of the session; later ones are sub-agents that do not say so.
   return own.at(-1) ?? null;

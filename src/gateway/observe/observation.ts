@@ -7,11 +7,11 @@ import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { ExchangeEnd, ExchangeStart, Observation } from "../exchange.ts";
 import type { CallSink, ConversationName, ObservedCall } from "../observed-call.ts";
-import { readMarks, type CallMarks } from "./client-marks.ts";
-import type { Branch, Conversation } from "./conversation.ts";
+import { addNames, readMarks, type CallMarks } from "./client-marks.ts";
+import { openingOf, type Branch, type Conversation } from "./conversation.ts";
 import type { ConversationLimits } from "./conversation-memory.ts";
 import type { Conversations } from "./conversations.ts";
-import { openingOf, sharedKeys, type Found } from "./find-conversation.ts";
+import { sharedKeys, type Found } from "./find-conversation.ts";
 import { judgeCall } from "./judge-call.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { BodyBytes } from "./body-bytes.ts";
@@ -58,12 +58,14 @@ export function observe(
   shared: Watched,
 ): Observation {
   const tenant = `${start.upstream}\n${start.account}`;
+  const marks = readMarks(start.headers);
   let document: ReadDocument | null = null;
   let reply: ReplyReader | null = null;
   let responseBytes = 0;
   return {
     requestBody: (pieces) => {
-      if (pieces !== null) document = readRequestBody(pieces, { start, tenant, rows }, shared);
+      if (pieces !== null)
+        document = readRequestBody(pieces, { start, tenant, marks, rows }, shared);
     },
     responseHead: (status, headers) => {
       if (document === null) return;
@@ -77,7 +79,8 @@ export function observe(
     },
     end: (end) => {
       if (document === null) return;
-      const call = { start, tenant, document, end, responseBytes };
+      const named = addNames(marks, document.names);
+      const call = { start, tenant, marks: named, document, end, responseBytes };
       if (reply === null) return settle(call, seenNothing(end.how), shared);
       let isLate = false;
       reply.end(end.how, (seen) => {
@@ -96,13 +99,14 @@ export function observe(
 interface Sent {
   readonly start: ExchangeStart;
   readonly tenant: string;
+  readonly marks: CallMarks;
   readonly rows: readonly Protocol[];
 }
 
 /** Null for a body that is no model call, or that cannot be read: the upstream will say what is wrong with it. */
 function readRequestBody(
   pieces: readonly Uint8Array[],
-  { start, tenant, rows }: Sent,
+  { start, tenant, marks, rows }: Sent,
   { conversations, limits, counts, isVendor }: Watched,
 ): ReadDocument | null {
   const encoding = start.headers["content-encoding"];
@@ -114,10 +118,12 @@ function readRequestBody(
     return null;
   }
   const bytes = new BodyBytes(whole === null ? pieces : [whole]);
-  const before = conversations.documentsOf(tenant, readMarks(start.headers, null));
+  const prints = bytes.prints();
+  const before = conversations.documentsOf(tenant, marks, prints);
   try {
     return readBody({
       bytes,
+      prints,
       address: start,
       rows,
       before,
@@ -133,16 +139,16 @@ function readRequestBody(
 interface EndedCall {
   readonly start: ExchangeStart;
   readonly tenant: string;
+  readonly marks: CallMarks;
   readonly document: ReadDocument;
   readonly end: ExchangeEnd;
   readonly responseBytes: number;
 }
 
 function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
-  const { start, tenant, document, end } = call;
+  const { start, tenant, marks, document, end } = call;
   const { conversations, catalogue } = shared;
   const { request } = document;
-  const marks = readMarks(start.headers, document.names);
   const facts = factsOf(request.model, start.upstream, catalogue);
   const model = facts?.id ?? request.model;
   const nowMs = end.endMs;

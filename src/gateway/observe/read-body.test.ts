@@ -97,7 +97,14 @@ function read(
   before: readonly ReadDocument[],
 ): ReadDocument | null {
   const address = { path: null, headers: {} };
-  return readBody({ bytes: inPieces(text), address, rows: [protocol], before, isVendor: never });
+  return readBody({
+    bytes: inPieces(text),
+    prints: [],
+    address,
+    rows: [protocol],
+    before,
+    isVendor: never,
+  });
 }
 
 function never(): boolean {

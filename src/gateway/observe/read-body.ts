@@ -20,6 +20,8 @@ export interface ReadDocument {
   readonly byteLength: number;
   /** How many of its bytes were parsed. */
   readonly parsedBytes: number;
+  /** Checksums of the body's beginnings. */
+  readonly prints: readonly string[];
   /** Null for a protocol whose requests are read whole. */
   readonly grown: Grown | null;
 }
@@ -33,6 +35,7 @@ interface Grown {
 
 export interface BodyToRead {
   readonly bytes: BodyBytes;
+  readonly prints: readonly string[];
   readonly address: RequestAddress;
   /** The protocols that are spoken at this address. */
   readonly rows: readonly Protocol[];
@@ -102,6 +105,7 @@ function readGrown(
     names: protocol.foreign.namesIn?.(frame.body) ?? null,
     byteLength: body.bytes.length,
     parsedBytes: parser.parsedBytes(),
+    prints: body.prints,
     grown: { scanned, nodes: frame.nodes, request, isForVendor },
   };
 }
@@ -219,7 +223,7 @@ function elementsOf(
   };
 }
 
-function readWhole({ bytes, address, rows, isVendor }: BodyToRead): ReadDocument | null {
+function readWhole({ bytes, prints, address, rows, isVendor }: BodyToRead): ReadDocument | null {
   const text = bytes.text(0, bytes.length);
   const root = parseJsonTree(text, "the request body");
   if (root.kind !== "object") return null;
@@ -232,6 +236,7 @@ function readWhole({ bytes, address, rows, isVendor }: BodyToRead): ReadDocument
     names: protocol.foreign.namesIn?.(root) ?? null,
     byteLength: bytes.length,
     parsedBytes: bytes.length,
+    prints,
     grown: null,
   };
 }

@@ -86,14 +86,35 @@ export function growRequest(before: GrownRequest | null, next: NextRequest): Gro
   ];
   const blocks = chainAfter(keptBlocks, loose);
   const headCount = head.loose.length;
-  const kept = from === 0 ? [] : (before?.request.markers ?? []);
+  const oldMarkers = from === 0 ? [] : (before?.request.markers ?? []);
   const markers = [
     ...head.markers,
-    ...kept.filter(({ block }) => block >= headCount && block < start),
+    ...oldMarkers.filter(({ block }) => block >= headCount && block < start),
     ...elements.slice(from).flatMap(markersIn),
   ];
   const request = { protocol, model, blocks, markers, ...reader.finish(frame, carried) };
-  return { request, reader, body, frame, head, elements, closed };
+  const kept = keepBlocks(head, elements, blocks, from, isSameHead);
+  return { request, reader, body, frame, ...kept, closed };
+}
+
+/** Pieces hold the blocks of the request itself: each block is in memory once. */
+function keepBlocks(
+  head: Piece,
+  elements: readonly GrownElement[],
+  blocks: readonly ForeignBlock[],
+  from: number,
+  isSameHead: boolean,
+): Pick<GrownRequest, "head" | "elements"> {
+  const added = elements.slice(from).map((element) => {
+    const { firstBlock, loose, read } = element;
+    // Drafts are needed again only for what a later element may close.
+    const slim = read.whenClosed === undefined ? { ...read, drafts: [] } : read;
+    return { ...element, read: slim, loose: blocks.slice(firstBlock, firstBlock + loose.length) };
+  });
+  return {
+    head: isSameHead ? head : { ...head, loose: blocks.slice(0, head.loose.length) },
+    elements: from === 0 ? added : elements.slice(0, from).concat(added),
+  };
 }
 
 function blocksBefore(before: GrownRequest | null, end: number): readonly ForeignBlock[] {
@@ -227,7 +248,7 @@ function toHead(frame: ReadFrame, next: NextRequest, before: GrownRequest | null
   const old = before?.head.loose ?? [];
   const isSame =
     old.length === piece.loose.length &&
-    piece.loose.every((block, index) => isEqual(block, old[index]));
+    piece.loose.every((block, index) => hasAll(old[index], block));
   return isSame ? { ...piece, loose: old } : piece;
 }
 
@@ -238,6 +259,12 @@ function toPiece(drafts: readonly BlockDraft[], counter: TokenCounter = lengthCo
       draft.markers.map((marker) => ({ block, ...marker })),
     ),
   };
+}
+
+/** Whether a block has every member of another, as a chained one has those of a loose one. */
+function hasAll(block: LooseBlock | undefined, loose: LooseBlock): boolean {
+  const members = new Map<string, unknown>(Object.entries(block ?? {}));
+  return Object.entries(loose).every(([name, value]) => members.get(name) === value);
 }
 
 /** Flat objects with the same members. */
