@@ -94,9 +94,14 @@ test("a stop waits for open streams, takes no new ones, and a second one waits n
   expect(await ended).toEqual([0, null]);
 });
 
-test("a changed configuration holds for new requests, and a broken one changes nothing", async () => {
+test("a changed configuration holds for new requests, open streams go on, and a broken one changes nothing", async () => {
+  const changed = Promise.withResolvers<void>();
   const [first, second] = [
-    await openUpstream((_incoming, outgoing) => void outgoing.end("first")),
+    await openUpstream(async (incoming, outgoing) => {
+      outgoing.write("first");
+      if (incoming.url === "/v1/open") await changed.promise;
+      outgoing.end();
+    }),
     await openUpstream((_incoming, outgoing) => void outgoing.end("second")),
   ];
   const file = join(folder(), "strata.yaml");
@@ -106,9 +111,12 @@ test("a changed configuration holds for new requests, and a broken one changes n
   const serve = await startServe(["--config", file]);
   const answer = async (): Promise<string> => (await fetch(`${serve.url}/house/v1/x`)).text();
   expect(await answer()).toBe("first");
+  const open = await fetch(`${serve.url}/house/v1/open`);
   write(second);
   serve.child.kill("SIGHUP");
   await expect.poll(answer).toBe("second");
+  changed.resolve();
+  expect(await open.text()).toBe("first");
   writeFileSync(file, "gateway:\n  upstreams: 5\n");
   await expect.poll(serve.error).toContain("gateway.upstreams is a single value");
   expect(await answer()).toBe("second");
