@@ -106,6 +106,67 @@ describe("what belongs to a conversation and is none of its calls", () => {
   });
 });
 
+function greeted(person: string, words: string): Partial<Exchange> {
+  const messages = [
+    { role: "user", content: "Hello." },
+    { role: "assistant", content: "Hello! How can I help?" },
+    { role: "user", content: words },
+  ];
+  return {
+    body: { model, max_tokens: 9, system: `You help ${person}. ${rules}`, messages },
+    ...saidWhole(usage(0, 0, 3100), person),
+  };
+}
+
+describe("without any id of the client", () => {
+  test("two people who were greeted alike are two conversations, and no miss is claimed", () => {
+    const { pass } = startWatching();
+    pass(greeted("Ada", "What is my balance?"));
+    const second = pass(greeted("Bob", "Where is my parcel?"));
+    expect(second).toMatchObject({
+      conversation: { id: "conversation 2" },
+      explanation: { cause: "first call" },
+    });
+  });
+
+  test("a conversation whose first message is written anew is still the same, and the miss names that message", () => {
+    const { pass } = startWatching();
+    const history = [answer, next, answer, next, answer];
+    const asks = (listing: string, more: readonly Message[]): Partial<Exchange> => {
+      const listed = { role: "user", content: `Files: ${listing} ${textOf(2000)}` };
+      const messages = [listed, ...history, ...more, marked(next)];
+      const system = [{ type: "text", text: rules, ...marker }];
+      return { body: { model, max_tokens: 9, system, messages } };
+    };
+    pass({ ...asks("a.ts", []), ...saidWhole(usage(0, 5100), "m1") });
+    const second = pass({
+      ...asks("a.ts b.ts", [next, answer]),
+      ...saidWhole(usage(3000, 2200), "m2"),
+      atMs: 9000,
+    });
+    expect(second?.conversation).toMatchObject({ id: "conversation 1", callNumber: 2 });
+    expect(second).toMatchObject({
+      keptBlocks: 1,
+      explanation: {
+        cause: "history rewritten",
+        block: { section: "user message 0", byteOffset: 12 },
+      },
+    });
+  });
+});
+
+test("a call that was sent before the first one had begun to answer could not read what that one wrote", () => {
+  const { pass } = startWatching();
+  const first = { ...coded([opening]), tookMs: 5000 };
+  pass({ ...first, ...saidInStream(["x"], usage(0, 3600), "m1") });
+  const second = pass({ ...first, ...saidInStream(["x"], usage(0, 3600), "m2"), atMs: 20 });
+  expect(second?.explanation).toMatchObject({ cause: "written concurrently", lostTokens: 3600 });
+});
+
+function marked(message: Message): Message {
+  return { ...message, content: [{ type: "text", text: message["content"], ...marker }] };
+}
+
 describe("two tenants", () => {
   test("never meet: the same prompt of another account or upstream is another first call", () => {
     const { pass } = startWatching();
