@@ -20,7 +20,8 @@ export function createBareProxy(upstream: string): Server {
           outgoing.on("close", () => controller.abort(new Error("closed")));
         },
         onResponseStart: (_controller, status, given) => {
-          outgoing.writeHead(status, { ...given, "transfer-encoding": undefined });
+          delete given["transfer-encoding"];
+          outgoing.writeHead(status, given);
         },
         onResponseData: (controller, bytes) => {
           if (!outgoing.write(bytes)) controller.pause();

@@ -26,9 +26,9 @@ async function open(): Promise<number> {
   if (kind === "gateway" || kind === "forward") {
     const configured = { baseUrl: upstream, protocol: null, headers: new Map<string, string>() };
     const table = toUpstreamTable(new Map([["anthropic", configured]]));
-    if (kind === "gateway") return (await openGateway({ table, store, env: {}, onProblem })).port;
-    return (await openForwarder({ table, env: {}, onProblem, observer: { begin: () => null } }))
-      .port;
+    const options = { table, env: {}, onProblem, limits: { keepAliveMs: 600_000 } };
+    if (kind === "gateway") return (await openGateway({ ...options, store })).port;
+    return (await openForwarder({ ...options, observer: { begin: () => null } })).port;
   }
   return listen(kind === "bare" ? createBareProxy(upstream) : createServer(answer));
 }
@@ -38,7 +38,8 @@ function onProblem(problem: string): void {
 }
 
 async function listen(server: Server): Promise<number> {
-  server.maxHeadersCount = 0;
+  // A connection must not end while another contender has its turn.
+  server.keepAliveTimeout = 600_000;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
