@@ -54,6 +54,7 @@ export const experiment: Experiment = {
           "observe 850 KB CPU ms": large.gateway,
           "CPU above bare ms at 100 messages": few.gateway - few.bare,
           "CPU above bare ms at 10000 messages": many.gateway - many.bare,
+          "forward CPU above bare ms at 10000 messages": many.forward - many.bare,
           "direct first byte ms p50": first.upstream,
           "bare first byte ms p50": first.bare,
           "forward first byte ms p50": first.forward,
@@ -126,9 +127,9 @@ function cpuOfGrowing(stage: Stage, name: string, from: number, calls: number): 
 }
 
 async function cpuOf(proxy: Measured, work: () => Promise<unknown>): Promise<number> {
-  const before = await proxy.used();
+  const before = await proxy.used("cpu");
   await work();
-  return (await proxy.used()).cpuMs - before.cpuMs;
+  return (await proxy.used("cpu")) - before;
 }
 
 /** Calls of about 100 KB, one after the other. */
@@ -170,7 +171,7 @@ function cpuOfEvents(stage: Stage): Promise<Compared> {
 }
 
 async function memoryOfStreams({ load, gateway }: Stage): Promise<number> {
-  const before = await gateway.used();
+  const before = await gateway.used("memory");
   const url = `${gateway.url}/v1/messages?events=1&open`;
   for (let open = 0; open < streams; open += 100) {
     await Promise.all(
@@ -180,6 +181,5 @@ async function memoryOfStreams({ load, gateway }: Stage): Promise<number> {
       }),
     );
   }
-  const after = await gateway.used();
-  return (after.rssBytes - before.rssBytes) / streams / 1000;
+  return ((await gateway.used("memory")) - before) / streams / 1000;
 }

@@ -2,12 +2,11 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Used } from "./measured-process.ts";
+import type { Asked } from "./measured-process.ts";
 
 export interface Measured {
   readonly url: string;
-  /** So far, after a collection of garbage. */
-  used(): Promise<Used>;
+  used(what: Asked): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -20,9 +19,9 @@ export async function startMeasured(
   const [{ port }] = (await once(child, "message")) as [{ readonly port: number }];
   return {
     url: `http://127.0.0.1:${port}`,
-    used: async () => {
-      child.send("used");
-      return ((await once(child, "message")) as [Used])[0];
+    used: async (what) => {
+      child.send(what);
+      return ((await once(child, "message")) as [number])[0];
     },
     stop: async () => {
       const ended = once(child, "exit");
