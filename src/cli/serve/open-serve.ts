@@ -51,18 +51,14 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     if (simulator !== null) return toUpstreamTable(typed, upstreamsAt(simulator.url));
     return toUpstreamTable(new Map([...config.now().gateway.upstreams, ...typed]));
   };
-  const port = flags.port ?? settings.port;
-  const first = toTable();
-  refuseLoop(first, port);
-  const gateway = await openGateway({
-    table: first,
-    store: findStore(env, flags, config.now().ledger.store),
-    log: recordFolder === null ? null : { folder: recordFolder },
+  const table = toTable();
+  const gateway = await openChecked(table, {
     env,
     token,
-    tls: readTls(settings.tls),
     websocket,
-    port,
+    store: findStore(env, flags, config.now().ledger.store),
+    log: recordFolder === null ? null : { folder: recordFolder },
+    port: flags.port ?? settings.port,
     host: flags.host ?? settings.host,
     limits: { ...limits, ...timeouts },
     bodyBytesMax: limits.bodyReadBytesMax,
@@ -70,6 +66,7 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     firstByteMsMax: timeouts.firstByteMs,
     onProblem: onNotice,
     ...onlyPresent({ onCall: options.onCall, onExchange: options.onExchange }),
+    tlsFiles: settings.tls,
   }).catch(async (error: unknown) => {
     await simulator?.close();
     throw error;
@@ -79,14 +76,14 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     gateway,
     isSimulated: simulator !== null,
     needsToken: token !== null,
-    names: first.names,
+    names: table.names,
     reload: async () => {
       const latest = await config.current();
       if (latest === read) return;
       read = latest;
-      const table = toTable();
-      refuseLoop(table, gateway.port);
-      gateway.use(table);
+      const next = toTable();
+      refuseLoop(next, gateway.port);
+      gateway.use(next);
       onNotice("the upstreams are those of the changed configuration now");
     },
     close: async (how) => {
@@ -94,6 +91,20 @@ export async function openServe(options: ServeOptions): Promise<Served> {
       await simulator?.close();
     },
   };
+}
+
+interface CheckedOptions extends Omit<GatewayOptions, "table" | "tls" | "port"> {
+  readonly port: number;
+  readonly tlsFiles: GatewayConfig["tls"];
+}
+
+/** Rejects for everything that is wrong, also for what is seen before anything is opened. */
+async function openChecked(
+  table: UpstreamTable,
+  { tlsFiles, ...options }: CheckedOptions,
+): Promise<Gateway> {
+  refuseLoop(table, options.port);
+  return openGateway({ ...options, table, tls: readTls(tlsFiles) });
 }
 
 /** An upstream that is the gateway itself would send each request round for ever. */
