@@ -120,8 +120,9 @@ function dumpRow(table: string, row: Row, names: Names): unknown {
   );
 }
 
-/** Other tests look at these. A call that is not of a turn would be new. */
+/** Other tests look at these. A call that is not of a turn would be new, and so would a session that is not of the engine. */
 function isNewer(table: string, column: string, value: unknown): boolean {
+  if (table === "sessions" && column === "origin") return value === "engine";
   if (table === "calls") return column === "kind" && value === "turn";
   return newerColumns[table]?.includes(column) ?? false;
 }

@@ -2,8 +2,10 @@
 import { expect, test } from "vitest";
 import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
 import { before } from "../../harness/wrap.ts";
+import { fieldsOf, listOf, textIn } from "../../src/core/message/fields.ts";
 import { openSqlite } from "../../src/edge/stores/sqlite/open-sqlite.ts";
 import { ledgerContract } from "./contract.ts";
+import { gatewayCall } from "./gateway-kit.ts";
 import { sqliteStore } from "./stores.ts";
 import { all, compaction, newCompaction, newTurn, openSession, runAll } from "./test-kit.ts";
 
@@ -51,6 +53,30 @@ test("a connection that knew the index before others wrote to it does not take i
   await other.close();
 });
 
+test("a conversation is read, recorded and deleted without reading the calls of others", async () => {
+  const database = openSqlite({ file: await store.blank() });
+  const ledger = await createLedger(database);
+  await ledger.recordCalls([gatewayCall("a", 1), gatewayCall("b", 1)]);
+  const statements: string[] = [];
+  before(database, "query", (sql) => statements.push(String(sql)));
+  before(database, "commit", (commit) => statements.push(...textsOf(commit)));
+  await ledger.readGatewayCalls("a");
+  await ledger.readPrompt("a", "a-1");
+  await ledger.recordCalls([gatewayCall("a", 2)]);
+  await ledger.deleteSession("a");
+  const ofSessions = statements.filter((sql) => /(?:FROM|UPDATE) calls\b.*session_id/s.test(sql));
+  const plans = ofSessions.flatMap((sql) =>
+    database.connection
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...Array.from(sql.matchAll(/\?/g), () => "a"))
+      .map(({ detail }) => String(detail))
+      .filter((detail) => /^(?:SEARCH|SCAN) c/.test(detail)),
+  );
+  expect(plans.length).toBeGreaterThan(4);
+  expect(plans.filter((plan) => !plan.includes("(session_id=?"))).toEqual([]);
+  await ledger.close();
+});
+
 test("the queue of a session is read and counted with the index of what waits", async () => {
   const database = openSqlite({ file: await store.blank() });
   const ledger = await createLedger(database);
@@ -67,3 +93,10 @@ test("the queue of a session is read and counted with the index of what waits", 
   expect(plans).toMatchObject([[{ detail }], [{ detail }]]);
   await ledger.close();
 });
+
+function textsOf(commit: unknown): readonly string[] {
+  const { guards, writes } = fieldsOf(commit);
+  return [...listOf(guards), ...listOf(writes)].flatMap(
+    (each) => textIn(fieldsOf(each), "sql") ?? [],
+  );
+}

@@ -64,7 +64,7 @@ describe("a variable for every setting", () => {
       "STRATA_MODELS__ADD: is not a setting; models.add can only be set in a file",
       "STRATA_MODELS__DEFAULT__X: is not a setting; STRATA_MODELS__DEFAULT is as far as it goes",
       "STRATA_LEDGER_STORE: is not a setting; did you mean STRATA_LEDGER__STORE?",
-      "STRATA_QQQQQQQQQQQQ: is not a setting; known: STRATA_CONFIG, STRATA_DATA_DIR, STRATA_STORE, and paths",
+      "STRATA_QQQQQQQQQQQQ: is not a setting; known: STRATA_CONFIG, STRATA_DATA_DIR, STRATA_GATEWAY_TOKEN, STRATA_STORE, and paths",
     ]);
   });
 

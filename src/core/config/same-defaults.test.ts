@@ -5,6 +5,8 @@ import { usualRetries } from "../../edge/providers/retry.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
 import { dispatchLimits } from "../../edge/tools/dispatch/dispatch-options.ts";
 import { delegationLimits } from "../../engine/sub-agents/sub-agent.ts";
+import { usualLimits } from "../../gateway/listen/open-listener.ts";
+import { usualForwarding } from "../../gateway/open-forwarder.ts";
 import { findPolicy } from "../cache/policies.ts";
 import { defaultCompactionSettings, type CompactionSettings } from "../compaction/plan/settings.ts";
 import { defaultJournalLimits } from "../memory/memory-journal.ts";
@@ -32,6 +34,18 @@ test("compaction is configured in its own words", () => {
     auto: { ...defaultCompactionSettings.auto, ...auto },
   };
   expect(settings).toEqual(defaultCompactionSettings);
+});
+
+test("the gateway has the same limits", () => {
+  const { limits, timeouts } = config.gateway;
+  const { bodyReadBytesMax, ...ofListener } = limits;
+  const { connectMs, firstByteMs, drainMs: _, ...waits } = timeouts;
+  expect({ ...ofListener, ...waits }).toEqual(usualLimits);
+  expect(usualForwarding).toEqual({
+    bodyBytesMax: bodyReadBytesMax,
+    connectMsMax: connectMs,
+    firstByteMsMax: firstByteMs,
+  });
 });
 
 test("sub-agents have the same limits", () => {

@@ -34,6 +34,7 @@ export function newSession(id: string, branchId: number): readonly Insert[] {
     model: "model",
     provider: "provider",
     status: "active",
+    origin: "engine",
     branch_id: branchId,
   };
   return [

@@ -146,7 +146,9 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
   const ofSessions: readonly Write[] = [
     "DELETE FROM session_history WHERE session_id",
     "DELETE FROM compaction_locks_v1 WHERE session_id",
-    "DELETE FROM calls WHERE turn_id IS NULL AND session_id",
+    // Not `turn_id IS NULL`: its index would read every call of the ledger that has no turn.
+    "DELETE FROM calls WHERE COALESCE(turn_id, '') = '' AND session_id",
+    "DELETE FROM conversation_blocks WHERE session_id",
     "DELETE FROM events WHERE session_id",
     "DELETE FROM queue_items WHERE session_id",
     "DELETE FROM sessions WHERE id",

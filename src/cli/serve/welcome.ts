@@ -1,0 +1,86 @@
+// What to set in each client so that it talks to the gateway.
+import { styleText } from "node:util";
+
+export interface Welcome {
+  readonly url: string;
+  readonly urls: readonly string[];
+  readonly isSimulated: boolean;
+  readonly needsToken: boolean;
+  /** What a path may begin with. */
+  readonly names: ReadonlySet<string>;
+}
+
+interface Recipe {
+  readonly client: string;
+  /** Where it is set, if not before the command. */
+  readonly place?: string;
+  /** The upstream that it needs besides the two that every gateway knows. */
+  readonly needs?: string;
+  readonly lines: (url: string) => readonly string[];
+}
+
+const recipes: readonly Recipe[] = [
+  {
+    client: "Claude Code",
+    lines: (url) => [
+      `ANTHROPIC_BASE_URL=${url} ENABLE_TOOL_SEARCH=true CLAUDE_CODE_ENABLE_FINE_GRAINED_TOOL_STREAMING=1 claude`,
+      "A base URL of its own turns off the search for MCP tools and fine-grained tool streaming, among others; the two",
+      "variables turn them on again. docs/gateway.md lists the rest.",
+    ],
+  },
+  {
+    client: "Codex",
+    place: "~/.codex/config.toml",
+    lines: (url) => [`openai_base_url = "${url}/v1"`],
+  },
+  {
+    client: "gemini-cli",
+    needs: "gemini",
+    lines: (url) => [`GOOGLE_GEMINI_BASE_URL=${url}/gemini gemini`],
+  },
+  {
+    client: "opencode",
+    place: "opencode.json",
+    lines: (url) => [
+      `{"provider":{"anthropic":{"options":{"baseURL":"${url}/v1"}},"openai":{"options":{"baseURL":"${url}/v1"}}}}`,
+    ],
+  },
+  {
+    client: "pi",
+    place: "~/.pi/agent/models.json",
+    lines: (url) => [
+      `{"providers":{"anthropic":{"baseUrl":"${url}"},"openai":{"baseUrl":"${url}/v1"}}}`,
+    ],
+  },
+  {
+    client: "SDKs",
+    lines: (url) => [
+      `new Anthropic({ baseURL: "${url}" })`,
+      `new OpenAI({ baseURL: "${url}/v1" })`,
+      `createAnthropic({ baseURL: "${url}/v1" })`,
+    ],
+  },
+];
+
+export function renderWelcome(welcome: Welcome): string {
+  const { url, urls, isSimulated, needsToken, names } = welcome;
+  const known = recipes.filter(({ needs }) => needs === undefined || names.has(needs));
+  return [
+    `${strong(urls.join(" and "))} ${isSimulated ? "stands before the simulator. Any key works." : "forwards to the providers. Clients bring their own keys."}`,
+    ...(needsToken ? ["Every request needs the token in the header x-strata-token."] : []),
+    "",
+    ...known.flatMap(({ client, place, lines }) => [
+      `${strong(client)}${place === undefined ? "" : `, in ${place}`}`,
+      ...lines(url).map((line) => `  ${line}`),
+    ]),
+    `${strong("Other providers")}: their name before the path, as ${url}/openrouter/v1`,
+    `${strong("State")}: ${url}/strata/health`,
+    "",
+    "Stop it with Ctrl-C.",
+    "",
+  ].join("\n");
+}
+
+function strong(text: string): string {
+  return styleText("bold", text);
+}
