@@ -2,11 +2,48 @@
 // system_instruction.
 import type { PromptRole } from "../../assembly/prompt-block.ts";
 import type { ForeignReader, RequestAddress, SeenRequest } from "../foreign/foreign-reader.ts";
-import { endMessage, type BlockDraft, type ReadShape } from "../foreign/foreign-request.ts";
+import { endMessage, type BlockDraft } from "../foreign/foreign-request.ts";
+import { readByElements, type GrowingReader, type ReadFrame } from "../foreign/growing-reader.ts";
 import * as json from "../../message/json-tree.ts";
 import { readParts } from "./foreign-parts.ts";
 import { listIn, memberIn, textIn } from "./foreign-members.ts";
 import { readSettings } from "./foreign-settings.ts";
+
+interface ContentsFrame extends ReadFrame {
+  readonly root: json.JsonObject;
+  readonly stored: string | undefined;
+}
+
+const growing: GrowingReader<ContentsFrame, null> = {
+  member: "contents",
+  elementsOf: contentsOf,
+  readFrame: (root) => {
+    const stored = textIn(root, "cachedContent");
+    const drafts = [
+      ...(stored === undefined ? [] : [storedPrefix(stored)]),
+      ...listIn(root, "tools").flatMap(readTool),
+      ...readSystem(memberIn(root, "systemInstruction")),
+    ];
+    return { drafts, forElements: "", root, stored };
+  },
+  start: null,
+  readElement: (content, index) => ({
+    drafts: readContent(content, index),
+    carried: null,
+    usesFrame: false,
+    closes: false,
+  }),
+  finish: ({ root, stored }) => ({
+    requestMarker: null,
+    strayMarkers: [],
+    mode: "implicit",
+    ownLifetime: null,
+    settings: readSettings(root),
+    keepsThinking: true,
+    // What the provider keeps under a name stands before the body.
+    continues: stored !== undefined,
+  }),
+};
 
 export const foreign: ForeignReader = {
   needs: "contents",
@@ -19,7 +56,8 @@ export const foreign: ForeignReader = {
   usualModels: /gemini/i,
   otherNames: /gemini|generate.?content|google.*(?:genai|generative|vertex)|^google$/,
   modelOf: (request) => modelInPath(request) || modelInBody(request),
-  read: readShape,
+  read: (body, model) => readByElements(growing, body, model),
+  growing,
   cacheDefaults: { mode: "implicit", lifetime: "1h" },
   showsThinking: false,
 };
@@ -43,26 +81,6 @@ function decode(name: string): string {
 /** As a log may keep it: with the folder of the model in front. */
 function modelInBody({ body }: SeenRequest): string {
   return (json.textOf(body, "model") ?? "").replace(/^.*\/(?=[^/]*$)/, "");
-}
-
-function readShape(root: json.JsonObject): ReadShape {
-  const stored = textIn(root, "cachedContent");
-  return {
-    drafts: [
-      ...(stored === undefined ? [] : [storedPrefix(stored)]),
-      ...listIn(root, "tools").flatMap(readTool),
-      ...readSystem(memberIn(root, "systemInstruction")),
-      ...contentsOf(root).flatMap(readContent),
-    ],
-    requestMarker: null,
-    strayMarkers: [],
-    mode: "implicit",
-    ownLifetime: null,
-    settings: readSettings(root),
-    keepsThinking: true,
-    // What the provider keeps under a name stands before the body.
-    continues: stored !== undefined,
-  };
 }
 
 const plain = { endsMessage: false, mayCarryMarker: false, markers: [] } as const;

@@ -10,9 +10,68 @@ import {
   type ReadShape,
   type StrayMarker,
 } from "../../foreign/foreign-request.ts";
+import {
+  readByElements,
+  type GrowingReader,
+  type ReadFrame,
+} from "../../foreign/growing-reader.ts";
 import { readModelPath } from "../model-path.ts";
 import { countedBlock, renderBlock, renderTool, type BlockParts } from "./foreign-rendering.ts";
 import { cachePointJson, kindOfMember, memberOfBlock } from "./schema.ts";
+
+interface ConverseFrame extends ReadFrame {
+  readonly root: json.JsonObject;
+  readonly stray: readonly StrayMarker[];
+  readonly model: ModelAbilities | undefined;
+}
+
+/** Of the messages so far. */
+interface SeenMessages {
+  readonly stray: readonly StrayMarker[];
+  readonly hasImages: boolean;
+}
+
+const growing: GrowingReader<ConverseFrame, SeenMessages> = {
+  member: "messages",
+  elementsOf: (body) => json.listOf(body, "messages"),
+  readFrame: (root, model) => {
+    const config = json.memberOf(root, "toolConfig");
+    const tools = toDrafts(json.listOf(config, "tools"), "toolConfig.tools", readTool);
+    const system = toDrafts(json.listOf(root, "system"), "system", readSystem);
+    return {
+      drafts: [...tools.drafts, ...endMessage(system.drafts)],
+      stray: [...tools.stray, ...system.stray],
+      forElements: "",
+      root,
+      model,
+    };
+  },
+  start: { stray: [], hasImages: false },
+  readElement: (message, index, { carried }) => {
+    const named = json.textOf(message, "role") ?? "user";
+    const role: PromptRole = named === "assistant" || named === "system" ? named : "user";
+    const path = `messages.${index}.content`;
+    const { drafts, stray } = toDrafts(json.listOf(message, "content"), path, (block, at) =>
+      readBlock(block, { path: at, role, section: `${role} message ${index}` }),
+    );
+    const hasImages = carried.hasImages || hasImage(message);
+    const isSame = stray.length === 0 && hasImages === carried.hasImages;
+    return {
+      drafts: endMessage(drafts),
+      carried: isSame ? carried : { stray: [...carried.stray, ...stray], hasImages },
+      usesFrame: false,
+      closes: false,
+    };
+  },
+  finish: ({ root, stray, model }, seen) => ({
+    requestMarker: null,
+    strayMarkers: [...stray, ...seen.stray],
+    mode: "explicit",
+    ownLifetime: null,
+    ...readSettings(root, seen.hasImages, model),
+    continues: false,
+  }),
+};
 
 export const foreign: ForeignReader = {
   needs: "messages",
@@ -24,7 +83,8 @@ export const foreign: ForeignReader = {
   usualModels: /(?:^|[./])(?:anthropic|amazon|meta|mistral|cohere|ai21)\.[a-z]/,
   otherNames: /converse/,
   modelOf: ({ path, body }) => readModelPath(path)?.model ?? json.textOf(body, "modelId") ?? "",
-  read: readShape,
+  read: (body, model) => readByElements(growing, body, model),
+  growing,
   cacheDefaults: { mode: "explicit", lifetime: "5m" },
   showsThinking: true,
   marking: {
@@ -62,31 +122,6 @@ function cachePointOf(blockJson: string): string {
   const block = json.parseJsonTree(blockJson, "a cache point");
   const point = json.memberOf(block, "cachePoint");
   return point === undefined ? "{}" : json.compactJson(point);
-}
-
-function readShape(root: json.JsonObject, model: ModelAbilities | undefined): ReadShape {
-  const config = json.memberOf(root, "toolConfig");
-  const lists = [
-    toDrafts(json.listOf(config, "tools"), "toolConfig.tools", readTool),
-    toDrafts(json.listOf(root, "system"), "system", readSystem),
-    ...json.listOf(root, "messages").map((message, index) => {
-      const named = json.textOf(message, "role") ?? "user";
-      const role: PromptRole = named === "assistant" || named === "system" ? named : "user";
-      const path = `messages.${index}.content`;
-      return toDrafts(json.listOf(message, "content"), path, (block, at) =>
-        readBlock(block, { path: at, role, section: `${role} message ${index}` }),
-      );
-    }),
-  ];
-  return {
-    drafts: lists.flatMap(({ drafts }, index) => (index === 0 ? drafts : endMessage(drafts))),
-    requestMarker: null,
-    strayMarkers: lists.flatMap(({ stray }) => stray),
-    mode: "explicit",
-    ownLifetime: null,
-    ...readSettings(root, config, model),
-    continues: false,
-  };
 }
 
 interface ReadList {
@@ -173,19 +208,18 @@ function readBlock(block: json.JsonNode, { path, role, section }: BlockPlace): B
 /** Converse has members of its own for some settings; the others go to the model's own API. */
 function readSettings(
   root: json.JsonObject,
-  config: json.JsonNode | undefined,
+  hasImages: boolean,
   model: ModelAbilities | undefined,
 ): Pick<ReadShape, "settings" | "keepsThinking"> {
   const own = json.memberOf(root, "additionalModelRequestFields");
   const fields = own?.kind === "object" ? own : json.toJsonTree({});
   const thinks = model?.capabilities.thinkingByDefault === true;
   const { settings, keepsThinking } = readMessagesSettings(fields, thinks);
-  const choice = json.memberOf(config, "toolChoice");
+  const choice = json.memberOf(json.memberOf(root, "toolConfig"), "toolChoice");
   const output = json.memberOf(root, "outputConfig");
   const effort = json.textOf(output, "effort") ?? "high";
   const format = json.memberOf(output, "textFormat");
   const toolChoice = choiceOf(choice);
-  const hasImages = json.listOf(root, "messages").some(hasImage);
   return {
     settings: {
       ...settings,
