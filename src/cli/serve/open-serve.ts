@@ -21,8 +21,6 @@ export interface Served {
   readonly gateway: Gateway;
   readonly isSimulated: boolean;
   readonly needsToken: boolean;
-  /** What a path may begin with, at the start. */
-  readonly names: ReadonlySet<string>;
   /** Reads the configuration again, if it changed, and uses its upstreams. */
   reload(): Promise<void>;
   /** Waits for open streams as long as configured, or not at all. */
@@ -76,7 +74,6 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     gateway,
     isSimulated: simulator !== null,
     needsToken: token !== null,
-    names: table.names,
     reload: async () => {
       const latest = await config.current();
       if (latest === read) return;

@@ -6,16 +6,12 @@ export interface Welcome {
   readonly urls: readonly string[];
   readonly isSimulated: boolean;
   readonly needsToken: boolean;
-  /** What a path may begin with. */
-  readonly names: ReadonlySet<string>;
 }
 
 interface Recipe {
   readonly client: string;
   /** Where it is set, if not before the command. */
   readonly place?: string;
-  /** The upstream that it needs besides the two that every gateway knows. */
-  readonly needs?: string;
   readonly lines: (url: string) => readonly string[];
 }
 
@@ -35,8 +31,7 @@ const recipes: readonly Recipe[] = [
   },
   {
     client: "gemini-cli",
-    needs: "gemini",
-    lines: (url) => [`GOOGLE_GEMINI_BASE_URL=${url}/gemini gemini`],
+    lines: (url) => [`GOOGLE_GEMINI_BASE_URL=${url} npx @google/gemini-cli`],
   },
   {
     client: "opencode",
@@ -63,13 +58,12 @@ const recipes: readonly Recipe[] = [
 ];
 
 export function renderWelcome(welcome: Welcome): string {
-  const { url, urls, isSimulated, needsToken, names } = welcome;
-  const known = recipes.filter(({ needs }) => needs === undefined || names.has(needs));
+  const { url, urls, isSimulated, needsToken } = welcome;
   return [
     `${strong(urls.join(" and "))} ${isSimulated ? "stands before the simulator. Any key works." : "forwards to the providers. Clients bring their own keys."}`,
     ...(needsToken ? ["Every request needs the token in the header x-strata-token."] : []),
     "",
-    ...known.flatMap(({ client, place, lines }) => [
+    ...recipes.flatMap(({ client, place, lines }) => [
       `${strong(client)}${place === undefined ? "" : `, in ${place}`}`,
       ...lines(url).map((line) => `  ${line}`),
     ]),
