@@ -66,7 +66,7 @@ function bodiesIn(folder: string): readonly string[] {
 interface Outcome {
   readonly linted: Linted[];
   readonly skipped: Skipped[];
-  /** Of the model that was named; undefined for the one in each body. */
+  /** Those of the model that was named; undefined for the one in each body. */
   readonly facts: ModelFacts | undefined;
 }
 

@@ -34,7 +34,7 @@ export interface SimulatedPlace {
   /** The vendor. */
   readonly name: string;
   readonly protocol: Protocol;
-  /** Of the vendor's address: the simulator's paths are the same. */
+  /** The path in the vendor's address: the simulator's is the same. */
   readonly path: string;
   /** Whether it is a router with many hosts. */
   readonly hasManyHosts: boolean;
