@@ -48,9 +48,10 @@ const stopWords: Readonly<Partial<Record<ReplyStop, string>>> = {
 
 function describeFailure({ kind, detail }: ProviderFailure, hasBegun: boolean): string {
   if (kind === "spending-cap") return `Not sent: ${detail}`;
-  const hint = detail.includes("ECONNREFUSED") ? nothingListens : hints[kind];
+  const advice = [hints[kind], detail.includes("ECONNREFUSED") ? nothingListens : undefined];
   const what = hasBegun ? "The reply broke off" : "The provider did not answer";
-  return `${what} (${kind}): ${detail}${hint === undefined ? "" : `\n  ${hint}`}`;
+  const lines = advice.flatMap((hint) => (hint === undefined ? [] : [`\n  ${hint}`]));
+  return `${what} (${kind}): ${detail}${lines.join("")}`;
 }
 
 const hints: Readonly<Partial<Record<ProviderFailure["kind"], string>>> = {
