@@ -56,7 +56,7 @@ export function toCatalogue(config: StrataConfig): Catalogue {
   };
 }
 
-/** Where a route's address has a location, it decides the price of a model that is asked for without one. */
+/** Where a route's address has a location, requests go there and are billed there, also for a name with another location. */
 export function atConfiguredPlaces(
   catalogue: Catalogue,
   { providers }: Pick<StrataConfig, "providers">,
@@ -69,7 +69,7 @@ export function atConfiguredPlaces(
       const location = providers.get(route)?.places.get(place);
       if (location === undefined) return catalogue.factsOf(id, choice);
       const endpoint = catalogue.routes.get(route)?.regions.get(location) ?? "regional";
-      return catalogue.factsOf(id, { endpoint, ...choice });
+      return catalogue.factsOf(id, { ...choice, endpoint });
     },
   };
 }

@@ -190,10 +190,10 @@ test.each([
   ["vertex/claude-opus-5", "europe-west1", 5_500_000n],
   ["vertex/claude-opus-5", "eu", 5_500_000n],
   ["vertex/claude-opus-5", "global", 5_000_000n],
-  ["projects/p/locations/global/publishers/anthropic/models/claude-opus-5", "eu", 5_000_000n],
+  ["projects/p/locations/global/publishers/anthropic/models/claude-opus-5", "eu", 5_500_000n],
   ["claude-opus-5", "europe-west1", 5_000_000n],
 ])(
-  "%s costs what the configured location %s costs, unless it names one itself",
+  "%s, with Vertex configured in %s, costs what it costs where it is asked",
   (name, location, pico) => {
     const yaml = `providers: { vertex: { api_key: ${plantedToken}, places: { project: p, location: ${location} } } }`;
     const { prices } = resolveModel(name, toCatalogue(configOf(yaml))).facts;
