@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { defineTool, openEngine, openLedger, StrataError, type TurnPart } from "../src/index.ts";
 import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
-import { createScripted } from "../src/simulator/index.ts";
+import { createScripted, createSimulator } from "../src/simulator/index.ts";
+import { plantedToken } from "../harness/planted-key.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strata-door-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -103,6 +104,33 @@ test("a plain system prompt is sent alone, and the context names all that is not
   ]);
   await session.abandon();
 });
+
+test.each([
+  ["global", 10],
+  ["europe-west4", 11],
+])(
+  "a cloud is reached by its own variables alone, and its location %s decides the price",
+  async (location, dollarsForMillion) => {
+    const server = await createSimulator({ model: createScripted([{ text: "Yes." }]) }).listen({
+      port: 0,
+    });
+    onTestFinished(() => server.close());
+    const env = {
+      CLOUDSDK_AUTH_ACCESS_TOKEN: plantedToken,
+      GOOGLE_CLOUD_PROJECT: "p",
+      GOOGLE_CLOUD_LOCATION: location,
+      GOOGLE_VERTEX_BASE_URL: server.url,
+    };
+    await using engine = await openEngine({ ...usual, model: "vertex/claude-sonnet-5-5", env });
+    const session = await engine.session("s");
+    const { end, calls } = await session.run("Hi").result;
+    expect(end).toBe("done");
+    const [call] = calls;
+    const { uncachedTokens = 0, outputTokens = 0 } = call?.usage ?? {};
+    const pico = (uncachedTokens / 5 + outputTokens) * dollarsForMillion * 1_000_000;
+    expect(Number(call?.costPicoUsd)).toBeCloseTo(pico, 0);
+  },
+);
 
 test("without a key it says how to go on, and names the simulator", async () => {
   const opening = openEngine(usual);

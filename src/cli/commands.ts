@@ -153,9 +153,14 @@ export const commands: readonly Command[] = [
         meaning: "a request body, a folder of .json and .jsonl files, or - for standard input",
       },
     ],
-    options: { json },
+    options: {
+      model: { value: "ID", meaning: "use the rules of this model instead of the one in the body" },
+      json,
+    },
     examples: {
       "strata lint request.json": "each finding with advice; exit status 1 on an error",
+      "strata lint body.json --model gemini-3.8-flash":
+        "a body that names no model: the address did",
     },
     load: () => import("./lint.ts"),
   },
@@ -163,7 +168,7 @@ export const commands: readonly Command[] = [
   {
     name: "sim",
     summary:
-      "Run a local provider that bills like Anthropic, OpenAI, Bedrock and Vertex, to test agents without a key",
+      "Run a local provider that bills like Anthropic, OpenAI, Gemini, the clouds and others, to test agents without a key",
     options: {
       port: { value: "N", meaning: "port to listen on; default: 4141; 0: any free port" },
       host: { value: "NAME", meaning: "a loopback name or address; default: 127.0.0.1" },

@@ -63,6 +63,18 @@ test("an error gives status 1", async () => {
   expect(out).toContain("error    messages.0.content.0: a marker of 1h stands after one");
 });
 
+test("a body that names no model is checked by the rules of --model", async () => {
+  const { model: _, ...unnamed } = wrong;
+  writeFileSync(join(folder, "unnamed.json"), JSON.stringify(unnamed));
+  const { out, status } = await lint("unnamed.json");
+  expect(status).toBe(0);
+  expect(out).toContain("Say which model is asked: --model ID");
+  expect((await lint("unnamed.json", [], { model: "claude-sonnet-4-6" })).status).toBe(1);
+  await expect(lint("unnamed.json", [], { model: "gemini-nope" })).rejects.toThrow(
+    'model "gemini-nope" is unknown',
+  );
+});
+
 test("a folder is linted with everything in it; what is no request is counted", async () => {
   const { out, status } = await lint("all", ["json"]);
   expect(status).toBe(1);
@@ -94,11 +106,12 @@ test.each([
 async function lint(
   target: string,
   switches: readonly string[] = [],
+  values: Readonly<Record<string, string>> = {},
 ): Promise<{ out: string; status: number }> {
   let out = "";
   const input = {
     operands: [join(folder, target)],
-    values: new Map<string, string>(),
+    values: new Map(Object.entries(values)),
     switches: new Set(switches),
   };
   const io = { out: (text: string) => void (out += text), error: () => {}, env: {} };

@@ -5,7 +5,8 @@ import { text as readAll } from "node:stream/consumers";
 import { styleText } from "node:util";
 import type { LintFinding } from "../core/diagnosis/lint-finding.ts";
 import { lintRequest } from "../core/diagnosis/lint-request.ts";
-import { readRequest } from "../core/wire/foreign/read-request.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import { resolveModel } from "../core/models/resolve-model.ts";
 import { messageOf, StrataError } from "../core/strata-error.ts";
 import type { CommandBody } from "./command.ts";
 
@@ -24,10 +25,12 @@ export const run: CommandBody = async (input, io) => {
   const [target = ""] = input.operands;
   const linted: Linted[] = [];
   const skipped: Skipped[] = [];
+  const named = input.values.get("model");
+  const facts = named === undefined ? undefined : resolveModel(named).facts;
   const isFolder = target !== "-" && isDirectory(target);
   for (const file of isFolder ? bodiesIn(target) : [target]) {
     const body = file === "-" ? await readAll(process.stdin) : readFileSync(file, "utf8");
-    lintFile(file, body, { linted, skipped });
+    lintFile(file, body, { linted, skipped, facts });
   }
   const [failed] = skipped;
   if (failed !== undefined && !isFolder && linted.length === 0) throw unreadable(failed);
@@ -63,10 +66,12 @@ function bodiesIn(folder: string): readonly string[] {
 interface Outcome {
   readonly linted: Linted[];
   readonly skipped: Skipped[];
+  /** Those of the model that was named; undefined for the one in each body. */
+  readonly facts: ModelFacts | undefined;
 }
 
 /** Whatever is not a request is reported and counted. */
-function lintFile(file: string, body: string, { linted, skipped }: Outcome): void {
+function lintFile(file: string, body: string, { linted, skipped, facts }: Outcome): void {
   const lines = file.endsWith(".jsonl") ? body.split("\n") : null;
   const bodies = (lines ?? [body]).map((each, index) => ({
     body: each,
@@ -75,7 +80,7 @@ function lintFile(file: string, body: string, { linted, skipped }: Outcome): voi
   for (const each of bodies) {
     if (each.line !== null && each.body.trim() === "") continue;
     try {
-      linted.push({ file, line: each.line, findings: lintRequest(readRequest(each.body)) });
+      linted.push({ file, line: each.line, findings: lintRequest(each.body, facts) });
     } catch (error) {
       if (!(error instanceof StrataError)) throw error;
       skipped.push({ file, line: each.line, reason: error.message });

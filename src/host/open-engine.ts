@@ -21,6 +21,7 @@ import { checkConfig, checkFields, type Check } from "../engine/session/check-in
 import type { EngineConfig } from "../engine/session/engine-config.ts";
 import type { Unfinished } from "../engine/session/live-session.ts";
 import type { SimulatorOptions } from "../simulator/index.ts";
+import { atConfiguredPlaces } from "./config/catalogue.ts";
 import { isSimulatedModel } from "./config/choose-model.ts";
 import { openAll, type Keep } from "./open-all.ts";
 import { providerVariableNames } from "./config/environment.ts";
@@ -149,7 +150,8 @@ async function openParts(
   keep: Keep,
 ): Promise<OpenedEngine> {
   const { model: firstModel, agent = "agent", store, simulate, unfinished } = options;
-  const { catalogue = builtInCatalogue, onNotice = () => {} } = options;
+  const { onNotice = () => {} } = options;
+  const catalogue = atConfiguredPlaces(options.catalogue ?? builtInCatalogue, config);
   const followed = { files: [], now: () => config, current: () => Promise.resolve(config) };
   const ledger = typeof store === "object" ? store : keep(await openStore(store, onNotice));
   const events = keep(openEvents({ ledger, onNotice }));

@@ -1,6 +1,7 @@
 // Goal: another model inside the same session: the effect on the cache is printed, the bill and the history stay. Method:
 // the command on the simulator over loopback, which bills each model's cache on its own.
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { plantedToken } from "../../harness/planted-key.ts";
 import { eventsIn, openChatKit, resumedBy, type ChatKit } from "./chat-kit.ts";
 
 let kit: ChatKit;
@@ -32,6 +33,31 @@ test("/model switches to another model and back, and prints what is cached and w
   expect(out).toContain("The cache of claude-haiku-5-5 stays valid");
   expect(out).toContain("claude-sonnet-5-5 already answers.");
   expect(resumedBy({ error })).not.toBe("");
+});
+
+test("/model to the same model on another route says that nothing is cached there", async () => {
+  const { url } = await kit.provide(null);
+  kit.env["AWS_BEARER_TOKEN_BEDROCK"] = plantedToken;
+  kit.env["AWS_REGION"] = "us-east-1";
+  kit.env["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"] = url;
+  const moves = ["Hi", "/model bedrock/claude-sonnet-5-5", "And now?", "/model claude-sonnet-5-5"];
+  const { out } = await kit.chat({ lines: moves, words: ["--workspace", kit.folder] });
+  expect(out).toMatch(
+    /bedrock\/claude-sonnet-5-5 answers from now on\. Nothing is cached there yet: the next call sends \S+ tokens uncached/,
+  );
+  expect(out).toContain("The cache of bedrock/claude-sonnet-5-5 stays valid");
+  expect(out).not.toContain("already answers");
+});
+
+test("where no server of one's own listens, the chat says to start it or to have it simulated", async () => {
+  const server = await kit.provide(null);
+  await server.close();
+  kit.env["OLLAMA_BASE_URL"] = server.url;
+  const asked = { prompt: "Hi", words: ["--model", "ollama/qwen3:8b", "--workspace", kit.folder] };
+  const { out, error } = await kit.chat(asked);
+  expect(out + error).toContain(
+    "nothing listens at that address: start the server, or have it simulated: providers: { NAME: { kind: simulator } }",
+  );
 });
 
 test("all turns belong to one session and one bill, and the first model reads its cache again", async () => {

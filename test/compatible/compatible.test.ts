@@ -141,7 +141,7 @@ describe("requests as OpenAI takes them", () => {
 });
 
 test.each(["vllm", "llama.cpp", "ollama"] as const)(
-  "a server that nobody described takes our requests, whether it is like %s or not",
+  "a server that is not described takes our requests, whether it is like %s or not",
   async (name) => {
     const server = await serveVendor(name);
     const place = makePlace();

@@ -12,6 +12,8 @@ beforeAll(() => {
   writeFileSync(join(folder, "a.json"), body("You are helpful. "));
   writeFileSync(join(folder, "b.json"), body("You are helpfuL. "));
   writeFileSync(join(folder, "broken.json"), "{");
+  const said = [{ role: "user", parts: [{ text: "Hi. ".repeat(9000) }] }];
+  writeFileSync(join(folder, "gemini.json"), JSON.stringify({ contents: said }));
   writeFileSync(join(folder, "session.jsonl"), transcript());
   writeFileSync(join(folder, "edited.jsonl"), editedTranscript());
 });
@@ -46,6 +48,20 @@ test("a gap, a model and reported usage change the verdict", async () => {
   expect((await explain(same, { gap: "301" })).out).toContain("lifetime expired\n");
   expect((await explain(same, { usage: "0" })).out).toContain("provider lost it\n");
   expect((await explain(same, { model: "claude-opus-4-8" })).out).toContain("no miss\n");
+});
+
+test("bodies that name no model are explained with --model, and the command asks for it", async () => {
+  const same = ["gemini.json", "gemini.json"];
+  await expect(explain(same)).rejects.toMatchObject({
+    code: "usage",
+    message: expect.stringContaining("gemini.json names no model"),
+    hint: "say which one was asked with --model, as --model gemini-3.8-flash",
+  });
+  const model = "gemini-3.8-flash";
+  // Its documents name no lifetime: half a minute is not blamed, an hour may be.
+  expect((await explain(same, { model })).out).toContain("no miss\n");
+  expect((await explain(same, { model, usage: "0" })).out).toContain("provider lost it\n");
+  expect((await explain(same, { model, gap: "3600" })).out).toContain("lifetime expired\n");
 });
 
 test("a transcript gives every miss with its cause, tokens, dollars and advice", async () => {

@@ -27,6 +27,7 @@ function explainPair(input: CommandInput, io: Io): number {
   const previousBody = readBody(previousFile);
   const currentBody = readBody(currentFile);
   const named = input.values.get("model") ?? readIn(currentFile, currentBody).model;
+  if (named === "") throw unnamed(currentFile);
   const { facts } = resolveModel(named, readCatalogue(input.values.get("models")));
   const counter = createTokenCounter(cheapCounter, facts.tokenizer);
   const current = readIn(currentFile, currentBody, { counter, facts });
@@ -44,6 +45,15 @@ function explainPair(input: CommandInput, io: Io): number {
       : renderExplanation(explanation, { isReported: usage !== null }),
   );
   return 0;
+}
+
+/** Bodies of Gemini, Bedrock and Vertex: the model stands in the address. */
+function unnamed(file: string): StrataError {
+  return new StrataError(
+    "usage",
+    `${file} names no model`,
+    "say which one was asked with --model, as --model gemini-3.8-flash",
+  );
 }
 
 function refuseTranscriptOptions({ values, switches }: CommandInput): void {

@@ -26,8 +26,7 @@ export function renderReplay(
   const parts = [
     `${formatCount(report.sessions, "session")}, ${formatCount(report.requests, "request")}, ` +
       `${formatCount(report.policies.length, "policy", "policies")} in ${seconds.toFixed(1)} s (${rate} requests/s)\n`,
-    // Where there are bills only, a table of policies would be empty.
-    ...(report.requests === 0 && report.billedOnly !== undefined ? [] : [renderGroup(report)]),
+    ...(hasNoChoice(report) ? [] : [renderGroup(report)]),
     ...(groupBy === "none" || report.groups.length === 0 ? [] : [renderGroups(report)]),
     renderMisses(report),
     renderReads(report),
@@ -38,6 +37,11 @@ export function renderReplay(
       : `page: ${page}${excerpts ? ", with excerpts of what was said" : ""}\n`,
   ];
   return parts.filter((part) => part !== "").join("\n");
+}
+
+/** With bills only, or providers that take no markers, a table of policies would be empty. */
+function hasNoChoice({ requests, billedOnly, automaticOnly }: ReplayReport): boolean {
+  return requests === 0 && (billedOnly !== undefined || automaticOnly !== undefined);
 }
 
 function renderGroup(group: GroupReport): string {

@@ -88,6 +88,22 @@ test("the table names policies, the limit and what the pause cost; the page is w
   expect(readFileSync(page, "utf8")).toContain("Content-Security-Policy");
 });
 
+test("a log of Gemini, which takes no markers, is priced without an empty table of policies", async () => {
+  const log = join(folder, "gemini-log.jsonl");
+  const path = "/v1beta/models/gemini-3.8-flash:generateContent";
+  const request = { contents: [{ role: "user", parts: [{ text: "Hi. ".repeat(9000) }] }] };
+  const lines = ["2026-11-18T21:00:00Z", "2026-11-18T21:01:00Z"].map((timestamp) =>
+    JSON.stringify({ path, timestamp, request }),
+  );
+  writeFileSync(log, lines.join("\n"));
+  const { status, out } = await strata("replay", log, "--policy", "adaptive,none");
+  expect(status).toBe(0);
+  expect(out).toMatch(
+    /apart: 1 session \(2 requests\) of providers that take no markers, \$0\.\d+/,
+  );
+  expect(out).not.toContain("adaptive");
+});
+
 function spokenRequest(t: string, keep: number): unknown {
   const text = `quokka ${"go on ".repeat(2000)}`;
   return {

@@ -60,7 +60,7 @@ function keepAll(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
   const { automatic } = rules.cache;
   const asked = view.request.ownLifetime;
   const keptMs = Math.max(
-    (automatic?.keptSecondsMin ?? 0) * 1000,
+    (automatic?.keptSecondsMin ?? unstatedSeconds) * 1000,
     asked === null ? 0 : keptMsOf(asked, rules.cache),
   );
   const common = { lifetime: null, keptMs, writtenMs: startMs, touchedMs: startMs, readableMs };
@@ -167,7 +167,7 @@ function withUnexpectedRead(
   const at = view.blocks[block];
   const [short] = rules.cache.lifetimes;
   if (at === undefined) return outcome;
-  const seconds = short?.seconds ?? rules.cache.automatic?.keptSecondsMin ?? defaultSeconds;
+  const seconds = short?.seconds ?? rules.cache.automatic?.keptSecondsMin ?? unstatedSeconds;
   const found: TrackedEntry = {
     key: at.key,
     contentKey: at.contentKey,
@@ -184,4 +184,5 @@ function withUnexpectedRead(
   return { entries: [...outcome.entries, found], kept, unkept: null };
 }
 
-const defaultSeconds = 300;
+/** Where a provider's documents name no lifetime: a shorter pause is not blamed for a miss. */
+const unstatedSeconds = 300;

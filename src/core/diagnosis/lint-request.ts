@@ -30,7 +30,10 @@ function unknownModel({ model }: ForeignRequest): LintFinding {
     severity: "info",
     path: "model",
     message: `${named}, so limits and minimums were not checked`,
-    advice: "Name a known model, or add this one to the catalogue.",
+    advice:
+      model === ""
+        ? "Say which model is asked: --model ID, or its facts as the second argument."
+        : "Name a known model, or add this one to the catalogue.",
   };
 }
 

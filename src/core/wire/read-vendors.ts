@@ -23,7 +23,7 @@ export interface ListedVendor extends Vendor {
 }
 
 export interface VendorHosts {
-  /** The place whose value decides. */
+  /** The place whose value decides, about the price too. */
   readonly place: string;
   /** With that place in braces. */
   readonly usual: string;

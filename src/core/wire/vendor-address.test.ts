@@ -43,6 +43,15 @@ test("a place without a value is asked for, by its variable and its setting", ()
   );
 });
 
+test("all places without a value are asked for at once", () => {
+  expect(() => address("vertex", "vertex-anthropic", {})).toThrow(
+    expect.objectContaining({
+      message: "the address of vertex needs a project and a location",
+      hint: "set GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION, or providers.vertex.places.project and providers.vertex.places.location in your strata.yaml",
+    }),
+  );
+});
+
 test("the path of an address is what stands after its host", () => {
   expect(pathOfAddress("https://{host}/v1/projects/{project}")).toBe("/v1/projects/{project}");
   expect(pathOfAddress("https://bedrock-runtime.{region}.amazonaws.com")).toBe("");

@@ -223,7 +223,7 @@ describe("without any key", () => {
     expect([isSimulated, outcome.kind]).toEqual([true, "reply"]);
   });
 
-  test("a model of a provider that nobody knows is refused", async () => {
+  test("a model of an unknown provider is refused", async () => {
     const { facts } = resolveModel("deepseek-chat");
     const unknown = { ...facts, provider: "garage", route: "garage" };
     await expect(open(() => "{}").reach(unknown)).rejects.toThrow(

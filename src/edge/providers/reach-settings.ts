@@ -34,7 +34,7 @@ export interface SimulatedPlace {
   /** The vendor. */
   readonly name: string;
   readonly protocol: Protocol;
-  /** Of the vendor's address: the simulator's paths are the same. */
+  /** The path in the vendor's address: the simulator's is the same. */
   readonly path: string;
   /** Whether it is a router with many hosts. */
   readonly hasManyHosts: boolean;
@@ -62,7 +62,8 @@ export function simulatedPlace(
   assert(address !== undefined, "a vendor has an address in each protocol that it speaks");
   // Vendors share one address here, so each has a folder of it. A cloud's own paths tell it apart.
   const folder = listed.cloud === null ? vendorPath(name) : "";
-  const places = new Map([...listed.places.keys()].map((place) => [place, "simulated"]));
+  // As the prices of a model without a location are.
+  const places = new Map([...listed.places.keys()].map((place) => [place, "global"]));
   const path = `${folder}${pathOf(fillAddress(listed, address, places))}`;
   return { name, protocol, path, hasManyHosts: listed.hasManyHosts };
 }

@@ -8,8 +8,11 @@ import type { World } from "../world/world.ts";
 
 export interface ModelChange {
   readonly model: string;
-  /** The same as the new model if nothing changed. */
   readonly previousModel: string;
+  /** As `Session.modelName`. The same model on another route or in another region has another name, and a cache of its own. */
+  readonly name: string;
+  /** The same as the new name if nothing changed. */
+  readonly previousName: string;
   readonly next: CallPreview;
   /** Preview for the old model. Its cache stays as long as the provider keeps it. */
   readonly before: CallPreview;
@@ -45,6 +48,8 @@ export async function changeModel(
     change: {
       model: named.model.id,
       previousModel: session.model.id,
+      name: to.session.modelName,
+      previousName: session.modelName,
       next,
       before: previewNextCall(session, nowMs, config),
     },

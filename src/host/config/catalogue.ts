@@ -11,6 +11,7 @@ import {
 } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { onlyWritesOf } from "../../core/models/prices.ts";
+import { findVendor } from "../../core/wire/protocols.ts";
 import { perSource } from "../../engine/world/per-source.ts";
 import { loadConfig } from "../../edge/config/load-config.ts";
 import { findConfigPlaces } from "./read-config-once.ts";
@@ -38,7 +39,7 @@ export function createLiveCatalogue(config: () => StrataConfig): Catalogue {
 }
 
 export function toCatalogue(config: StrataConfig): Catalogue {
-  const catalogue = withConfiguredModels(config);
+  const catalogue = atConfiguredPlaces(withConfiguredModels(config), config);
   const { longTtlProviders } = config.promptCache;
   // The same facts give the same object, so that callers may keep and compare it.
   const limited = new Map<ModelFacts, ModelFacts>();
@@ -51,6 +52,24 @@ export function toCatalogue(config: StrataConfig): Catalogue {
       const short = limited.get(facts) ?? withShortestLifetime(facts);
       limited.set(facts, short);
       return short;
+    },
+  };
+}
+
+/** Where a route's address has a location, requests go there and are billed there, also for a name with another location. */
+export function atConfiguredPlaces(
+  catalogue: Catalogue,
+  { providers }: Pick<StrataConfig, "providers">,
+): Catalogue {
+  return {
+    ...catalogue,
+    factsOf: (id, choice = {}) => {
+      const route = choice.route ?? catalogue.routesOf(id)[0] ?? "";
+      const place = findVendor(route)?.listed?.hosts?.place ?? "";
+      const location = providers.get(route)?.places.get(place);
+      if (location === undefined) return catalogue.factsOf(id, choice);
+      const endpoint = catalogue.routes.get(route)?.regions.get(location) ?? "regional";
+      return catalogue.factsOf(id, { ...choice, endpoint });
     },
   };
 }

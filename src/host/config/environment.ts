@@ -27,9 +27,14 @@ export function readStore(
   return { value: join(value, "ledger.db"), origin: `the data directory, from ${origin}` };
 }
 
-/** Variables with keys and addresses of providers, and those that name beta headers. */
+/** Variables with keys, addresses, places and clouds of providers, and those that name beta headers. */
 export const providerVariableNames: readonly string[] = [
-  ...vendors.flatMap(({ keyVariable, urlVariable }) => [keyVariable, urlVariable]),
+  ...vendors.flatMap(({ keyVariable, urlVariable, listed }) => [
+    keyVariable,
+    urlVariable,
+    ...[...(listed?.places.values() ?? [])].flat(),
+    ...(listed?.cloud?.variables ?? []),
+  ]),
   "ANTHROPIC_CACHE_BETA",
   "ANTHROPIC_CACHE_LONG_TTL_BETA",
 ];

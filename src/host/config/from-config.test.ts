@@ -3,6 +3,7 @@ import { defaultCompactionSettings } from "../../core/compaction/plan/settings.t
 import { findPolicy } from "../../core/cache/policies.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { configOf } from "../../edge/config/test-kit.ts";
+import { plantedToken } from "../../../harness/planted-key.ts";
 import { createLiveCatalogue, toCatalogue } from "./catalogue.ts";
 import type { EngineConfig } from "../../engine/session/engine-config.ts";
 import {
@@ -184,6 +185,21 @@ models: { add: { llama: { provider: garage, window: 8000, status: active, tokeni
     expect(catalogue.factsOf("llama")).toBe(catalogue.factsOf("llama"));
   });
 });
+
+test.each([
+  ["vertex/claude-opus-5", "europe-west1", 5_500_000n],
+  ["vertex/claude-opus-5", "eu", 5_500_000n],
+  ["vertex/claude-opus-5", "global", 5_000_000n],
+  ["projects/p/locations/global/publishers/anthropic/models/claude-opus-5", "eu", 5_500_000n],
+  ["claude-opus-5", "europe-west1", 5_000_000n],
+])(
+  "%s, with Vertex configured in %s, costs what it costs where it is asked",
+  (name, location, pico) => {
+    const yaml = `providers: { vertex: { api_key: ${plantedToken}, places: { project: p, location: ${location} } } }`;
+    const { prices } = resolveModel(name, toCatalogue(configOf(yaml))).facts;
+    expect(prices.kind === "priced" && prices.rows[0]?.rates.inputPicoUsd).toBe(pico);
+  },
+);
 
 function lifetimesOf(yaml: string, name: string): readonly string[] {
   const { facts } = resolveModel(name, toCatalogue(configOf(yaml)));

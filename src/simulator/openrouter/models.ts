@@ -19,7 +19,7 @@ export function answerModels(context: SurfaceContext): SimResponse {
   return json({ data }, context);
 }
 
-/** It says what a host charges, and whether it caches by itself; how long and from how many tokens on, nobody says. */
+/** It says what a host charges, and whether it caches by itself; it leaves out how long, and from how many tokens on. */
 export function answerEndpoints({ params }: SimRequest, context: SurfaceContext): SimResponse {
   const name = `${params["author"] ?? ""}/${params["slug"] ?? ""}`;
   const model = findRoutedModel(name);

@@ -84,7 +84,7 @@ export async function openChatSession(
     },
     useModel: async (name) => {
       const change = await session.useModel(name);
-      if (change.model !== change.previousModel) await emitOpened();
+      if (change.name !== change.previousName) await emitOpened();
       return change;
     },
     recount: async () => emit({ type: "counted", totals: await tally.open(session.session) }),

@@ -48,13 +48,15 @@ const stopWords: Readonly<Partial<Record<ReplyStop, string>>> = {
 
 function describeFailure({ kind, detail }: ProviderFailure, hasBegun: boolean): string {
   if (kind === "spending-cap") return `Not sent: ${detail}`;
-  const hint = hints[kind];
+  const advice = [hints[kind], detail.includes("ECONNREFUSED") ? nothingListens : undefined];
   const what = hasBegun ? "The reply broke off" : "The provider did not answer";
-  return `${what} (${kind}): ${detail}${hint === undefined ? "" : `\n  ${hint}`}`;
+  const lines = advice.flatMap((hint) => (hint === undefined ? [] : [`\n  ${hint}`]));
+  return `${what} (${kind}): ${detail}${lines.join("")}`;
 }
 
 const hints: Readonly<Partial<Record<ProviderFailure["kind"], string>>> = {
-  authentication: "check the API key; strata config show prints where it comes from",
+  authentication:
+    "check the API key, or the credentials of the cloud; strata config show prints where a key comes from",
   permission: "the key may not use this model; /model changes it",
   billing: "add credit at the provider",
   "not-found": "check the model and the base URL; /model changes the model",
@@ -63,6 +65,10 @@ const hints: Readonly<Partial<Record<ProviderFailure["kind"], string>>> = {
   overloaded: "wait a little, then send it again",
   unreachable: "check the network and the base URL, then send it again",
 };
+
+/** Mostly a server of one's own that was not started. */
+const nothingListens =
+  "nothing listens at that address: start the server, or have it simulated: providers: { NAME: { kind: simulator } } in your strata.yaml";
 
 export function toText(error: unknown): string {
   if (error instanceof StrataError) return `${error.message}\n  ${error.hint}`;

@@ -8,8 +8,12 @@ import { formatTokens } from "../../../replay/page/in-page.ts";
 import type { Notice } from "../state/state.ts";
 
 /** What the next call reads from the cache and costs, and what happens to the cache of the previous model. */
-export function describeChange({ model, previousModel, next }: ModelChange): string {
-  if (model === previousModel) return `${model} already answers.`;
+export function describeChange({ next, ...change }: ModelChange): string {
+  const { name, previousName } = change;
+  if (name === previousName) return `${change.model} already answers.`;
+  const isOtherModel = change.model !== change.previousModel;
+  const model = isOtherModel ? change.model : name;
+  const previousModel = isOtherModel ? change.previousModel : previousName;
   const { promptTokens, cachedTokens } = next;
   const whole = formatTokens(promptTokens);
   const found =

@@ -18,7 +18,8 @@ export function spellContent(message: Message): SpelledContent {
     const { json, count } = repairCharacters(encodeBlock(sent).trim());
     const { type, fields, refusal } = look(sent, json);
     if (refusal !== null) {
-      leftOut.push({ what: `a block of type ${type}`, reason: refusal });
+      const what = type === "" ? "a block of an unknown type" : `a block of type ${type}`;
+      leftOut.push({ what, reason: refusal });
       continue;
     }
     if (sent !== block) {
@@ -77,11 +78,14 @@ function findRefusal({ type: own }: Block, type: string, fields: Fields): string
   if (type === "thinking" && textOf(fields["signature"]) === "") return "it has no signature";
   // Both protocols have compaction blocks; only the other protocol's have no content.
   const isForeign =
-    isItemOfOtherProtocol(type) || (type === "compaction" && !Object.hasOwn(fields, "content"));
+    isItemOfOtherProtocol(type, fields) ||
+    (type === "compaction" && !Object.hasOwn(fields, "content"));
   return own === "opaque" && isForeign ? "it belongs to another protocol" : null;
 }
 
-function isItemOfOtherProtocol(type: string): boolean {
+function isItemOfOtherProtocol(type: string, fields: Fields): boolean {
+  // A block of this protocol says its type; one of Bedrock's Converse is named by its only member.
+  if (type === "") return Object.keys(fields).length > 0;
   return /^(?:reasoning|message|item_reference|part)$|(?:_call|_call_output|_part)$/.test(type);
 }
 

@@ -195,6 +195,16 @@ describe("blocks", () => {
     expect(leftOut).toEqual([`a block of type ${type}: it belongs to another protocol`]);
   });
 
+  test("a block that only Converse knows is left out after a change of the model, and reported", () => {
+    const json = '{"citationsContent":{"content":[{"text":"So it says."}],"citations":[]}}';
+    const written = write([say("assistant", "A", { type: "opaque" as const, json }, "B")]);
+    expect(written.json).toEqual([
+      '{"role":"assistant","content":[{"type":"text","text":"A"}',
+      ',{"type":"text","text":"B"}',
+    ]);
+    expect(written.leftOut).toEqual(["a block of an unknown type: it belongs to another protocol"]);
+  });
+
   test.each([
     ["of another provider", { type: "thinking", text: "hm" }],
     ["that was cut", { type: "thinking", text: "hm", signature: "" }],

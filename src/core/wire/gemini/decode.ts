@@ -49,7 +49,7 @@ export interface GeminiState {
 
 export interface ArrivedPart {
   readonly part: ReadPart;
-  /** Of a call: its own id, or the one that it gets from us. Empty for other parts. */
+  /** A call's own id, or the one that it gets from us. Empty for other parts. */
   readonly toolUseId: string;
   /** Whether it is the first of its event: only such a part can be more of the one before. */
   readonly isFirst: boolean;
@@ -115,7 +115,7 @@ function takeAnswer(
   return [next, arrived];
 }
 
-/** Of a call without an id: the same reply gives the same one; a later one another, since its prompt is longer. */
+/** The id for a call without one: the same reply gives the same id, a later reply another, since its prompt is longer. */
 function idOf({ call, json }: ReadPart, place: number, replyId: string, usage: Fields): string {
   if (call === undefined) return "";
   if (call.id !== "") return call.id;

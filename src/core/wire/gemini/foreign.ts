@@ -62,7 +62,7 @@ export const foreign: ForeignReader = {
   showsThinking: false,
 };
 
-/** Of the Gemini API, of Vertex, or of a gateway that keeps their paths. */
+/** A path of the Gemini API or of Vertex, also at a gateway that keeps their paths. */
 function modelInPath({ path }: RequestAddress): string {
   const found = /\/(?:models|tunedModels|endpoints)\/([^/:?]+):(?:stream)?generateContent\b/i.exec(
     path ?? "",

@@ -1,4 +1,4 @@
-// Goal: frames are read wherever they are split, and damaged ones are told and never trusted. Method: AWS's own encoder writes them.
+// Goal: frames are read wherever they are split, and damaged ones are reported and never trusted. Method: AWS's own encoder writes them.
 import { EventStreamCodec } from "@smithy/core/event-streams";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -78,7 +78,7 @@ test("frames are read wherever the bytes are split", () => {
 });
 
 describe("damage", () => {
-  test("is told once, wherever a bit flips, and nothing after it is believed", () => {
+  test("is reported once, wherever a bit flips, and nothing after it is believed", () => {
     const [first = new Uint8Array()] = talk;
     fc.assert(
       fc.property(fc.nat(first.length - 1), fc.nat(7), (at, bit) => {
@@ -134,7 +134,7 @@ describe("damage", () => {
     },
   );
 
-  test("in the headers, under checksums that are right, is told", () => {
+  test("in the headers, under checksums that are right, is reported", () => {
     const whole = Uint8Array.from(talk[0] ?? []);
     // The type of the first header's value.
     whole[12 + 1 + "flag".length] = 99;

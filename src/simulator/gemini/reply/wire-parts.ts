@@ -9,7 +9,7 @@ import type { Produced, ProducedPart } from "./produce.ts";
 export interface WirePart {
   readonly kind: "text" | "thought" | "call";
   readonly text: string;
-  /** Of a call; null for text. */
+  /** The call that the part is; null for text. */
   readonly call: {
     readonly id: string | null;
     readonly name: string;

@@ -52,7 +52,7 @@ export function checkSignatures(contents: readonly Content[], owner: SignatureOw
   }
 }
 
-/** Of parallel calls the first alone carries the signature. */
+/** Only the first of parallel calls carries the signature. */
 function checkStep({ contents }: Turn): void {
   for (const { parts, position } of contents) {
     const first = parts.find((part) => part.kind === "call");

@@ -11,7 +11,7 @@ export type Piece =
       readonly index: number;
       readonly id: string;
       readonly name: string;
-      /** Of the provider's own tools: it is not ours to run. */
+      /** Whether the provider's own tool is used: it is not ours to run. */
       readonly isForeign: boolean;
     }
   | {

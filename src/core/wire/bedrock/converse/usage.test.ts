@@ -44,7 +44,7 @@ test("an absent count of the cache is unknown, and not zero", () => {
   expect(readUsage(undefined)).toMatchObject({ isReported: false, reportsCache: false });
 });
 
-test("the total counts more than its parts, and a difference is told", () => {
+test("the total counts more than its parts, and a difference is reported", () => {
   const details = [
     { ttl: "1h", inputTokens: 9 },
     { ttl: "5m", inputTokens: 9 },
