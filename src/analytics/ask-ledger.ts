@@ -120,13 +120,9 @@ function chosen(
   if (found !== undefined) return found;
   const [near] = nearestNames(name ?? "", known, 1);
   const suggestion = near === undefined ? "" : `did you mean ${near}? `;
-  const unknown = notRecorded.has(name ?? "") ? ": the ledger does not record it" : "";
   throw refuse(
     code,
-    `${what} cannot be "${name ?? ""}"${unknown}`,
+    `${what} cannot be "${name ?? ""}"`,
     `${suggestion}There ${known.length === 1 ? "is" : "are"}: ${known.join(", ")}`,
   );
 }
-
-/** Groups that people ask for and the ledger does not record. */
-const notRecorded: ReadonlySet<string> = new Set(["gateway_key", "user", "team"]);

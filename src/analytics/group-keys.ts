@@ -11,6 +11,9 @@ export const callGroups = [
   "agent",
   "parent_session",
   "is_worker",
+  "gateway_key",
+  "user",
+  "team",
   "day",
   "hour",
   "none",
@@ -32,6 +35,9 @@ const hourMs = 3_600_000;
 
 const isWorkerSql = "CASE WHEN s.role IS NULL THEN NULL WHEN s.role = 'worker' THEN 1 ELSE 0 END";
 
+/** Compactions are ours: they pass through no gateway. */
+const noName = "CAST(NULL AS TEXT)";
+
 const keys: Readonly<Record<GroupName, GroupKey>> = {
   model: { calls: "c.model", compactions: "f.model_used" },
   provider: { calls: "c.provider", compactions: "f.provider" },
@@ -48,6 +54,9 @@ const keys: Readonly<Record<GroupName, GroupKey>> = {
     usesSession: true,
     toLabel: (value) => (typeof value === "number" ? value === 1 : null),
   },
+  gateway_key: { calls: "c.gateway_key", compactions: noName },
+  user: { calls: "c.user_name", compactions: noName },
+  team: { calls: "c.team_name", compactions: noName },
   day: {
     calls: `c.started_ms / ${dayMs}`,
     compactions: `f.compacted_at / ${dayMs}`,

@@ -1,13 +1,13 @@
 // Sums of calls, calls that kept a cache warm, and summaries in a window, by group.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
-import { integer, text } from "../edge/stores/sql/read-row.ts";
+import { integer } from "../edge/stores/sql/read-row.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { countOf, sumSql, tokensOf, tokenSums, unpricedSql, type TokenSums } from "./figures.ts";
 import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
 import { fromCalls, fromCompactions, readByGroup, type GroupKey } from "./group-keys.ts";
 
 export interface Spending {
-  /** Calls of turns, like the tokens and costs below. */
+  /** Calls of turns and calls that the gateway saw, like the tokens and costs below. */
   readonly callCount: number;
   /** Turns that began in the window. */
   readonly turnCount: number;
@@ -18,7 +18,7 @@ export interface Spending {
   readonly unpricedCount: number;
   readonly firstMs: number | null;
   readonly lastMs: number | null;
-  /** Calls without a turn. */
+  /** Calls that only kept a cache warm. */
   readonly warm: { readonly count: number; readonly picoUsd: bigint };
   readonly summaries: {
     readonly count: number;
@@ -33,9 +33,9 @@ export async function readSpending(
   question: Question,
 ): Promise<ReadonlyMap<Label, Spending>> {
   const all = await readByGroup(ledger, question, callsSql);
-  const isOfTurn = ([, row]: (typeof all)[number]): boolean => text(row, "kind") === "turn";
-  const calls = new Map(all.filter(isOfTurn));
-  const warm = new Map(all.filter((each) => !isOfTurn(each)));
+  const isWarm = ([, row]: (typeof all)[number]): boolean => integer(row, "is_warm") === 1;
+  const calls = new Map(all.filter((each) => !isWarm(each)));
+  const warm = new Map(all.filter(isWarm));
   const summaries = new Map(await readByGroup(ledger, question, summariesSql));
   return new Map(
     [...calls.keys(), ...warm.keys(), ...summaries.keys()].map((label) => [
@@ -46,7 +46,7 @@ export async function readSpending(
 }
 
 function callsSql(key: GroupKey): string {
-  return `SELECT ${key.calls} AS grp, c.kind AS kind, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 THEN 1 END", "turn_count")}, ${tokenSums},
+  return `SELECT ${key.calls} AS grp, CASE WHEN c.kind = 'warm' THEN 1 ELSE 0 END AS is_warm, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 AND c.kind = 'turn' THEN 1 END", "turn_count")}, ${tokenSums},
       ${moneySums("c.cost_pico_usd", "cost")},
       ${moneySums("CASE WHEN c.status <> 'complete' THEN c.cost_pico_usd END", "failed")},
       ${sumSql(unpricedSql, "unpriced")},

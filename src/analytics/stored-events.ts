@@ -44,7 +44,8 @@ export function eventLabel(event: StoredEvent, groupBy: string): Label {
     case "turn":
       return event.turnId;
     case "model":
-      return event.model;
+      // An event of a gateway's call has no turn, and names its model.
+      return event.model ?? textField(event, "model");
     case "day":
       return toDayLabel(event.timeMs);
     case "hour":

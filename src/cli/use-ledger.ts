@@ -65,7 +65,7 @@ export async function needSession(
 ): Promise<SessionRecord> {
   const found = await ledger.findSession(id);
   if (found !== null) return found;
-  const latest = await ledger.listSessions({ status: "all", limit: 500 });
+  const latest = await ledger.listSessions({ origin: "all", status: "all", limit: 500 });
   const known = latest.map((session) => session.id);
   const suggestion = didYouMean(id, known, "see: strata sessions --all");
   const hint = `${suggestion} (the ledger was chosen by ${origin})`;

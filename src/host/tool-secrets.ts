@@ -18,6 +18,7 @@ export interface SecretPlaces {
 export function followSecrets({ now, env, store, onNotice }: SecretPlaces): Redact {
   const fixed = [
     ...vendors.map(({ keyVariable: name }) => ({ name, value: env[name]?.trim() ?? "" })),
+    { name: "STRATA_GATEWAY_TOKEN", value: env["STRATA_GATEWAY_TOKEN"] ?? "" },
     ...(store === undefined ? [] : secretsInAddress("the address of the store", store)),
   ];
   const known = new Set<string>();

@@ -47,7 +47,7 @@ export function everyQuestion(open: () => Promise<Database>): void {
 
     test.each([
       ["invalid_time_window", "cost", { from: "2026-11-17", to: "2026-11-16" }],
-      ["invalid_group_by", "cost", { groupBy: "gateway_key" }],
+      ["invalid_group_by", "cost", { groupBy: "gateway" }],
       ["invalid_group_by", "sessions", { groupBy: "model; DROP TABLE calls" }],
       ["invalid_order", "turns", { order: "cost_usd:sideways" }],
       ["invalid_limit", "cost", { limit: "1001" }],

@@ -11,6 +11,8 @@ import { compactionLocksContract } from "./contract/compaction-locks.ts";
 import { compactionContract } from "./contract/compacting-sessions.ts";
 import { compactionsContract } from "./contract/compactions.ts";
 import { forksContract } from "./contract/forks.ts";
+import { gatewayCallsContract } from "./contract/gateway-calls.ts";
+import { gatewayRunsContract } from "./contract/gateway-runs.ts";
 import { historyContract } from "./contract/history.ts";
 import { leasesContract } from "./contract/leases.ts";
 import { lessonsContract } from "./contract/lessons.ts";
@@ -53,6 +55,8 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
 
 const partsOfStore: Readonly<Record<string, (store: TestStore) => void>> = {
   "calls without a turn": loneCallsContract,
+  "calls that the gateway saw": gatewayCallsContract,
+  "runs of gateways": gatewayRunsContract,
   deletion: deletionContract,
   transfer: transferContract,
   migrations: migrationsContract,

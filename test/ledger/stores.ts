@@ -146,6 +146,8 @@ function openNodes(
 
 /** Those that others refer to, last. */
 const tablesToEmpty = [
+  "conversation_blocks",
+  "gateway_runs",
   "events",
   "queue_items",
   "compaction_locks_v1",

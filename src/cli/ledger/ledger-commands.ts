@@ -18,6 +18,9 @@ const sessionCommands: readonly Command[] = [
       all: { meaning: "include archived sessions" },
       status: { value: "NAME", meaning: "active (default), archived or all" },
       agent: { value: "NAME", meaning: "only sessions of this agent" },
+      gateway: {
+        meaning: "conversations of other programs that strata serve saw, instead of sessions",
+      },
       limit: { value: "N", meaning: "at most N sessions; default: 50" },
       store,
       json,

@@ -13,7 +13,8 @@ export const run: CommandBody = (input, io) => {
   const withForks = switches.has("with-forks");
   return useLedger(input, io, async ({ ledger }, place) => {
     const session = await needSession(ledger, id, place);
-    const workers = await ledger.listSessions({ parentSessionId: id, status: "all", limit: 1000 });
+    const all = { origin: "all", status: "all" } as const;
+    const workers = await ledger.listSessions({ ...all, parentSessionId: id, limit: 1000 });
     const question = ask(session, workers.length, withForks);
     if (!(await confirm(question, switches.has("yes")))) {
       io.error("Nothing was deleted.\n");

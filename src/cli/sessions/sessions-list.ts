@@ -65,6 +65,7 @@ function readFilter({ switches, values }: CommandInput): SessionFilter & { limit
   }
   return {
     status,
+    origin: switches.has("gateway") ? "gateway" : "engine",
     limit: readLimit(values.get("limit") ?? "50"),
     ...(agent === undefined ? {} : { agent }),
   };

@@ -1,6 +1,7 @@
 // strata sessions show: one session with its turns, what is open, and what was said or compacted where that is asked for.
 import { readSpelled } from "../../core/assembly/kept-foundation.ts";
 import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts";
 import { didYouMean } from "../../core/nearest-names.ts";
@@ -11,6 +12,7 @@ import type { CommandBody, CommandInput } from "../command.ts";
 import { needSession, useLedger } from "../use-ledger.ts";
 import { renderCompaction, toCompactionJson } from "../compact/render-compacted.ts";
 import { printResult, toJsonLine } from "../ledger/render-ledger.ts";
+import { renderConversation, type ShownConversation } from "./render-conversation.ts";
 import {
   renderSession,
   type ShownSession,
@@ -35,6 +37,12 @@ export const run: CommandBody = (input, io) => {
         value: toCompactionJson(compaction),
         text: renderCompaction(compaction),
       });
+    }
+    if (session.origin === "gateway") {
+      const shown = await readConversation(store, session);
+      if (switches.has("json")) io.out(toJsonLine(shown));
+      else io.out(renderConversation(shown, switches.has("all")));
+      return 0;
     }
     const of = { sessionId: id };
     const thread = store.ledger.readThread(of, { whole: switches.has("whole") });
@@ -110,21 +118,36 @@ async function needCompaction(
   throw new StrataError("not-found", message, hint);
 }
 
+async function readConversation(
+  { ledger }: OpenStore,
+  session: SessionRecord,
+): Promise<ShownConversation> {
+  const { id } = session;
+  const unpriced = await ledger.readUnpriced([id]);
+  return {
+    session,
+    workers: await readWorkers(ledger, id),
+    calls: await ledger.readGatewayCalls(id),
+    unpriced: unpriced.reduce((sum, { calls }) => sum + calls, 0),
+  };
+}
+
+async function readWorkers(ledger: Ledger, id: string): Promise<readonly string[]> {
+  const all = { origin: "all", status: "all", limit: listedMax } as const;
+  const workers = await ledger.listSessions({ ...all, parentSessionId: id });
+  return workers.map((worker) => worker.id);
+}
+
 async function readShown(store: OpenStore, session: SessionRecord): Promise<ShownSession> {
   const { ledger, database } = store;
   const { id, openTurnId } = session;
-  const workers = await ledger.listSessions({
-    parentSessionId: id,
-    status: "all",
-    limit: listedMax,
-  });
   const runner = openTurnId === null ? null : await readRunner(database, id);
   const turn = openTurnId === null ? null : await ledger.findTurn(openTurnId);
   const unpriced = await ledger.readUnpriced([id]);
   const turns = await readAllTurns(store, id);
   return {
     session,
-    workers: workers.map((worker) => worker.id),
+    workers: await readWorkers(ledger, id),
     open: runner === null || turn === null ? null : { turn, runner },
     unpriced: unpriced.reduce((sum, { calls }) => sum + calls, 0),
     turns: turns.map((each) => ({

@@ -18,6 +18,10 @@ function phraseOf<Type extends EventType>({ type, payload }: EventOf<Type>): str
   return phrases[type](payload);
 }
 
+function tokensOf(what: string, tokens: number | null): string | null {
+  return tokens === null ? null : `${formatTokens(tokens)} ${what}`;
+}
+
 type Phrases = { readonly [Type in EventType]: (payload: PayloadOf<Type>) => string };
 
 const phrases: Phrases = {
@@ -75,6 +79,19 @@ const phrases: Phrases = {
       dollars(payload.lost_cost_usd),
     );
   },
+  "gateway.call": (payload) =>
+    list(
+      payload.model,
+      payload.failure ?? payload.status,
+      tokensOf("read", payload.cached_input_tokens),
+      tokensOf("written", payload.cache_creation_input_tokens),
+      tokensOf("uncached", payload.input_tokens),
+      tokensOf("made", payload.output_tokens),
+      dollars(payload.cost_usd),
+      duration(payload.latency_ms),
+    ),
+  "gateway.calls_lost": ({ cause, lost_call_count: count, from, until }) =>
+    list(cause, count === null ? null : formatCount(count, "call"), `${from} to ${until}`),
 
   "tool.called": ({ tool_name: name, input_size_bytes: bytes, side_effects: effects }) =>
     list(name, formatBytes(bytes), effects === "none" ? null : effects),

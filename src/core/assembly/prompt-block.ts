@@ -28,7 +28,9 @@ export interface PromptBlock {
 /** The names in providers' marker rules, and one for everything else. */
 export type BlockKind = Carrier | "other";
 
-export type PromptRole = "tools" | "system" | "user" | "assistant";
+export const promptRoles = ["tools", "system", "user", "assistant"] as const;
+
+export type PromptRole = (typeof promptRoles)[number];
 
 /** Blocks by index, from 0. An array of blocks is one. */
 export type BlockList = ListView<PromptBlock>;

@@ -64,6 +64,7 @@ export function readEnvironment(env: Environment, files: tree.ConfigNode): ReadE
 const shortNames: ReadonlySet<string> = new Set([
   "STRATA_CONFIG",
   "STRATA_DATA_DIR",
+  "STRATA_GATEWAY_TOKEN",
   ...knownVariables.map(({ name }) => name),
 ]);
 

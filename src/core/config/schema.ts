@@ -1,6 +1,7 @@
 // All settings of strata.yaml, and the form in which the program gets them.
 import { converted, group, section } from "./sections.ts";
 import { agents, type AgentConfig } from "./schema/agents.ts";
+import { gateway, type GatewayConfig } from "./schema/gateway.ts";
 import { include } from "./schema/include.ts";
 import { contextOptimization, type ContextOptimization } from "./schema/context-optimization.ts";
 import { models, routing, type ModelsConfig, type RoutingConfig } from "./schema/models.ts";
@@ -36,6 +37,7 @@ export interface StrataConfig extends ContextOptimization {
   readonly subAgents: SubAgentsConfig;
   readonly queue: QueueConfig;
   readonly spending: SpendingConfig;
+  readonly gateway: GatewayConfig;
 }
 
 const llm: Spec<ContextOptimization> = section(
@@ -61,6 +63,7 @@ const parts: Spec<Omit<StrataConfig, keyof ContextOptimization> & Llm> = group(
     subAgents,
     queue,
     spending,
+    gateway,
   },
 );
 

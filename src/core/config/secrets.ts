@@ -9,11 +9,12 @@ export interface NamedSecret {
   readonly value: string;
 }
 
-/** Keys and headers of providers, and passwords in addresses. */
+/** Keys and headers of providers and upstreams, and passwords in addresses. */
 export function secretsIn({
   providers,
+  gateway,
   ledger,
-}: Pick<StrataConfig, "providers" | "ledger">): readonly NamedSecret[] {
+}: Pick<StrataConfig, "providers" | "gateway" | "ledger">): readonly NamedSecret[] {
   const ofProviders = [...providers].flatMap(([provider, { apiKey, baseUrl, headers }]) => {
     const path = `providers.${provider}`;
     return [
@@ -22,8 +23,21 @@ export function secretsIn({
       ...[...headers].flatMap(([name, value]) => secretsInHeader(`${path}.headers`, name, value)),
     ];
   });
+  const ofUpstreams = [...gateway.upstreams].flatMap(([name, { baseUrl, headers }]) => {
+    const path = `gateway.upstreams.${name}`;
+    return [
+      ...secretsInAddress(`${path}.base_url`, baseUrl),
+      ...[...headers].flatMap(([header, value]) =>
+        secretsInHeader(`${path}.headers`, header, value),
+      ),
+    ];
+  });
   const { store } = ledger;
-  return [...ofProviders, ...(store === null ? [] : secretsInAddress("ledger.store", store))];
+  return [
+    ...ofProviders,
+    ...ofUpstreams,
+    ...(store === null ? [] : secretsInAddress("ledger.store", store)),
+  ];
 }
 
 /** The password and secret parameters, as written and decoded. */

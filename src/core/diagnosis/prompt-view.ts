@@ -21,6 +21,8 @@ export interface PromptView {
   /** One name for every spelling of the model. */
   readonly model: string;
   readonly blocks: readonly ViewBlock[];
+  /** What the settings add to the keys of tools, system and messages. */
+  readonly salts: readonly string[];
 }
 
 /** Its `key` is the provider's: model and settings are in it. */
@@ -29,26 +31,55 @@ export interface ViewBlock extends ForeignBlock {
   readonly contentKey: ContentHash;
 }
 
-export function viewPrompt(request: ForeignRequest, rules: ModelFacts): PromptView {
+/** `before`: the view of an earlier request. What both share, as the same values, is taken over from it. */
+export function viewPrompt(
+  request: ForeignRequest,
+  rules: ModelFacts,
+  before: PromptView | null = null,
+): PromptView {
   const model = findModel(request.model)?.facts.id ?? detach(request.model);
-  const salts = tierSalts(request.settings, rules.cache.invalidation);
+  const salts = saltsByTier(tierSalts(request.settings, rules.cache.invalidation));
   const shown = withoutUnseenThinking(request, rules);
   const isWhole = shown.length === request.blocks.length;
-  let contentKey = emptyPrefixKey;
-  let endTokens = 0;
-  const saltsSoFar = saltsByTier(salts);
-  let entered: Tier = "T0";
-  return {
-    request,
-    model,
-    blocks: shown.map((block) => {
-      contentKey = isWhole ? block.key : extendPrefixKey(contentKey, block.hash);
-      endTokens += block.tokens;
-      if (block.tier > entered) entered = block.tier;
-      const key = hashContent(`${model}\n${saltsSoFar[rankOf(entered)] ?? ""}\n${contentKey}`);
-      return { ...block, key, contentKey, endTokens };
-    }),
-  };
+  const kept = isWhole ? keptBlocks(request, { model, salts }, before) : [];
+  let contentKey = kept.at(-1)?.contentKey ?? emptyPrefixKey;
+  let endTokens = kept.at(-1)?.endTokens ?? 0;
+  let entered = latestTier(kept);
+  const added = shown.slice(kept.length).map((block) => {
+    contentKey = isWhole ? block.key : extendPrefixKey(contentKey, block.hash);
+    endTokens += block.tokens;
+    if (block.tier > entered) entered = block.tier;
+    const key = hashContent(`${model}\n${salts[rankOf(entered)] ?? ""}\n${contentKey}`);
+    return { ...block, key, contentKey, endTokens };
+  });
+  return { request, model, blocks: kept.length === 0 ? added : kept.concat(added), salts };
+}
+
+/** The blocks of the view before that stand for the same values at the same places. */
+function keptBlocks(
+  { blocks }: ForeignRequest,
+  { model, salts }: Pick<PromptView, "model" | "salts">,
+  before: PromptView | null,
+): readonly ViewBlock[] {
+  if (before === null || before.model !== model) return [];
+  const old = before.request.blocks;
+  const isWhole = before.blocks.length === old.length;
+  if (!isWhole || before.salts.some((salt, rank) => salt !== salts[rank])) return [];
+  // A key holds all that stands before it, so the same block at the same place has the same beginning.
+  let low = 0;
+  let high = Math.min(old.length, blocks.length);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (old[middle - 1] === blocks[middle - 1]) low = middle;
+    else high = middle - 1;
+  }
+  return low === before.blocks.length ? before.blocks : before.blocks.slice(0, low);
+}
+
+function latestTier(blocks: readonly ViewBlock[]): Tier {
+  const last = blocks.at(-1)?.tier ?? "T0";
+  if (last === "T3") return last;
+  return blocks.reduce<Tier>((latest, { tier }) => (tier > latest ? tier : latest), last);
 }
 
 /** The markers that the provider sees, with its own: all, and those above the minimum, in block order. */

@@ -25,6 +25,12 @@ export interface RememberedBlock extends Pick<
 }
 
 export function rememberCall(answered: AnsweredRequest): RememberedCall {
+  const remembered = rememberView(answered);
+  return { ...remembered, blocks: remembered.blocks.map(rememberBlock) };
+}
+
+/** The same with the view's own blocks, which hold content: for a caller that keeps the view anyway. Copies nothing. */
+export function rememberView(answered: AnsweredRequest): RememberedCall {
   const { view, usage, startMs } = answered;
   const { request } = view;
   const ruler = scaledRuler(view, usage, answered.scale);
@@ -32,22 +38,35 @@ export function rememberCall(answered: AnsweredRequest): RememberedCall {
     model: view.model,
     settings: detachSettings(request.settings),
     continues: request.continues,
-    blocks: view.blocks.map(
-      ({ contentKey, hash, path, section, tier, role, kind, tokens, endTokens }) => ({
-        contentKey,
-        hash,
-        path,
-        section: detach(section),
-        tier,
-        role,
-        kind,
-        tokens,
-        endTokens,
-      }),
-    ),
+    blocks: view.blocks,
     ...keepPrefixes(answered, ruler),
     readTokens: usage?.cacheReadTokens ?? 0,
     startMs,
+  };
+}
+
+/** What is compared with later calls, without the content. */
+export function rememberBlock({
+  contentKey,
+  hash,
+  path,
+  section,
+  tier,
+  role,
+  kind,
+  tokens,
+  endTokens,
+}: RememberedBlock): RememberedBlock {
+  return {
+    contentKey,
+    hash,
+    path,
+    section: detach(section),
+    tier,
+    role,
+    kind,
+    tokens,
+    endTokens,
   };
 }
 

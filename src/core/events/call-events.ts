@@ -118,6 +118,8 @@ export const callEvents = {
       block_byte_offset: "count or null",
       block_before_hash: "hash or null",
       block_after_hash: "hash or null",
+      call_id: "name?",
+      model: "name?",
       provider_diagnosis: "name?",
       diagnosis_agreement: "name?",
     },

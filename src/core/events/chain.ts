@@ -76,6 +76,8 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
     case "queue.dropped":
     case "memory.unreadable":
     case "cache.warmed":
+    case "gateway.call":
+    case "gateway.calls_lost":
       return started;
   }
 }
@@ -129,6 +131,8 @@ export function extendChain(chain: Chain, event: StrataEvent): Chain {
     case "skill.modified":
     case "memory.eviction":
     case "memory.unreadable":
+    case "gateway.call":
+    case "gateway.calls_lost":
       return chain;
   }
 }

@@ -49,6 +49,8 @@ describe("the catalogue", () => {
       "compaction.completed",
       "compaction.failed",
       "compaction.skipped",
+      "gateway.call",
+      "gateway.calls_lost",
     ]);
     expect(isEventType("toString")).toBe(false);
   });

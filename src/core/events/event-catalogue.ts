@@ -1,6 +1,7 @@
 // The one event vocabulary; metrics and analytics are computed from it. Closed: a new type is a decision.
 import { callEvents } from "./call-events.ts";
 import { readField, type Field, type FieldSpec } from "./field-kinds.ts";
+import { gatewayEvents } from "./gateway-events.ts";
 import { memoryEvents } from "./memory-events.ts";
 import { sessionEvents } from "./session-events.ts";
 import { toolEvents } from "./tool-events.ts";
@@ -35,7 +36,8 @@ export type EventCatalogue = typeof sessionEvents &
   typeof turnEvents &
   typeof callEvents &
   typeof toolEvents &
-  typeof memoryEvents;
+  typeof memoryEvents &
+  typeof gatewayEvents;
 
 export const eventCatalogue: EventCatalogue = {
   ...sessionEvents,
@@ -43,6 +45,7 @@ export const eventCatalogue: EventCatalogue = {
   ...callEvents,
   ...toolEvents,
   ...memoryEvents,
+  ...gatewayEvents,
 };
 
 export type EventType = keyof EventCatalogue;

@@ -50,17 +50,15 @@ export interface CallRecord {
   readonly notes: readonly (EncodeNote | ReplyNote)[];
 }
 
-export const callKinds = ["turn", "warm"] as const;
-
-/** What a call was for: a turn, or without a turn to keep a session's cache warm. */
-export type CallKind = (typeof callKinds)[number];
+/** What a call was for: a turn, or to keep a session's cache warm, or another program's conversation seen by the gateway. */
+export type CallKind = "turn" | "warm" | "gateway";
 
 /** A call without a turn. It adds nothing to the conversation; its cost belongs to the session. */
 export interface LoneCall extends Omit<CallRecord, "turnId" | "number"> {
   /** Unique within its session. */
   readonly id: string;
   readonly sessionId: string;
-  readonly kind: Exclude<CallKind, "turn">;
+  readonly kind: Exclude<CallKind, "turn" | "gateway">;
   readonly provider: string;
 }
 

@@ -4,6 +4,13 @@ import type { ContentHash } from "../hash.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { JsonText } from "../message/message.ts";
 import type { CallEntry, CallRecord, LoneCall } from "./call-entry.ts";
+import type {
+  ConversationPrompt,
+  GatewayCall,
+  GatewayRun,
+  OpenGatewayRun,
+  RecordedCalls,
+} from "./gateway-call.ts";
 import type { CompactionRecord, NewCompaction } from "./compaction-record.ts";
 import type {
   FoundHistory,
@@ -87,7 +94,24 @@ export interface Ledger {
   /** What the calls of a kind cost since a time, over all sessions. */
   sumLoneCalls(kind: LoneCall["kind"], sinceMs: number): Promise<bigint>;
 
-  /** What was spent, in pico-dollars: from columns and indexes, without reading a conversation. */
+  /**
+   * Records calls that the gateway saw, in one transaction, with their conversations, new blocks and events. A call that is
+   * stored already is not stored again; one that no ledger can take does not keep the others out.
+   */
+  recordCalls(calls: readonly GatewayCall[]): Promise<RecordedCalls>;
+  /** The calls of a conversation, oldest first. */
+  readGatewayCalls(conversationId: string): Promise<readonly GatewayCall[]>;
+  /** What a call of a conversation sent, block by block. */
+  readPrompt(conversationId: string, callId: string): Promise<ConversationPrompt>;
+  /**
+   * Marks that a process begins to record calls, so that a later one finds out if it was killed. `continues`: the run that
+   * this process began before.
+   */
+  openGatewayRun(continues?: string): Promise<OpenGatewayRun>;
+  /** The latest first; 50 by default. */
+  readGatewayRuns(limit?: number): Promise<readonly GatewayRun[]>;
+
+  /** What engines spent, in pico-dollars: from columns and indexes, without reading a conversation. */
   sumSpending(by: SpentBy): Promise<bigint>;
 
   /** Adds a message to the end of a session's queue. A taken id is a conflict. */

@@ -38,6 +38,8 @@ export interface SessionParent {
 
 export interface SessionRecord {
   readonly id: string;
+  /** `gateway` for a conversation of another program that the gateway saw: it has no turns and is never run. */
+  readonly origin: "engine" | "gateway";
   readonly agent: string;
   readonly role: AgentRole;
   readonly model: string;
@@ -70,6 +72,8 @@ export interface PointerMove {
 }
 
 export interface SessionFilter {
+  /** Only sessions of engines by default. */
+  readonly origin?: SessionRecord["origin"] | "all";
   readonly status?: SessionRecord["status"] | "all";
   readonly agent?: string;
   readonly parentSessionId?: string;

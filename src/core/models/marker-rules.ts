@@ -38,7 +38,7 @@ const excesses = ["rejected", "the latest count"] as const;
 const lifetimeOrders = ["longest first", "any"] as const;
 const spellings = ["cache_control", "prompt_cache_breakpoint"] as const;
 const countings = ["a run of tool uses or of tool results is one", "every block"] as const;
-const carriers = [
+export const carriers = [
   "tool definition",
   "deferred tool",
   "system text",

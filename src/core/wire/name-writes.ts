@@ -1,10 +1,14 @@
 // Gives writes a lifetime that a provider reported without one: the plan asked for it.
-import type { CachePlan } from "../cache/cache-plan.ts";
 import { lifetimes, type Lifetime, type Usage } from "../message/usage.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { ReportedUsage } from "./reply.ts";
 
-type AskedPlan = Pick<CachePlan, "markers" | "requestMarker" | "expected">;
+/** What a call asked for: a cache plan, or what another client wrote into its request. */
+export interface AskedPlan {
+  readonly markers: readonly { readonly lifetime: Lifetime }[];
+  readonly requestMarker: Lifetime | null;
+  readonly expected: { readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>> };
+}
 
 /**
  * The same usage with the plan's lifetimes. With two of them the longer one comes first, as far as the plan expected it:

@@ -27,6 +27,11 @@ export interface Protocol<Name extends string = string, Body = unknown> {
   /** A whole reply in one answer. */
   decode(body: string): Reply | ProviderFailure;
   readonly stream: StreamDecoder;
+  /**
+   * Matches the data of every event of a stream that says more than a piece of text: ids, usage, why it ended, a failure. The first
+   * event needs no match. For watchers that keep no text; absent if every event may say such things.
+   */
+  readonly tellingEvents?: RegExp;
   /** What a refused request's answer means. */
   readFailure(answer: RefusedAnswer): ProviderFailure;
   /** The usage in a whole answer or in one event of a stream; undefined if there is none. */

@@ -58,4 +58,6 @@ const inOrder: Readonly<Record<TableName, string>> = {
   compaction_locks_v1: "ORDER BY t.session_id",
   events: "ORDER BY t.id",
   queue_items: "ORDER BY t.session_id, t.seq",
+  conversation_blocks: "ORDER BY t.session_id, t.call_id, t.idx",
+  gateway_runs: "ORDER BY t.id",
 };

@@ -3,6 +3,7 @@ import type { ContentHash } from "../../core/hash.ts";
 import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { Ledger, ModelName, ThreadOf } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import { requireRunnable } from "../../core/ledger/require-runnable.ts";
 import type { ThreadMessage } from "../../core/ledger/turn-record.ts";
 import type { ShownHistory } from "../../core/turn/compaction/compaction-input.ts";
 import { withoutThinking } from "../../core/message/without-thinking.ts";
@@ -55,7 +56,10 @@ export async function findSetupAt(
 /** Throws for an unknown session. */
 export async function needRecord(ledger: Ledger, id: string): Promise<SessionRecord> {
   const record = await ledger.findSession(id);
-  if (record !== null) return record;
+  if (record !== null) {
+    requireRunnable(record);
+    return record;
+  }
   throw new StrataError(
     "not-found",
     `there is no session ${id}`,

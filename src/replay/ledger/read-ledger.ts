@@ -35,7 +35,11 @@ export async function* readLedger(
 async function* listAll({ ledger }: OpenStore): AsyncGenerator<SessionRecord> {
   let before: { readonly updatedMs: number; readonly id: string } | undefined;
   for (;;) {
-    const page = await ledger.listSessions({ status: "all", ...(before && { before }) });
+    const page = await ledger.listSessions({
+      origin: "all",
+      status: "all",
+      ...(before && { before }),
+    });
     yield* page;
     const last = page.at(-1);
     if (last === undefined) return;
@@ -50,6 +54,10 @@ async function* readSession(
 ): AsyncGenerator<Recorded> {
   const { ledger, database } = store;
   const { name } = reading;
+  if (record.origin === "gateway") {
+    yield skip(name, null, "a conversation that the gateway saw: its content is not stored");
+    return;
+  }
   const stored = await readStoredMisses(ledger, record.id);
   const turnIds = await readOwnTurnIds(database, record.id);
   const shown = new Map<string, Shown>();

@@ -205,6 +205,8 @@ export function checkContract(open: OpenLedger): void {
       compaction_locks_v1: 0,
       events: 0,
       queue_items: 0,
+      conversation_blocks: 0,
+      gateway_runs: 0,
     });
     expect(more).toEqual({
       costPicoUsd: 2000n,

@@ -6,8 +6,10 @@ import { expect, test } from "vitest";
 import { createLedger } from "../../../src/edge/stores/ledger/create-ledger.ts";
 import { migrate } from "../../../src/edge/stores/sql/migrate.ts";
 import { migrations } from "../../../src/edge/stores/sql/migrations.ts";
+import { loneCallRow } from "../../../src/edge/stores/ledger/turns/call-rows.ts";
+import { gatewayCall } from "../gateway-kit.ts";
 import type { TestStore } from "../stores.ts";
-import { all, openSession, refusal, run, thread } from "../test-kit.ts";
+import { all, loneCall, openSession, refusal, run, thread } from "../test-kit.ts";
 
 const current = migrations.at(-1)?.number ?? 0;
 
@@ -56,6 +58,35 @@ export function migrationsContract({ blank, connect }: TestStore): void {
     });
     await ledger.close();
     await database.close();
+  });
+
+  test("a ledger from before gateways opens with all it has, and then takes their calls", async () => {
+    const where = await blank();
+    const database = await connect(where);
+    await migrate(database, 1, migrations.slice(0, 6));
+    const [branch, session] = [
+      "INSERT INTO branches (id) VALUES (7)",
+      "INSERT INTO sessions (id, agent, role, model, provider, status, branch_id, next_seq, move_count, turn_count, cost_pico_usd, created_ms, updated_ms, lease_token, lease_expires_ms, version) VALUES ('a', 'ada', 'unified', 'claude', 'anthropic', 'active', 7, 1024, 1, 0, 500, 1, 1, 0, 0, 1)",
+    ];
+    const move =
+      "INSERT INTO session_history (session_id, move, branch_id, moved_ms, reason) VALUES ('a', 1, 7, 1, 'opened')";
+    const { plan_json, outcome_json } = loneCallRow(loneCall("a", "w1"));
+    await database.exclusive(async (query) => {
+      for (const sql of [branch, session, move]) await query(sql);
+      await query(
+        "INSERT INTO calls (number, session_id, started_ms, ended_ms, model, provider, policy, request_hash, status, cost_pico_usd, plan_json, outcome_json, entry_hash, kind, id) VALUES (0, 'a', 1, 2, 'claude', 'anthropic', 'adaptive', '', 'complete', 500, ?, ?, '', 'warm', 'w1')",
+        [plan_json ?? null, outcome_json ?? null],
+      );
+    });
+    await database.close();
+    const ledger = await createLedger(await connect(where));
+    expect(await ledger.listSessions()).toMatchObject([{ id: "a", origin: "engine" }]);
+    expect(await ledger.readLoneCalls("a")).toMatchObject([{ id: "w1", costPicoUsd: 500n }]);
+    await ledger.recordCalls([gatewayCall("seen", 1)]);
+    await run(ledger, "a", "t1");
+    expect(await ledger.readGatewayCalls("seen")).toHaveLength(1);
+    expect(await all(ledger.check())).toEqual([]);
+    await ledger.close();
   });
 
   test("a step that fails leaves nothing behind, and may be tried again", async () => {

@@ -39,6 +39,7 @@ export function sessionsContract(open: OpenLedger): void {
     });
     expect(made).toEqual({
       id: "review #1 – ünïcode 😀",
+      origin: "engine",
       agent: "reviewer",
       role: "worker",
       model: "claude",

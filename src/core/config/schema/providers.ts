@@ -104,11 +104,7 @@ const provider: Spec<ProviderConfig> = section(
   "one provider",
   {
     kind: optionalChoice(providerKinds, "the API that it speaks"),
-    base_url: text("its address; default: the API's own", {
-      allowed: "an address of http or https without a user name or a password",
-      isFit: isPlainAddress,
-      show: (address) => (isPlainAddress(address) ? maskAddress(address) : hide(address)),
-    }),
+    base_url: webAddress("its address; default: the API's own"),
     api_key: text("the key itself; a variable is safer", {
       allowed: "a key without spaces or line breaks",
       isFit: (key) => /^[\x21-\x7e]+$/.test(key),
@@ -155,6 +151,14 @@ export const providers: Spec<ReadonlyMap<string, ProviderConfig>> = named(
   "providers by name; simulator and the vendors that docs/configuration.md lists are built in",
   provider,
 );
+
+export function webAddress(meaning: string): Spec<string | null> {
+  return text(meaning, {
+    allowed: "an address of http or https without a user name or a password",
+    isFit: isPlainAddress,
+    show: (address) => (isPlainAddress(address) ? maskAddress(address) : hide(address)),
+  });
+}
 
 function isVariable(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name);

@@ -2,7 +2,7 @@
 import * as json from "../../message/json-tree.ts";
 
 /** Definitions of deferred tools by name. */
-export type DeferredTools = ReadonlyMap<string, string>;
+export type DeferredTools = Pick<ReadonlyMap<string, string>, "get">;
 
 /** Plain text as it is; all else as JSON with sorted keys, nested values in the order written. */
 export function renderBlock(block: json.JsonNode, deferred: DeferredTools): string {
@@ -24,8 +24,17 @@ function plainText(block: json.JsonNode): string | undefined {
   return isPlain ? json.textOf(block, "text") : undefined;
 }
 
+/** Definitions are long and stay the same: each is rendered once for as long as its node is kept. */
+const rendered = new WeakMap<json.JsonNode, string>();
+
 /** A definition; how it is to be loaded or streamed is not rendered. */
 export function renderTool(tool: json.JsonNode): string {
+  const text = rendered.get(tool) ?? renderDefinition(tool);
+  rendered.set(tool, text);
+  return text;
+}
+
+function renderDefinition(tool: json.JsonNode): string {
   if (tool.kind !== "object") return json.compactJson(tool);
   const members = sortedMembers(
     tool,

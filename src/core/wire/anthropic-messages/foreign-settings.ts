@@ -9,9 +9,11 @@ export interface MessagesSettings {
   readonly thread: boolean;
 }
 
+/** `seen`: what stands in the messages. */
 export function readMessagesSettings(
   root: json.JsonObject,
   thinksByDefault: boolean,
+  seen: SeenContent,
 ): MessagesSettings {
   const output = json.memberOf(root, "output_config");
   const choice = json.memberOf(root, "tool_choice");
@@ -21,7 +23,6 @@ export function readMessagesSettings(
   const speed = json.textOf(root, "speed") ?? "standard";
   const format = json.memberOf(output, "format") ?? json.memberOf(root, "output_format");
   const editing = json.memberOf(root, "context_management");
-  const seen = lookInside(json.listOf(root, "messages"));
   const settings: RequestSettings = {
     ...(toolChoice === "auto" ? {} : { "tool choice": toolChoice }),
     ...(json.isScalar(choice, "disable_parallel_tool_use", "true")
@@ -82,21 +83,23 @@ function keepsAll(edit: json.JsonNode): boolean {
   );
 }
 
-interface Seen {
+/** Content whose presence decides whether a prefix is found. */
+export interface SeenContent {
   readonly images: boolean;
   readonly citations: boolean;
 }
 
-/** Blocks stand in messages, in results of tools, and in documents. */
-function lookInside(nodes: readonly json.JsonNode[]): Seen {
-  let images = false;
-  let citations = false;
-  const rest = [...nodes];
+/** One more message. Blocks stand in it, in results of tools, and in documents. */
+export function lookInside(message: json.JsonNode, before: SeenContent): SeenContent {
+  let { images, citations } = before;
+  const rest = [message];
   for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
     images ||= json.textOf(node, "type") === "image";
     citations ||= json.isScalar(json.memberOf(node, "citations"), "enabled", "true");
     for (const inner of json.listOf(node, "content")) rest.push(inner);
     for (const inner of json.listOf(json.memberOf(node, "source"), "content")) rest.push(inner);
   }
-  return { images, citations };
+  return images === before.images && citations === before.citations
+    ? before
+    : { images, citations };
 }

@@ -24,6 +24,7 @@ export const anthropicMessages: Protocol<"anthropic-messages", MessagesRequest> 
   encode: encodeRequest,
   decode: decodeReply,
   stream: limitEvents(streamDecoder),
+  tellingEvents: /(?:"|^event: ?)(?:message_(?:start|delta|stop)|error)(?:"|\r?$)/m,
   readFailure,
   findUsage,
   readUsage,

@@ -5,7 +5,8 @@ import type { JsonObject } from "../../message/json-tree.ts";
 import type { JsonText } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
-import type { ReadShape } from "./foreign-request.ts";
+import type { BlockDraft, ReadShape } from "./foreign-request.ts";
+import type { GrowingReader } from "./growing-reader.ts";
 
 export interface ForeignReader {
   /** The member that every request has. Error hints name it. */
@@ -22,14 +23,30 @@ export interface ForeignReader {
   readonly otherNames: RegExp;
   /** The client's spelling of the model; empty if the request names none. */
   modelOf(request: SeenRequest): string;
+  /** What the body calls its conversation; absent if the protocol has no such members. */
+  namesIn?(body: JsonObject): RequestNames;
   /** Accepts strange and unknown fields. May throw for a body that does not fit. */
   read(body: JsonObject, model: ModelAbilities | undefined): ReadShape;
+  /** Reads the same piece by piece; absent if the protocol's requests are always read whole. */
+  readonly growing?: GrowingReader;
+  /** Text that clients add for the protocol's own vendor, which takes it out of the prompt; others read it as text. */
+  isForVendor?(draft: BlockDraft): boolean;
   /** The defaults for a request without cache settings. */
   readonly cacheDefaults: CacheDefaults;
   /** Whether the length of a thinking block gives its tokens. Sealed reasoning does not. */
   readonly showsThinking: boolean;
   /** How a plan is written into another client's body; absent if the protocol takes no markers. */
   readonly marking?: ForeignMarking;
+}
+
+/** Ids that clients and providers give to what a request belongs to. */
+export interface RequestNames {
+  /** The client's session, as it says in the body itself. */
+  readonly session: string | null;
+  /** A key under which the client keeps calls together; several conversations may share it. */
+  readonly cacheKey: string | null;
+  /** The provider's id of the reply that the request goes on from, if the provider keeps the history. */
+  readonly continues: string | null;
 }
 
 export interface ForeignMarking {

@@ -80,10 +80,14 @@ export interface BlockDraft {
 /** A block before it is chained to the others. */
 export type LooseBlock = Omit<ForeignBlock, "key" | "endTokens">;
 
-/** Chains the keys of content hashes, and sums the tokens. */
-export function chainBlocks(blocks: readonly LooseBlock[]): readonly ForeignBlock[] {
-  let key = emptyPrefixKey;
-  let endTokens = 0;
+/** Chains the keys of content hashes, and sums the tokens; after a prefix, if its key and tokens are given. */
+export function chainBlocks(
+  blocks: readonly LooseBlock[],
+  prefixKey: ContentHash = emptyPrefixKey,
+  prefixTokens = 0,
+): readonly ForeignBlock[] {
+  let key = prefixKey;
+  let endTokens = prefixTokens;
   return blocks.map((block) => {
     key = extendPrefixKey(key, block.hash);
     endTokens += block.tokens;

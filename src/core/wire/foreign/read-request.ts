@@ -27,6 +27,8 @@ export interface ReadOptions {
   readonly facts?: ModelAbilities;
   /** The protocols to choose from; all by default. */
   readonly protocols?: readonly Protocol[];
+  /** Drafts that the provider takes out before it reads the prompt; none by default. */
+  readonly leavesOut?: (draft: BlockDraft) => boolean;
 }
 
 /** Reads a body of any protocol. Throws for anything else. */
@@ -34,10 +36,12 @@ export function readRequest(body: string, options: ReadOptions = {}): ForeignReq
   const root = parseJsonTree(body, "the request body");
   const { protocol, model, shape } = readShape(root, options);
   const { drafts, ...rest } = shape;
+  const { leavesOut } = options;
+  const shown = leavesOut === undefined ? drafts : drafts.filter((draft) => !leavesOut(draft));
   return {
     protocol: protocol.name,
     model,
-    ...toBlocks(drafts, options.counter ?? lengthCounter),
+    ...toBlocks(shown, options.counter ?? lengthCounter),
     ...rest,
   };
 }
@@ -83,23 +87,27 @@ function toBlocks(
 ): Pick<ForeignRequest, "blocks" | "markers"> {
   const markers: ForeignMarker[] = [];
   const blocks = drafts.map((draft, block): LooseBlock => {
-    const { path, section, tier, role, kind, text, endsMessage, mayCarryMarker } = draft;
     for (const marker of draft.markers) markers.push({ block, ...marker });
-    return {
-      hash: hashDraft(draft),
-      tokens: countDraft(draft, counter),
-      tier,
-      kind,
-      role,
-      endsMessage,
-      mayCarryMarker,
-      path,
-      section,
-      text,
-      ...(role === "system" && tier === "T1" ? { label: section } : {}),
-    };
+    return toLooseBlock(draft, counter);
   });
   return { blocks: chainBlocks(blocks), markers };
+}
+
+export function toLooseBlock(draft: BlockDraft, counter: TokenCounter): LooseBlock {
+  const { path, section, tier, role, kind, text, endsMessage, mayCarryMarker } = draft;
+  return {
+    hash: hashDraft(draft),
+    tokens: countDraft(draft, counter),
+    tier,
+    kind,
+    role,
+    endsMessage,
+    mayCarryMarker,
+    path,
+    section,
+    text,
+    ...(role === "system" && tier === "T1" ? { label: section } : {}),
+  };
 }
 
 /** Plain text and JSON of other blocks could be spelled alike. */

@@ -1,6 +1,7 @@
 // The settings of Chat Completions and Responses, besides blocks, that decide whether a prefix is found.
 import { lifetimes, type Lifetime } from "../../message/usage.ts";
 import { markerOf } from "../foreign/cache-control.ts";
+import type { RequestNames } from "../foreign/foreign-reader.ts";
 import type { ReadShape } from "../foreign/foreign-request.ts";
 import * as json from "../../message/json-tree.ts";
 
@@ -42,6 +43,18 @@ export function readOpenAiOptions(
     continues:
       json.textOf(root, "previous_response_id") !== undefined ||
       json.memberOf(root, "conversation") !== undefined,
+  };
+}
+
+export function namesIn(root: json.JsonObject): RequestNames {
+  const conversation = json.memberOf(root, "conversation");
+  return {
+    session:
+      conversation?.kind === "string"
+        ? conversation.text
+        : (json.textOf(conversation, "id") ?? null),
+    cacheKey: json.textOf(root, "prompt_cache_key") ?? null,
+    continues: json.textOf(root, "previous_response_id") ?? null,
   };
 }
 

@@ -150,8 +150,17 @@ export function toolName(tool: json.JsonNode): string {
   return json.textOf(definitionOf(tool), "name") ?? json.textOf(tool, "type") ?? "without a name";
 }
 
-/** Keys sorted at the top; a schema as it was written. */
+/** Definitions are long and stay the same: each is rendered once for as long as its node is kept. */
+const rendered = new WeakMap<json.JsonNode, string>();
+
 function toolText(tool: json.JsonNode): string {
+  const text = rendered.get(tool) ?? renderTool(tool);
+  rendered.set(tool, text);
+  return text;
+}
+
+/** Keys sorted at the top; a schema as it was written. */
+function renderTool(tool: json.JsonNode): string {
   const definition = definitionOf(tool);
   if (definition.kind !== "object") return json.compactJson(tool);
   const members = [...definition.members, ["type", json.memberOf(tool, "type")] as const]

@@ -12,6 +12,9 @@ import { checkLedger, readStats } from "./check-ledger.ts";
 import { dropStaleLocks, lockCompaction } from "./compactions/compaction-lock.ts";
 import { appendEvents, readEvents, sweepEvents } from "./events.ts";
 import { newHolder } from "./lease-holder.ts";
+import { openGatewayRun, readGatewayRuns } from "./gateway/gateway-runs.ts";
+import { readGatewayCalls, readPrompt } from "./gateway/read-conversation.ts";
+import { recordCalls } from "./gateway/record-calls.ts";
 import { readLoneCalls, recordCall, sumLoneCalls } from "./lone-calls.ts";
 import { sumSpending } from "./sum-spending.ts";
 import { dropQueued, enqueue, findQueued, readQueue } from "./queue-items.ts";
@@ -60,6 +63,10 @@ export async function createLedger(
     await database.close();
     throw error;
   }
+  return toLedger(store);
+}
+
+function toLedger(store: Store): Ledger {
   const on =
     <Rest extends unknown[], Result>(work: (store: Store, ...rest: Rest) => Result) =>
     (...rest: Rest): Result =>
@@ -90,6 +97,11 @@ export async function createLedger(
     readUnpriced: on(readUnpriced),
     readLoneCalls: on(readLoneCalls),
     sumLoneCalls: on(sumLoneCalls),
+    recordCalls: on(recordCalls),
+    readGatewayCalls: on(readGatewayCalls),
+    readPrompt: on(readPrompt),
+    openGatewayRun: on(openGatewayRun),
+    readGatewayRuns: on(readGatewayRuns),
     sumSpending: on(sumSpending),
     enqueue: on(enqueue),
     readQueue: on(readQueue),
@@ -111,7 +123,7 @@ export async function createLedger(
     check: on(checkLedger),
     repair: on(repairLedger),
     stats: on(readStats),
-    close: () => database.close(),
+    close: () => store.database.close(),
   };
 }
 

@@ -48,7 +48,7 @@ function payingSession({ sessionId, costPicoUsd }: LoneCall, state: WithLoneCall
 export async function readLoneCalls(store: Store, sessionId: string): Promise<readonly LoneCall[]> {
   await needSession(store, sessionId);
   const rows = await store.database.query(
-    `SELECT ${selected("calls")} FROM calls WHERE turn_id IS NULL AND session_id = ? ORDER BY started_ms, id`,
+    `SELECT ${selected("calls")} FROM calls WHERE turn_id IS NULL AND kind <> 'gateway' AND session_id = ? ORDER BY started_ms, id`,
     [sessionId],
   );
   return rows.map(toLoneCall);

@@ -1,9 +1,6 @@
 // Repairs what can be repaired without guessing: counts that cannot be true, sums of costs, and unreadable state.
-import {
-  fromOutcomeText,
-  toOutcomeText,
-  type CallOutcome,
-} from "../../../core/ledger/call-text.ts";
+import { fromOutcomeText } from "../../../core/ledger/call-text.ts";
+import type { JsonText } from "../../../core/message/message.ts";
 import { formatUsd } from "../../../core/models/pico-usd.ts";
 import type { Database, ResultRow } from "../sql/database.ts";
 import { integer, moneyOrNull, nameOfCall, text, textOrNull } from "../sql/read-row.ts";
@@ -42,7 +39,7 @@ async function repairCalls(query: Query): Promise<readonly string[]> {
     await query(
       `UPDATE calls SET ${[...usageColumns, "cost_pico_usd"].map((column) => `${column} = NULL`).join(", ")}, outcome_json = ? WHERE turn_id IS NOT DISTINCT FROM ? AND number = ? AND session_id = ? AND id IS NOT DISTINCT FROM ?`,
       [
-        toOutcomeText(outcome),
+        outcome,
         textOrNull(row, "turn_id"),
         integer(row, "number"),
         text(row, "session_id"),
@@ -64,9 +61,11 @@ const selectedAsText: string = [
   ...[...usageColumns, "cost_pico_usd"].map((column) => `CAST(${column} AS TEXT) AS ${column}`),
 ].join(", ");
 
-function withNote(row: ResultRow, detail: string): CallOutcome {
+/** Everything else stays, also what only calls of a gateway have. */
+function withNote(row: ResultRow, detail: string): JsonText {
   const outcome = fromOutcomeText(text(row, "outcome_json"));
-  return { ...outcome, notes: [...outcome.notes, { kind: "usage-refused", detail }] };
+  const note = { kind: "usage-refused", detail };
+  return JSON.stringify({ ...outcome, notes: [...outcome.notes, note] });
 }
 
 export interface SessionCost {

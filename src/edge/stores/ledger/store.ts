@@ -1,6 +1,7 @@
 // What every part of the ledger needs: the database, the writer's name, and the lease clock.
 import type { MakeEvent } from "../../events/make-event.ts";
 import { isUnaccepted } from "../../../core/ledger/imported.ts";
+import { requireRunnable } from "../../../core/ledger/require-runnable.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import { SessionBusy } from "../../../core/ledger/queue-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
@@ -122,8 +123,12 @@ export function conflict(message: string, hint: string): StrataError {
   return new StrataError("conflict", message, hint);
 }
 
-/** Refuses a session that others made, as long as its tools and system text were not accepted. */
-export function requireAccepted(record: SessionRecord): void {
+/**
+ * Refuses a conversation of another program, which the gateway only saw, and a session that others made, as long as its
+ * tools and system text were not accepted.
+ */
+export function requireOurs(record: SessionRecord): void {
+  requireRunnable(record);
   if (!isUnaccepted(record)) return;
   throw conflict(
     `session ${record.id} was imported, and its tools and system text are not accepted yet`,

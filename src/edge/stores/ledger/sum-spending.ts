@@ -1,4 +1,4 @@
-// What was spent: sums over columns and indexes that every commit keeps.
+// What engines spent: sums over columns and indexes that every commit keeps.
 import type { SpentBy } from "../../../core/ledger/ledger.ts";
 import type { Statement } from "../sql/database.ts";
 import { moneyOf, moneySums } from "../sql/sums.ts";
@@ -12,11 +12,11 @@ export async function sumSpending({ database }: Store, by: SpentBy): Promise<big
 
 function toQuery(by: SpentBy): Statement {
   if ("agent" in by) {
-    const sql = `SELECT ${moneySums("cost_pico_usd", "cost")} FROM sessions WHERE agent = ?`;
+    const sql = `SELECT ${moneySums("cost_pico_usd", "cost")} FROM sessions WHERE agent = ? AND origin = 'engine'`;
     return { sql, values: [by.agent] };
   }
   if ("sinceMs" in by) {
-    const sql = `SELECT ${moneySums("cost_pico_usd", "cost")} FROM calls WHERE started_ms >= ?
+    const sql = `SELECT ${moneySums("cost_pico_usd", "cost")} FROM calls WHERE started_ms >= ? AND kind <> 'gateway'
       UNION ALL SELECT ${moneySums("cost_pico_usd", "cost")} FROM compactions_v1 WHERE compacted_at >= ?`;
     return { sql, values: [by.sinceMs, by.sinceMs] };
   }

@@ -363,4 +363,56 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX sessions_learned ON sessions (agent, role, provider, model, created_ms)`,
     ],
   },
+  {
+    number: 7,
+    name: "conversations that passed through a gateway",
+    statements: [
+      // A conversation of another program is a session without turns, which is never run.
+      `ALTER TABLE sessions ADD COLUMN origin TEXT NOT NULL DEFAULT 'engine'`,
+      `DROP INDEX sessions_spent`,
+      `CREATE INDEX sessions_spent ON sessions (agent, origin, cost_pico_usd)`,
+      `CREATE INDEX sessions_origin ON sessions (origin, updated_ms, id)`,
+      `ALTER TABLE calls ADD COLUMN first_byte_ms BIGINT`,
+      `ALTER TABLE calls ADD COLUMN request_bytes BIGINT`,
+      `ALTER TABLE calls ADD COLUMN response_bytes BIGINT`,
+      `ALTER TABLE calls ADD COLUMN kept_blocks BIGINT`,
+      `ALTER TABLE calls ADD COLUMN miss_byte BIGINT`,
+      `ALTER TABLE calls ADD COLUMN upstream TEXT`,
+      `ALTER TABLE calls ADD COLUMN account TEXT`,
+      `ALTER TABLE calls ADD COLUMN gateway_key TEXT`,
+      `ALTER TABLE calls ADD COLUMN user_name TEXT`,
+      `ALTER TABLE calls ADD COLUMN team_name TEXT`,
+      // The same as before, with what else calls are told apart and grouped by.
+      `DROP INDEX calls_window`,
+      `CREATE INDEX calls_window ON calls (
+        started_ms, session_id, model, provider, status, number, ended_ms,
+        uncached_tokens, read_tokens, write_5m_tokens, write_30m_tokens, write_1h_tokens, write_12h_tokens, write_24h_tokens,
+        output_tokens, reasoning_tokens, cost_pico_usd, turn_id, kind, gateway_key, user_name, team_name
+      )`,
+      // The blocks that each call brought. Those before them are the first `kept_blocks` of the call before it.
+      `CREATE TABLE conversation_blocks (
+        session_id TEXT NOT NULL,
+        call_id TEXT NOT NULL,
+        idx BIGINT NOT NULL,
+        hash TEXT NOT NULL,
+        tier TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        role TEXT NOT NULL,
+        section TEXT NOT NULL,
+        tokens BIGINT NOT NULL,
+        UNIQUE (session_id, call_id, idx)
+      )`,
+      // The processes that record calls. One that never said its end may have lost some.
+      `CREATE TABLE gateway_runs (
+        id TEXT PRIMARY KEY,
+        holder TEXT NOT NULL,
+        ending TEXT NOT NULL CHECK (ending IN ('running', 'closed', 'killed')),
+        begun_ms BIGINT NOT NULL,
+        beat_ms BIGINT NOT NULL,
+        finished_ms BIGINT,
+        lost_count BIGINT NOT NULL
+      )`,
+      `CREATE INDEX gateway_runs_running ON gateway_runs (id) WHERE ending = 'running'`,
+    ],
+  },
 ];

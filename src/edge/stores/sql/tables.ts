@@ -21,6 +21,8 @@ export const tableNames = [
   "compaction_locks_v1",
   "events",
   "queue_items",
+  "conversation_blocks",
+  "gateway_runs",
 ] as const;
 
 export type TableName = (typeof tableNames)[number];

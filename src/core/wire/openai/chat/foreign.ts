@@ -3,9 +3,50 @@ import * as json from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
 import { markWords } from "../cache.ts";
 import type { PromptRole } from "../../../assembly/prompt-block.ts";
-import { endMessage, type BlockDraft, type ReadShape } from "../../foreign/foreign-request.ts";
-import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
+import type { Lifetime } from "../../../message/usage.ts";
+import { endMessage, type BlockDraft } from "../../foreign/foreign-request.ts";
+import {
+  readByElements,
+  type GrowingReader,
+  type ReadFrame,
+} from "../../foreign/growing-reader.ts";
+import { namesIn, ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
 import { readParts, readTools, type PartsPlace } from "../foreign-parts.ts";
+
+interface ChatFrame extends ReadFrame {
+  readonly root: json.JsonObject;
+  readonly lifetime: Lifetime;
+}
+
+/** Whether only system messages stand before. */
+interface Leading {
+  readonly isLeading: boolean;
+}
+
+const growing: GrowingReader<ChatFrame, Leading> = {
+  member: "messages",
+  elementsOf: (body) => json.listOf(body, "messages"),
+  readFrame: (root) => {
+    const lifetime = ownLifetimeOf(root) ?? "30m";
+    return {
+      drafts: [
+        ...readTools(json.listOf(root, "tools"), "tools"),
+        ...readTools(json.listOf(root, "functions"), "functions"),
+      ],
+      forElements: lifetime,
+      root,
+      lifetime,
+    };
+  },
+  start: { isLeading: true },
+  readElement: (message, index, { frame: { lifetime }, carried }) => {
+    const isLeading = carried.isLeading && roleOf(message) === "system";
+    const drafts = readMessage(message, index, { isLeading, lifetime });
+    const usesFrame = drafts.some(({ markers }) => markers.length > 0);
+    return { drafts, carried: { isLeading }, usesFrame, closes: false };
+  },
+  finish: ({ root }) => readOpenAiOptions(root, "chat"),
+};
 
 export const foreign: ForeignReader = {
   needs: "messages",
@@ -15,7 +56,9 @@ export const foreign: ForeignReader = {
   usualModels: null,
   otherNames: /completions/,
   modelOf: ({ body }) => json.textOf(body, "model") ?? "",
-  read: readChatShape,
+  namesIn,
+  read: (body, model) => readByElements(growing, body, model),
+  growing,
   cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
   marking: {
@@ -55,23 +98,6 @@ function isOwnMessage(message: json.JsonNode, index: number): boolean {
   const role = json.textOf(message, "role");
   if (role === "developer" || role === "tool" || role === "function") return true;
   return (role === "system" && index === 0) || json.hasMember(message, "tool_calls");
-}
-
-function readChatShape(root: json.JsonObject): ReadShape {
-  const messages = json.listOf(root, "messages");
-  const firstOther = messages.findIndex((message) => roleOf(message) !== "system");
-  const leading = firstOther === -1 ? messages.length : firstOther;
-  const lifetime = ownLifetimeOf(root) ?? "30m";
-  return {
-    drafts: [
-      ...readTools(json.listOf(root, "tools"), "tools"),
-      ...readTools(json.listOf(root, "functions"), "functions"),
-      ...messages.flatMap((message, index) =>
-        readMessage(message, index, { isLeading: index < leading, lifetime }),
-      ),
-    ],
-    ...readOpenAiOptions(root, "chat"),
-  };
 }
 
 function roleOf(message: json.JsonNode): PromptRole {

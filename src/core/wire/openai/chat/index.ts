@@ -21,6 +21,9 @@ export const openaiChat: Protocol<"openai-chat", ChatRequest> = {
   encode: encodeChat,
   decode: decodeChat,
   stream: limitEvents(chatStream),
+  // Every chunk names the members; most have nothing in them. A tool call begins with its name.
+  tellingEvents:
+    /\[DONE\]|"(?:usage|error|timings|x_groq)"\s*:\s*[^\sn]|"(?:finish_reason|refusal|name)"\s*:\s*"/,
   readFailure: readOpenaiFailure,
   findUsage: findChatUsage,
   readUsage: readChatUsage,

@@ -7,9 +7,50 @@ import type { BlockKind, PromptRole } from "../../../assembly/prompt-block.ts";
 import type { Block, JsonText } from "../../../message/message.ts";
 import { StrataError } from "../../../strata-error.ts";
 import type { Lifetime } from "../../../message/usage.ts";
-import type { BlockDraft, ReadShape } from "../../foreign/foreign-request.ts";
-import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
+import type { BlockDraft } from "../../foreign/foreign-request.ts";
+import {
+  readByElements,
+  type GrowingReader,
+  type ReadFrame,
+} from "../../foreign/growing-reader.ts";
+import { namesIn, ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
 import { countedResult, readParts, readTools } from "../foreign-parts.ts";
+
+interface ResponsesFrame extends ReadFrame {
+  readonly root: json.JsonObject;
+  readonly lifetime: Lifetime;
+}
+
+/** Whether only items that open a conversation stand before. */
+interface Leading {
+  readonly isLeading: boolean;
+}
+
+const growing: GrowingReader<ResponsesFrame, Leading> = {
+  member: "input",
+  elementsOf: inputOf,
+  readFrame: (root) => {
+    const lifetime = ownLifetimeOf(root) ?? "30m";
+    const instructions = readParts(json.memberOf(root, "instructions"), {
+      path: "instructions",
+      section: "instructions",
+      tier: "T1",
+      role: "system",
+      head: "",
+      lifetime,
+    }).map((draft) => ({ ...draft, mayCarryMarker: false }));
+    const tools = readTools(json.listOf(root, "tools"), "tools");
+    return { drafts: [...tools, ...instructions], forElements: lifetime, root, lifetime };
+  },
+  start: { isLeading: true },
+  readElement: (item, index, { frame: { lifetime }, carried }) => {
+    const isLeading = carried.isLeading && isInitial(item);
+    const drafts = readItem(item, index, isLeading, lifetime);
+    const usesFrame = drafts.some(({ markers }) => markers.length > 0);
+    return { drafts, carried: { isLeading }, usesFrame, closes: false };
+  },
+  finish: ({ root }) => readOpenAiOptions(root, "responses"),
+};
 
 export const foreign: ForeignReader = {
   needs: "input",
@@ -19,7 +60,9 @@ export const foreign: ForeignReader = {
   usualModels: null,
   otherNames: /openai/,
   modelOf: ({ body }) => textOf(body, "model") ?? "",
-  read: readResponsesShape,
+  namesIn,
+  read: (body, model) => readByElements(growing, body, model),
+  growing,
   cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
   marking: {
@@ -42,29 +85,6 @@ function fits(body: JsonObject): boolean {
 }
 
 const keptMembers: readonly string[] = ["instructions", "previous_response_id", "conversation"];
-
-function readResponsesShape(root: json.JsonObject): ReadShape {
-  const lifetime = ownLifetimeOf(root) ?? "30m";
-  const instructions = readParts(json.memberOf(root, "instructions"), {
-    path: "instructions",
-    section: "instructions",
-    tier: "T1",
-    role: "system",
-    head: "",
-    lifetime,
-  }).map((draft) => ({ ...draft, mayCarryMarker: false }));
-  const items = inputOf(root);
-  const firstOther = items.findIndex((item) => !isInitial(item));
-  const leading = firstOther === -1 ? items.length : firstOther;
-  return {
-    drafts: [
-      ...readTools(json.listOf(root, "tools"), "tools"),
-      ...instructions,
-      ...items.flatMap((item, index) => readItem(item, index, index < leading, lifetime)),
-    ],
-    ...readOpenAiOptions(root, "responses"),
-  };
-}
 
 /** A text is one message of the user. */
 function inputOf(root: json.JsonObject): readonly json.JsonNode[] {

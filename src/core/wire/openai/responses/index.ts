@@ -23,6 +23,8 @@ export const openaiResponses: Protocol<"openai-responses", ResponsesRequest> = {
   encode: encodeResponses,
   decode: decodeResponses,
   stream: limitEvents(responsesStream),
+  tellingEvents:
+    /(?:"|^event: ?)(?:response\.(?:created|completed|incomplete|failed)|error)(?:"|\r?$)/m,
   readFailure: readOpenaiFailure,
   findUsage: findResponsesUsage,
   readUsage: readResponsesUsage,

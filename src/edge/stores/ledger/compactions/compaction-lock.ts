@@ -5,7 +5,7 @@ import { integer, text, textOrNull } from "../../sql/read-row.ts";
 import { keepAlive } from "../heartbeat.ts";
 import { isHolderGone, orGiveUp } from "../lease-holder.ts";
 import { needSession } from "../sessions/session-rows.ts";
-import { commitOnce, isFree, landedRow, mayRepeat, requireAccepted, type Store } from "../store.ts";
+import { commitOnce, isFree, landedRow, mayRepeat, requireOurs, type Store } from "../store.ts";
 import { commitCompaction, giveUpCompaction, type HeldLock } from "./commit-compaction.ts";
 
 export async function lockCompaction(
@@ -15,7 +15,7 @@ export async function lockCompaction(
 ): Promise<CompactionLock | null> {
   const { record } = await needSession(store, sessionId);
   // A summary would send its tools and system text.
-  requireAccepted(record);
+  requireOurs(record);
   const { database } = store;
   const holder = store.newHolder();
   const unheld = { session_id: sessionId, locked_at: 0, holder: null, token: 0, expires_ms: 0 };

@@ -147,6 +147,7 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
     "DELETE FROM session_history WHERE session_id",
     "DELETE FROM compaction_locks_v1 WHERE session_id",
     "DELETE FROM calls WHERE turn_id IS NULL AND session_id",
+    "DELETE FROM conversation_blocks WHERE session_id",
     "DELETE FROM events WHERE session_id",
     "DELETE FROM queue_items WHERE session_id",
     "DELETE FROM sessions WHERE id",

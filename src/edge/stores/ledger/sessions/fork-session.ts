@@ -17,7 +17,7 @@ import {
   conflict,
   landedRow,
   notFound,
-  requireAccepted,
+  requireOurs,
   seqStep,
   type Store,
 } from "../store.ts";
@@ -30,7 +30,7 @@ export async function forkSession(store: Store, fork: NewFork): Promise<SessionR
   const turnId = await turnOf(store, fork.from);
   const place = turnId === null ? null : await completedPlace(store, turnId);
   const like = await sessionLike(store, fork, place);
-  requireAccepted(like.record);
+  requireOurs(like.record);
   const nowMs = store.now();
   // Cache knowledge is only valid for the prefix it was learned on.
   const isHead = like.record.headTurnId === turnId;

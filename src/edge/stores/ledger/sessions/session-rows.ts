@@ -34,7 +34,7 @@ export interface KnownSession {
 const columns = `id, agent, role, model, provider, parent_session_id, parent_turn_id, spawn_tool_use_id, task,
   workspace_path, persona_id, routing_key, foundation_hash, status, branch_id, head_turn_id, open_turn_id, next_seq, move_count,
   turn_count, CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, created_ms, updated_ms, lease_holder, lease_token,
-  lease_expires_ms, version, context_json, setup_json`;
+  lease_expires_ms, version, context_json, setup_json, origin`;
 
 /** Releases the lease of an ended process, so that no caller waits for it to expire. */
 export async function findKnown(store: Store, id: string): Promise<KnownSession | null> {
@@ -88,10 +88,12 @@ export function toKnown(row: ResultRow): KnownSession {
 }
 
 const statuses = ["active", "archived"] as const;
+const origins = ["engine", "gateway"] as const;
 
 function toRecord(row: ResultRow): SessionRecord {
   return {
     id: text(row, "id"),
+    origin: oneOf(row, "origin", origins),
     agent: text(row, "agent"),
     role: oneOf(row, "role", agentRoles),
     model: text(row, "model"),
@@ -158,6 +160,7 @@ export function newSessionRow(session: NewSession, nowMs: number): Row {
     setup_json: storableJson(session.setupJson),
     state_json: null,
     version: 1,
+    origin: "engine",
   };
 }
 

@@ -98,8 +98,10 @@ export async function listSessions(
   { database }: Store,
   filter: SessionFilter = {},
 ): Promise<readonly SessionRecord[]> {
-  const { status = "active", agent, parentSessionId, routingKey, before, limit = 50 } = filter;
+  const { origin = "engine", status = "active", before, limit = 50 } = filter;
+  const { agent, parentSessionId, routingKey } = filter;
   const conditions: Statement[] = [
+    ...(origin === "all" ? [] : [{ sql: "origin = ?", values: [origin] }]),
     ...(status === "all" ? [] : [{ sql: "status = ?", values: [status] }]),
     ...(agent === undefined ? [] : [{ sql: "agent = ?", values: [agent] }]),
     ...(parentSessionId === undefined

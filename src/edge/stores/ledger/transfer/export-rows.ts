@@ -58,11 +58,28 @@ function portable(
   if (table === "turns" && plain["status"] === "pending") plain["status"] = "interrupted";
   // Few turns change their model; an import takes a missing column for null.
   if (plain["switches_json"] === null) delete plain["switches_json"];
+  if (table === "calls" && plain["kind"] !== "gateway") {
+    for (const column of gatewayColumns) delete plain[column];
+  }
   if (table === "sessions") {
     Object.assign(plain, { lease_holder: null, lease_token: 0, lease_expires_ms: 0 });
   }
   return plain;
 }
+
+/** What only calls that the gateway saw have. */
+const gatewayColumns: readonly string[] = [
+  "first_byte_ms",
+  "request_bytes",
+  "response_bytes",
+  "kept_blocks",
+  "miss_byte",
+  "upstream",
+  "account",
+  "gateway_key",
+  "user_name",
+  "team_name",
+];
 
 export function line(kind: string, value: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ [kind]: value });

@@ -51,6 +51,8 @@ async function* exportLines(store: Store, id: string): AsyncGenerator<string> {
   yield* rowsOf(store, "session_history", "session_id = ? ORDER BY move", [id], numbers);
   const lone = "turn_id IS NULL AND session_id = ? ORDER BY started_ms, id";
   yield* rowsOf(store, "calls", lone, [id], numbers);
+  const blocks = "session_id = ? ORDER BY call_id, idx";
+  yield* rowsOf(store, "conversation_blocks", blocks, [id], numbers);
   yield* eventsOf(store, id);
 }
 

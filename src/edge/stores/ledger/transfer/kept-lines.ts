@@ -11,7 +11,7 @@ import {
   type TableName,
   type Value,
 } from "../../sql/tables.ts";
-import { toAnyCall } from "../turns/call-rows.ts";
+import { toAnyCall, toBlock } from "../gateway/gateway-rows.ts";
 import { toEvent } from "../event-rows.ts";
 import { toQueueItem } from "../queue-items.ts";
 import { toCompaction } from "../compactions/compaction-rows.ts";
@@ -19,7 +19,7 @@ import { toThreadMessage } from "../message-rows.ts";
 import { toKnown, toMove } from "../sessions/session-rows.ts";
 import { toToolCall, toTurnRecord } from "../turns/turn-rows.ts";
 
-/** Every row refers only to rows before it. Leaves out locks, which mean nothing in a file, and derived rows. */
+/** Every row refers only to rows before it. Leaves out locks and runs of processes, which mean nothing in a file, and derived rows. */
 export const tableOrder: readonly TableName[] = [
   "contents",
   "turns",
@@ -32,6 +32,7 @@ export const tableOrder: readonly TableName[] = [
   "compactions_v1",
   "events",
   "queue_items",
+  "conversation_blocks",
 ];
 
 /** A file of rows: a header, the rows, and a last line with their count. */
@@ -188,4 +189,5 @@ export const readers: Readonly<Partial<Record<TableName, (row: ResultRow) => unk
   compactions_v1: toCompaction,
   events: toEvent,
   queue_items: toQueueItem,
+  conversation_blocks: toBlock,
 };

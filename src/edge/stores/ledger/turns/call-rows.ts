@@ -3,12 +3,7 @@ import { policyNames } from "../../../../core/cache/policy.ts";
 import { eventCatalogue } from "../../../../core/events/event-catalogue.ts";
 import { withMoneyAsText } from "../../../../core/models/pico-usd.ts";
 import { hashContent } from "../../../../core/hash.ts";
-import {
-  callKinds,
-  type CallEntry,
-  type CallRecord,
-  type LoneCall,
-} from "../../../../core/ledger/call-entry.ts";
+import type { CallEntry, CallRecord, LoneCall } from "../../../../core/ledger/call-entry.ts";
 import {
   fromOutcomeText,
   fromPlanText,
@@ -16,6 +11,7 @@ import {
   toPlanText,
 } from "../../../../core/ledger/call-text.ts";
 import { lifetimes, type Lifetime, type Usage } from "../../../../core/message/usage.ts";
+import type { ReplyStop } from "../../../../core/wire/reply.ts";
 import type { ResultRow } from "../../sql/database.ts";
 import { integer, integerOrNull, moneyOrNull, oneOf, readAs, text } from "../../sql/read-row.ts";
 import { storable } from "../../sql/storable.ts";
@@ -46,7 +42,7 @@ export function loneCallRow(call: LoneCall): Row {
   return { ...row, entry_hash: hashOf(row, `${kind}\n${id}`), kind, id };
 }
 
-function hashOf(row: Row, more: string): string {
+export function hashOf(row: Row, more: string): string {
   let lines = "";
   for (const value of Object.values(row)) lines += `${value}\n`;
   return hashContent(lines + more);
@@ -55,7 +51,6 @@ function hashOf(row: Row, more: string): string {
 type RecordedCall = Omit<CallRecord, "turnId" | "number">;
 
 function rowOf(entry: RecordedCall, place: Row, provider: string, outcome_json: string): Row {
-  const { usage } = entry;
   return {
     ...place,
     started_ms: entry.startMs,
@@ -66,6 +61,15 @@ function rowOf(entry: RecordedCall, place: Row, provider: string, outcome_json: 
     request_hash: storable(entry.promptKey),
     status: entry.status,
     stop_reason: entry.stopReason,
+    ...usageCells(entry.usage),
+    cost_pico_usd: entry.costPicoUsd,
+    plan_json: toPlanText(entry.plan),
+    outcome_json,
+  };
+}
+
+export function usageCells(usage: Usage | null): Row {
+  return {
     uncached_tokens: usage?.uncachedTokens ?? null,
     read_tokens: usage?.cacheReadTokens ?? null,
     write_5m_tokens: usage?.cacheWriteTokens["5m"] ?? null,
@@ -75,9 +79,6 @@ function rowOf(entry: RecordedCall, place: Row, provider: string, outcome_json: 
     write_24h_tokens: usage?.cacheWriteTokens["24h"] ?? null,
     output_tokens: usage?.outputTokens ?? null,
     reasoning_tokens: usage?.reasoningTokens ?? null,
-    cost_pico_usd: entry.costPicoUsd,
-    plan_json: toPlanText(entry.plan),
-    outcome_json,
   };
 }
 
@@ -89,8 +90,8 @@ export const writeColumns: Readonly<Record<Lifetime, string>> = {
   "24h": "write_24h_tokens",
 };
 
-const callStatuses = ["complete", "partial", "failed"] as const;
-const stops = eventCatalogue["llm.call_completed"].payload.stop_reason;
+export const callStatuses = ["complete", "partial", "failed"] as const;
+export const stops: readonly ReplyStop[] = eventCatalogue["llm.call_completed"].payload.stop_reason;
 
 export function toCallRecord(row: ResultRow): CallRecord {
   return withMoneyAsText({
@@ -110,12 +111,7 @@ export function toLoneCall(row: ResultRow): LoneCall {
   });
 }
 
-const loneKinds = callKinds.filter((kind) => kind !== "turn");
-
-/** A call of a turn, or one without. */
-export function toAnyCall(row: ResultRow): CallRecord | LoneCall {
-  return row["turn_id"] === null ? toLoneCall(row) : toCallRecord(row);
-}
+const loneKinds = ["warm"] as const;
 
 function toRecorded(row: ResultRow): RecordedCall {
   return {

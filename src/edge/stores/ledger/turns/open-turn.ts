@@ -15,7 +15,7 @@ import {
   busyWith,
   commitOnce,
   conflict,
-  requireAccepted,
+  requireOurs,
   seqStep,
   triesMax,
   type NextPlace,
@@ -135,7 +135,7 @@ function openCommit(store: Store, next: NextPlace, turn: NewTurn, held: HeldTurn
 /** Throws an error that names what blocks the session. */
 function checkFree({ record, lease }: KnownSession, turn: NewTurn, waitingCount: number): void {
   const { id, openTurnId, headTurnId, status } = record;
-  requireAccepted(record);
+  requireOurs(record);
   if (status !== "active") {
     throw conflict(`session ${id} is archived`, "activate it first, or fork it");
   }

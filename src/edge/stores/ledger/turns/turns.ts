@@ -13,7 +13,7 @@ import {
   commitOnce,
   landedRow,
   notFound,
-  requireAccepted,
+  requireOurs,
   triesMax,
   type Store,
   isFree,
@@ -98,7 +98,7 @@ export async function resumeTurn(store: Store, sessionId: string): Promise<OpenT
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const known = await needSession(store, sessionId);
     const turnId = needOpen(known);
-    requireAccepted(known.record);
+    requireOurs(known.record);
     if (known.lease.isLive) throw inUse(sessionId, turnId);
     const token = known.lease.token + 1;
     const holder = store.newHolder();

@@ -1,0 +1,166 @@
+// The gateway as flags and strata.yaml say, and the same again when strata.yaml changes.
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { GatewayConfig } from "../../core/config/schema/gateway.ts";
+import { onlyPresent } from "../../core/message/fields.ts";
+import { messageOf, StrataError } from "../../core/strata-error.ts";
+import { openGateway, type Gateway, type GatewayOptions } from "../../gateway/open-gateway.ts";
+import { isLoopback } from "../../gateway/listen/admit.ts";
+import type { TlsFiles } from "../../gateway/listen/open-listener.ts";
+import { upstreamsAt } from "../../gateway/upstreams/built-in.ts";
+import { toUpstreamTable } from "../../gateway/upstreams/configured.ts";
+import type { UpstreamTable } from "../../gateway/upstreams/upstream-table.ts";
+import { readDataDirectory, readStore } from "../../host/config/environment.ts";
+import { followConfig } from "../../host/config/follow-config.ts";
+import { simulatedFile } from "../../host/ledger/ledger-place.ts";
+import { createAgent, createSimulator } from "../../simulator/index.ts";
+import type { Io } from "../command.ts";
+import type { ServeFlags } from "./serve-flags.ts";
+
+export interface Served {
+  readonly gateway: Gateway;
+  readonly isSimulated: boolean;
+  readonly needsToken: boolean;
+  /** Reads the configuration again, if it changed, and uses its upstreams. */
+  reload(): Promise<void>;
+  /** Waits for open streams as long as configured, or not at all. */
+  close(how: "drained" | "at once"): Promise<void>;
+}
+
+export interface ServeOptions extends Pick<GatewayOptions, "onCall" | "onExchange"> {
+  readonly flags: ServeFlags;
+  readonly env: Io["env"];
+  readonly onNotice: (notice: string) => void;
+}
+
+export async function openServe(options: ServeOptions): Promise<Served> {
+  const { flags, env, onNotice } = options;
+  const { configFile, recordFolder } = flags;
+  const workspace = process.cwd();
+  const config = await followConfig({ workspace, configFile, env, onNotice });
+  const settings = config.now().gateway;
+  const { limits, timeouts, websocket } = settings;
+  const token = readToken(env, settings.tokenFile);
+  const tls = readTls(settings.tls);
+  const simulator = flags.isSimulated
+    ? await createSimulator({ model: createAgent() }).listen()
+    : null;
+  const toTable = (): UpstreamTable => {
+    const typed = flags.upstreams;
+    if (simulator !== null) return toUpstreamTable(typed, upstreamsAt(simulator.url));
+    return toUpstreamTable(new Map([...config.now().gateway.upstreams, ...typed]));
+  };
+  const port = flags.port ?? settings.port;
+  const first = toTable();
+  refuseLoop(first, port);
+  const gateway = await openGateway({
+    table: first,
+    store: findStore(env, flags, config.now().ledger.store),
+    log: recordFolder === null ? null : { folder: recordFolder },
+    env,
+    token,
+    tls,
+    websocket,
+    port,
+    host: flags.host ?? settings.host,
+    limits: { ...limits, ...timeouts },
+    bodyBytesMax: limits.bodyReadBytesMax,
+    connectMsMax: timeouts.connectMs,
+    firstByteMsMax: timeouts.firstByteMs,
+    onProblem: onNotice,
+    ...onlyPresent({ onCall: options.onCall, onExchange: options.onExchange }),
+  }).catch(async (error: unknown) => {
+    await simulator?.close();
+    throw error;
+  });
+  let read = config.now();
+  return {
+    gateway,
+    isSimulated: simulator !== null,
+    needsToken: token !== null,
+    reload: async () => {
+      const latest = await config.current();
+      if (latest === read) return;
+      read = latest;
+      const table = toTable();
+      refuseLoop(table, gateway.port);
+      gateway.use(table);
+      onNotice("the upstreams are those of the changed configuration now");
+    },
+    close: async (how) => {
+      await gateway.close(how === "drained" ? read.gateway.timeouts.drainMs : 0);
+      await simulator?.close();
+    },
+  };
+}
+
+/** An upstream that is the gateway itself would send each request round for ever. */
+function refuseLoop({ upstreams }: UpstreamTable, port: number): void {
+  for (const { name, addresses } of upstreams) {
+    const isLoop = addresses.some(({ baseUrl }) => {
+      const url = new URL(baseUrl);
+      return port !== 0 && url.port === String(port) && isLoopback(url.hostname);
+    });
+    if (!isLoop) continue;
+    throw new StrataError(
+      "config-invalid",
+      `the upstream ${name} is the gateway itself`,
+      `give it another address, or let the gateway listen at another port than ${port}`,
+    );
+  }
+}
+
+/** What the simulator answers costs no money, so it is kept apart. */
+function findStore(env: Io["env"], flags: ServeFlags, configured: string | null): string {
+  const { value } = readStore(env, flags.store, configured);
+  const isUsual = value === join(readDataDirectory(env).value, "ledger.db");
+  return flags.isSimulated && isUsual ? join(dirname(value), simulatedFile) : value;
+}
+
+function readToken(env: Io["env"], file: string | null): string | null {
+  const given = env["STRATA_GATEWAY_TOKEN"]?.trim() ?? "";
+  if (given !== "") return given;
+  if (file === null) return null;
+  const token = readSecretFile(file, "the gateway's token").trim();
+  if (token !== "") return token;
+  throw new StrataError("config-invalid", `${file} is empty`, "write the token into it");
+}
+
+function readTls({ certFile, keyFile }: GatewayConfig["tls"]): TlsFiles | null {
+  if (certFile === null && keyFile === null) return null;
+  if (certFile !== null && keyFile !== null) {
+    return {
+      cert: readFile(certFile, "the certificate"),
+      key: readSecretFile(keyFile, "the certificate's key"),
+    };
+  }
+  throw new StrataError(
+    "config-invalid",
+    "gateway.tls has one of cert_file and key_file",
+    "give both, or neither",
+  );
+}
+
+/** Refuses a file that other users may read. */
+function readSecretFile(file: string, what: string): string {
+  const text = readFile(file, what);
+  if ((statSync(file).mode & 0o077) === 0 || process.platform === "win32") return text;
+  throw new StrataError(
+    "config-invalid",
+    `${file}, with ${what}, can be read by other users`,
+    `chmod 600 ${file}`,
+  );
+}
+
+function readFile(file: string, what: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StrataError(
+      "config-invalid",
+      `${what} cannot be read: ${messageOf(error)}`,
+      "correct the path in the section gateway of strata.yaml",
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,42 @@
+// The row of the command table for the gateway.
+import type { Command } from "../command.ts";
+
+export const serveCommand: Command = {
+  name: "serve",
+  summary: "Stand between agents and providers: forward every byte, and say what each call cost",
+  options: {
+    port: { value: "N", meaning: "port to listen at; default: 8787; 0: any free port" },
+    host: {
+      value: "NAME",
+      meaning: "address to listen at; default: this machine only. Any other address needs a token",
+    },
+    upstream: {
+      value: "NAME=URL",
+      meaning: "a server behind /NAME; several with commas. A vendor's name replaces its address",
+    },
+    sim: { meaning: "the built-in simulator in place of every provider: no key, no network" },
+    config: {
+      value: "FILE",
+      meaning: "use this file instead of the strata.yaml files Strata finds",
+    },
+    store: {
+      value: "WHERE",
+      meaning:
+        "the ledger: a file or postgres://…; default: STRATA_STORE, then the configuration, then ledger.db in the data directory (simulated.db with --sim)",
+    },
+    record: {
+      value: "DIR",
+      meaning:
+        "also keep requests and answers whole, with secrets taken out, in private files that strata replay reads",
+    },
+    quiet: { meaning: "print no line per call" },
+    json: { meaning: "print one JSON value per line: first the address, then each call" },
+  },
+  examples: {
+    "strata serve --sim": "try it offline: any client, any key",
+    "strata serve": "the gateway for the agents of this machine; it prints what to set for each",
+    "strata serve --port 9000 --upstream house=https://llm.example.com/v1 --json":
+      "with a server of your own behind /house, for a script",
+  },
+  load: () => import("./serve.ts"),
+};

@@ -1,0 +1,67 @@
+// The words after `strata serve`, checked.
+import { resolve } from "node:path";
+import type { UpstreamConfig } from "../../core/config/schema/gateway.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { CommandInput } from "../command.ts";
+
+export interface ServeFlags {
+  /** Null for the configured one. */
+  readonly port: number | null;
+  readonly host: string | null;
+  readonly configFile: string | undefined;
+  readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
+  readonly isSimulated: boolean;
+  readonly store: string | undefined;
+  /** A folder for whole requests and answers; null for none. */
+  readonly recordFolder: string | null;
+  readonly lines: "people" | "json" | "none";
+}
+
+export function readServeFlags({ values, switches }: CommandInput): ServeFlags {
+  return {
+    port: readPort(values.get("port")),
+    host: values.get("host") ?? null,
+    configFile: values.get("config"),
+    upstreams: readUpstreams(values.get("upstream") ?? ""),
+    isSimulated: switches.has("sim"),
+    store: values.get("store"),
+    recordFolder: readFolder(values.get("record")),
+    lines: switches.has("json") ? "json" : switches.has("quiet") ? "none" : "people",
+  };
+}
+
+function readFolder(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (text.trim() !== "") return resolve(text);
+  throw usage("--record names no folder", "give one, as --record requests");
+}
+
+function readPort(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw usage(`--port is ${text}`, "give a whole number from 0 to 65535");
+}
+
+function readUpstreams(text: string): ReadonlyMap<string, UpstreamConfig> {
+  const given = text.split(",").filter((each) => each.trim() !== "");
+  return new Map(
+    given.map((each): [string, UpstreamConfig] => {
+      const [, name = "", baseUrl = ""] = /^\s*([^=]+)=(\S+)\s*$/.exec(each) ?? [];
+      const isName = /^[a-z0-9][a-z0-9._-]*$/.test(name) && !/^(?:u|strata|v\d.*)$/.test(name);
+      const url = URL.parse(baseUrl);
+      const isWeb = url !== null && /^https?:$/.test(url.protocol) && !baseUrl.includes("@");
+      // The text is not repeated: the address may hold a key.
+      if (!isName || !isWeb) {
+        throw usage(
+          "--upstream cannot be used",
+          "give NAME=URL, as house=https://llm.example.com/v1",
+        );
+      }
+      return [name, { baseUrl, protocol: null, headers: new Map() }];
+    }),
+  );
+}
+
+function usage(message: string, hint: string): StrataError {
+  return new StrataError("usage", message, `${hint}; see: strata serve --help`);
+}

@@ -1,0 +1,147 @@
+// gateway: what `strata serve` listens at, and where it sends requests.
+import { protocolKinds } from "../../wire/protocols.ts";
+import { nodeAt, type Origin } from "../config-node.ts";
+import { choice, optionalChoice, text, whole } from "../leaves.ts";
+import { group, named, section, type Surroundings } from "../sections.ts";
+import { joinPath, reportError, type Spec } from "../spec.ts";
+import { path } from "./places.ts";
+import { checkHeaderNames, headersSpec } from "./provider-headers.ts";
+import { webAddress } from "./providers.ts";
+
+export interface GatewayConfig {
+  readonly port: number;
+  /** Null for this machine. */
+  readonly host: string | null;
+  readonly tokenFile: string | null;
+  readonly tls: { readonly certFile: string | null; readonly keyFile: string | null };
+  readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
+  readonly websocket: "relay" | "refuse";
+  readonly limits: GatewayLimits;
+  readonly timeouts: GatewayTimeouts;
+}
+
+export interface UpstreamConfig {
+  /** Empty if it is missing, which was reported. */
+  readonly baseUrl: string;
+  /** A kind of provider, for its protocol; null to recognise it. */
+  readonly protocol: string | null;
+  /** Sent in place of the client's. They may hold secrets. */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+export interface GatewayLimits {
+  readonly connectionsMax: number;
+  readonly headerBytesMax: number;
+  /** A longer request is forwarded without being read. */
+  readonly bodyReadBytesMax: number;
+}
+
+export interface GatewayTimeouts {
+  readonly headersMs: number;
+  readonly bodyIdleMs: number;
+  readonly keepAliveMs: number;
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly drainMs: number;
+}
+
+/** The longest wait of a timer. */
+const msMax = 2_147_483_647;
+
+const limits: Spec<GatewayLimits> = group("what it takes from clients", {
+  connectionsMax: whole({ usual: 10_000, min: 1 }, "open connections; further ones are closed"),
+  headerBytesMax: whole(
+    { usual: 65_536, min: 1024, max: 16_777_216 },
+    "the headers of a request; longer ones are answered 431",
+  ),
+  bodyReadBytesMax: whole(
+    { usual: 67_108_864, min: 0 },
+    "a longer request is forwarded without being read",
+  ),
+});
+
+const timeouts: Spec<GatewayTimeouts> = group("how long it waits", {
+  headersMs: whole({ usual: 30_000, min: 1, max: msMax }, "for the headers of a request"),
+  bodyIdleMs: whole({ usual: 300_000, min: 1, max: msMax }, "for more of a request's body"),
+  keepAliveMs: whole(
+    { usual: 75_000, min: 1, max: msMax },
+    "for the next request on a connection; longer than clients keep theirs",
+  ),
+  connectMs: whole({ usual: 10_000, min: 1, max: msMax }, "for a connection to an upstream"),
+  firstByteMs: whole(
+    { usual: 900_000, min: 1, max: msMax },
+    "for an answer to begin; then the client gets 504",
+  ),
+  drainMs: whole({ usual: 30_000, min: 0, max: msMax }, "for open streams when it is stopped"),
+});
+
+const upstream: Spec<UpstreamConfig> = section(
+  "one upstream",
+  {
+    base_url: webAddress("its address, with the path before /messages or /chat/completions"),
+    protocol: optionalChoice(protocolKinds, "the API that it speaks; default: recognised"),
+    headers: headersSpec,
+  },
+  (get, around) => {
+    const headers = get("headers");
+    checkHeaderNames(around, headers);
+    checkAddress(around);
+    return { baseUrl: get("base_url") ?? "", protocol: get("protocol"), headers };
+  },
+);
+
+export const gateway: Spec<GatewayConfig> = group("the gateway of strata serve", {
+  port: whole({ usual: 8787, min: 0, max: 65_535 }, "the port to listen at; 0: any free one"),
+  host: text(
+    "the address to listen at; default: this machine only. Any other address needs a token",
+  ),
+  tokenFile: path(
+    "a file with the token that clients send as x-strata-token; only its owner may read it. STRATA_GATEWAY_TOKEN is stronger",
+  ),
+  tls: group("encryption towards clients; both files, or none", {
+    certFile: path("the certificate with its chain, in PEM"),
+    keyFile: path("its private key, in PEM"),
+  }),
+  upstreams: checkedNames(
+    named(
+      "servers by name, for paths that begin with /NAME; one with a vendor's name replaces the vendor's own address",
+      upstream,
+    ),
+  ),
+  websocket: choice(
+    ["relay", "refuse"],
+    "relay",
+    "whether WebSockets are relayed unread, or answered 426, after which Codex uses HTTP",
+  ),
+  limits,
+  timeouts,
+});
+
+function checkAddress({ node, context }: Surroundings): void {
+  if (!context.isWhole || nodeAt(node, ["base_url"]) !== undefined) return;
+  const place: Origin = node?.origin ?? { kind: "default" };
+  const hint = "add base_url, as https://llm.example.com/v1";
+  reportError(context, place, `${context.path} has no base_url`, hint);
+}
+
+/** A name is the first part of a path. */
+function checkedNames<Value>(
+  spec: Spec<ReadonlyMap<string, Value>>,
+): Spec<ReadonlyMap<string, Value>> {
+  return {
+    ...spec,
+    read: (node, context) => {
+      for (const entry of node?.kind === "map" ? node.entries : []) {
+        const { key, origin } = entry;
+        if (/^[a-z0-9][a-z0-9._-]*$/.test(key) && !/^(?:u|strata|v\d.*)$/.test(key)) continue;
+        reportError(
+          context,
+          origin,
+          `${joinPath(context.path, key)} cannot be the beginning of a path`,
+          "use lower-case letters, digits, dots and dashes; u, strata, and names such as v1 are taken",
+        );
+      }
+      return spec.read(node, context);
+    },
+  };
+}

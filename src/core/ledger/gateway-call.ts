@@ -1,0 +1,148 @@
+// A call of another program that passed through the gateway: no content, only hashes, sizes, usage, cost and the verdict.
+import type { BlockKind, PromptRole } from "../assembly/prompt-block.ts";
+import type { PolicyName } from "../cache/policy.ts";
+import type { TierSizes } from "../cache/tier-usage.ts";
+import type { Explanation } from "../diagnosis/explanation.ts";
+import type { ContentHash } from "../hash.ts";
+import type { Lifetime, Usage } from "../message/usage.ts";
+import type { Tier } from "../tokens/budget.ts";
+import type { ProviderFailure } from "../wire/failure.ts";
+import type { ReplyStop } from "../wire/reply.ts";
+
+export interface GatewayCall {
+  /** The exchange's id. Unique within its conversation, also over restarts: the ledger stores each once. */
+  readonly id: string;
+  readonly conversation: Conversation;
+  readonly startMs: number;
+  readonly firstByteMs: number | null;
+  readonly endMs: number;
+  readonly upstream: string;
+  /** A hash of the credentials. Empty if the request has none. */
+  readonly account: string;
+  /** The names of the gateway's own key, if it was given one. */
+  readonly gatewayKey?: string | null;
+  readonly user?: string | null;
+  readonly team?: string | null;
+  readonly protocol: string;
+  /** The client's spelling. */
+  readonly model: string;
+  /** The id in our facts; null for a model that is not listed. Then there is no cost and no expectation. */
+  readonly factsId: string | null;
+  readonly provider: string;
+  /** Who placed the markers: `client` by default, a policy where the gateway did. */
+  readonly policy?: MarkedBy;
+  readonly status: "complete" | "partial" | "failed";
+  readonly stopReason: ReplyStop | null;
+  readonly failure: ProviderFailure | null;
+  /** The provider's id of the reply; empty if it gave none. */
+  readonly replyId: string;
+  readonly servedBy: string | null;
+  /** Null if the provider reported none, as for a request that was refused. */
+  readonly usage: Usage | null;
+  /** False if the provider said nothing about its cache: reads and writes are then unknown, not zero. */
+  readonly reportsCache: boolean;
+  /** Null without usage or price. */
+  readonly costPicoUsd: bigint | null;
+  /** The same call without any caching. */
+  readonly plainCostPicoUsd: bigint | null;
+  /** Null where there is nothing to compare, such as without usage. A ledger keeps no text of its block. */
+  readonly explanation: Explanation | null;
+  /** How many blocks of the call before it begins with. */
+  readonly keptBlocks: number;
+  /** The blocks after those. */
+  readonly addedBlocks: readonly ConversationBlock[];
+  readonly markers: readonly ConversationMarker[];
+  /** The whole prompt by tier, by our count. Absent if it was not counted. */
+  readonly tiers?: TierSizes;
+  /** What this call's prompt would have cost under other policies, by their own account of the conversation. */
+  readonly otherPolicies: readonly { readonly policy: PolicyName; readonly costPicoUsd: bigint }[];
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  /** What could not be read or was left out, in words. */
+  readonly notes: readonly string[];
+}
+
+export type MarkedBy = PolicyName | "client";
+
+/** In the ledger it is a session of the origin `gateway`: it has no turns and cannot be run. */
+export interface Conversation {
+  readonly id: string;
+  /** The conversation that started this one as a sub-agent. */
+  readonly parentId: string | null;
+  readonly kind: ConversationKind;
+  /** The client program, such as `claude-code`; `unknown` if no sign of one was found. */
+  readonly client: string;
+  /** The client's own name for its session, if it sends one. */
+  readonly clientSession: string | null;
+  /** From 1. */
+  readonly callNumber: number;
+}
+
+export const conversationKinds = [
+  "conversation",
+  "sub-agent",
+  "title",
+  "summary",
+  "single",
+] as const;
+
+export type ConversationKind = (typeof conversationKinds)[number];
+
+export interface ConversationBlock {
+  readonly hash: ContentHash;
+  readonly tier: Tier;
+  readonly kind: BlockKind;
+  readonly role: PromptRole;
+  /** For people, such as `tool Bash` or `user message 12`. */
+  readonly section: string;
+  readonly tokens: number;
+}
+
+export interface ConversationMarker {
+  /** Index in the whole list of blocks. */
+  readonly block: number;
+  readonly lifetime: Lifetime;
+}
+
+/** What became of a batch. Every call is in one of the counts. */
+export interface RecordedCalls {
+  readonly recordedCount: number;
+  /** Calls that the ledger had already. */
+  readonly repeatedCount: number;
+  /** Calls that can never be stored as they are. */
+  readonly refused: readonly { readonly id: string; readonly reason: string }[];
+}
+
+/** The prompt of one call. */
+export interface ConversationPrompt {
+  /** How many blocks at its beginning are unknown, because the calls that brought them were not recorded. */
+  readonly unknownCount: number;
+  /** The blocks after those. */
+  readonly blocks: readonly ConversationBlock[];
+}
+
+/** A gateway's process, from its start to its end. */
+export interface GatewayRun {
+  readonly id: string;
+  readonly startedMs: number;
+  /** When it last said that it runs and has written everything. */
+  readonly beatMs: number;
+  /** Null while it runs. */
+  readonly endedMs: number | null;
+  /** `killed` if it never said that it ends: what it saw after `beatMs` may be missing. */
+  readonly ending: "running" | "closed" | "killed";
+  /** Calls that it could not record. */
+  readonly lostCount: number;
+}
+
+/** The own run of a gateway. It says now and then that it goes on. */
+export interface OpenGatewayRun {
+  readonly id: string;
+  /**
+   * Everything that was seen so far is written, or counted as lost. Returns runs of other processes that were found dead,
+   * each once over all gateways of the ledger.
+   */
+  beat(lostCount: number): Promise<readonly GatewayRun[]>;
+  /** The clean end. */
+  end(lostCount: number): Promise<void>;
+}

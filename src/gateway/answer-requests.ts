@@ -1,0 +1,116 @@
+// What becomes of each request: it is forwarded, relayed, refused, or asks for the gateway's own state.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import packageJson from "../../package.json" with { type: "json" };
+import {
+  beginExchange,
+  directRequest,
+  type BegunExchange,
+  type Directing,
+} from "./direct-request.ts";
+import type { ExchangeStart } from "./exchange.ts";
+import type { ExchangeBook } from "./exchange-book.ts";
+import { describeHeaders, withoutKeys } from "./forward/describe-request.ts";
+import { forwardExchange, type UpstreamDispatcher } from "./forward/forward-exchange.ts";
+import { refuse, type Refusal } from "./forward/refuse.ts";
+import { refuseUpgrade, relayUpgrade } from "./forward/relay-upgrade.ts";
+import type { Watching } from "./forward/watch-exchanges.ts";
+import type { ListenerOptions } from "./listen/open-listener.ts";
+import type { Target } from "./upstreams/upstream-table.ts";
+
+export interface AnswerParts {
+  readonly directing: () => Directing;
+  readonly dispatcher: UpstreamDispatcher;
+  readonly watching: Watching;
+  readonly book: ExchangeBook;
+  readonly health: () => object;
+  readonly firstByteMsMax: number;
+}
+
+export function answerRequests({
+  directing,
+  dispatcher,
+  watching,
+  book,
+  health,
+  firstByteMsMax,
+}: AnswerParts): Pick<ListenerOptions, "onRequest" | "onUpgrade"> {
+  /** Our own mistake is answered, not left to hang. */
+  const guard = (work: () => void, answer: (refusal: Refusal) => void): void => {
+    try {
+      work();
+    } catch (error) {
+      watching.noteFault(error);
+      answer(ownFault);
+    }
+  };
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const begun = beginExchange(incoming);
+    const direction = directRequest(incoming, directing());
+    if (direction.kind === "health") return answerHealth(outgoing, health());
+    if (direction.kind === "refused") {
+      refuse(outgoing, direction.refusal);
+      return book.refused(begun, direction.refusal);
+    }
+    const { target } = direction;
+    if (incoming.headers.expect !== undefined) outgoing.writeContinue();
+    const watch = watching.begin(() => toStart(begun, target, incoming));
+    const onEnd = book.open(begun, target, watch !== null);
+    forwardExchange(incoming, outgoing, { dispatcher, target, watch, firstByteMsMax, onEnd });
+  };
+  const onUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const begun = beginExchange(incoming);
+    const direction = directRequest(incoming, directing());
+    // The state is no WebSocket.
+    if (direction.kind === "health") return void socket.destroy();
+    if (direction.kind === "refused") {
+      refuseUpgrade(incoming, socket, direction.refusal);
+      return book.refused(begun, direction.refusal);
+    }
+    const { target } = direction;
+    const onEnd = book.open(begun, target, false);
+    relayUpgrade(incoming, socket, { head, dispatcher, target, firstByteMsMax, onEnd });
+  };
+  return {
+    onRequest: (incoming, outgoing) =>
+      guard(
+        () => onRequest(incoming, outgoing),
+        (refusal) => refuse(outgoing, refusal),
+      ),
+    onUpgrade: (incoming, socket, head) =>
+      guard(
+        () => onUpgrade(incoming, socket, head),
+        (refusal) => refuseUpgrade(incoming, socket, refusal),
+      ),
+  };
+}
+
+const ownFault: Refusal = {
+  status: 500,
+  code: "internal",
+  message: "the gateway made a mistake of its own; its log says which",
+};
+
+function toStart(
+  begun: BegunExchange,
+  target: Target,
+  { headers }: IncomingMessage,
+): ExchangeStart {
+  return {
+    ...begun,
+    path: withoutKeys(target.path),
+    upstream: target.upstream,
+    ...describeHeaders(headers, target.path, target.headers),
+    ...(target.spoken === null ? {} : { protocol: target.spoken.name }),
+  };
+}
+
+function answerHealth(outgoing: ServerResponse, health: object): void {
+  const body = JSON.stringify({ version: packageJson.version, ...health });
+  outgoing.writeHead(200, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    "cache-control": "no-store",
+  });
+  outgoing.end(body);
+}

@@ -1,0 +1,50 @@
+// One request and its answer on their way through the gateway, as an observer sees them.
+
+/** What is known when a request's headers have arrived. */
+export interface ExchangeStart {
+  /** Unique within the process. */
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly startMs: number;
+  readonly method: string;
+  /** As the upstream gets it, with the query, without the base URL. */
+  readonly path: string;
+  /** Names in lower case. Credentials are left out. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The upstream's name in the configuration. */
+  readonly upstream: string;
+  /** The protocol's name where the configuration of the upstream gives it; else it is to be recognised. */
+  readonly protocol?: string;
+  /** A hash of the credentials: conversations of two accounts never meet. Empty if the request has none. */
+  readonly account: string;
+}
+
+/** Watches traffic. What it does never delays, changes or fails an exchange: a throw is counted and ends the watching. */
+export interface Observer {
+  /** Null if it does not watch this exchange; then no byte is copied. */
+  begin(start: ExchangeStart): Observation | null;
+}
+
+/** Calls come in this order; each at most once, except `responseBytes`. */
+export interface Observation {
+  /** The whole body as the upstream gets it; null if it was too large to be kept. */
+  requestBody(body: readonly Uint8Array[] | null): void;
+  responseHead(status: number, headers: Readonly<Record<string, string>>): void;
+  /** As they pass. The bytes may be compressed: the headers say so. */
+  responseBytes(bytes: Uint8Array): void;
+  end(end: ExchangeEnd): void;
+}
+
+export interface ExchangeEnd {
+  readonly how:
+    | "complete"
+    /** The client closed its connection before the end. */
+    | "client left"
+    /** The upstream's answer ended before it was complete. */
+    | "cut"
+    /** No answer at all. */
+    | "no answer";
+  readonly endMs: number;
+  /** When the answer's headers came; null if none came. */
+  readonly firstByteMs: number | null;
+}

@@ -1,0 +1,73 @@
+// What is told of a request: no credentials, only a hash that tells one account's requests from another's.
+import { hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { isSecretName } from "../../core/config/mask-secrets.ts";
+import { protocols } from "../../core/wire/protocols.ts";
+import { tokenHeader } from "./pass-headers.ts";
+
+export interface ToldHeaders {
+  /** Names in lower case. Credentials are left out. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Empty without credentials. */
+  readonly account: string;
+}
+
+/** `own`: headers that the upstream's configuration sends in place of the client's, as names and values in turn. */
+export function describeHeaders(
+  given: IncomingHttpHeaders,
+  path: string,
+  own: readonly string[],
+): ToldHeaders {
+  const told: Record<string, string> = {};
+  const secrets: string[] = [];
+  const take = (name: string, value: string): void => {
+    if (isCredential(name)) secrets.push(`${name}\n${value}`);
+    else told[name] = value;
+  };
+  const replaced = new Set(own.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || name === tokenHeader || replaced.has(name)) continue;
+    take(name, Array.isArray(value) ? value.join(", ") : value);
+  }
+  for (let at = 0; at < own.length; at += 2) take(own[at]?.toLowerCase() ?? "", own[at + 1] ?? "");
+  secrets.push(...keysIn(path));
+  // The order in which a client sends them says nothing.
+  const account = secrets.length === 0 ? "" : hash("sha256", secrets.toSorted().join("\n"), "hex");
+  return { headers: told, account };
+}
+
+const keyHeaders: ReadonlySet<string> = new Set([
+  ...protocols.map(({ access }) => access.key.name),
+  "authorization",
+  "cookie",
+  "proxy-authorization",
+]);
+
+function isCredential(name: string): boolean {
+  return keyHeaders.has(name) || isSecretName(name);
+}
+
+/** A path without keys in its query. */
+export function withoutKeys(path: string): string {
+  const query = path.indexOf("?");
+  if (query === -1) return path;
+  return path.slice(0, query) + path.slice(query).replace(member, hideKey);
+}
+
+const member = /([?&])([^=&]*)=([^&]*)/g;
+
+function hideKey(whole: string, start: string, name: string): string {
+  return isKeyName(name) ? `${start}${name}=***` : whole;
+}
+
+function keysIn(path: string): readonly string[] {
+  const query = path.indexOf("?");
+  if (query === -1) return [];
+  return [...path.slice(query).matchAll(member)]
+    .filter(([, , name = ""]) => isKeyName(name))
+    .map(([, , name, value]) => `${name}\n${value}`);
+}
+
+function isKeyName(name: string): boolean {
+  return name === "key" || isSecretName(name);
+}

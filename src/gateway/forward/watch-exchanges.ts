@@ -1,0 +1,183 @@
+// Shows exchanges to an observer, beside the traffic: after the bytes have passed, and so that no fault of it is felt.
+import { messageOf } from "../../core/strata-error.ts";
+import type { ExchangeEnd, ExchangeStart, Observation, Observer } from "../exchange.ts";
+import { toHeaderRecord, type RawHeaders } from "./pass-headers.ts";
+
+export interface WatchOptions {
+  readonly observer: Observer;
+  /** A longer request is not shown. */
+  readonly bodyBytesMax: number;
+  /** For people: the observer failed, or is left out for a while. */
+  readonly onProblem: (problem: string) => void;
+  readonly now?: () => number;
+}
+
+export interface Watching {
+  /** Null if nothing is to be copied. */
+  begin(describe: () => ExchangeStart): Watch | null;
+  /** A fault that came later, out of a promise or a timer of the observer. */
+  noteFault(error: unknown): void;
+  state(): WatchState;
+}
+
+export interface WatchState {
+  readonly faults: number;
+  /** Requests that were too large to be shown. */
+  readonly unreadBodies: number;
+  /** Exchanges that passed unseen while the observer was left out. */
+  readonly unseen: number;
+  /** Milliseconds since 1970; null while the observer sees everything. */
+  readonly pausedUntilMs: number | null;
+}
+
+/** One exchange as it passes. Each method returns at once. */
+export interface Watch {
+  requestBytes(bytes: Uint8Array): void;
+  requestEnd(): void;
+  responseHead(status: number, headers: RawHeaders): void;
+  responseBytes(bytes: Uint8Array): void;
+  end(end: ExchangeEnd): void;
+}
+
+/** Faults in a row after which the observer is left out. */
+export const faultsMax = 5;
+export const pauseMs = 60_000;
+/** Bodies of all exchanges under way that are kept at once, in bodies of the largest size. */
+const fullBodiesMax = 4;
+
+export function watchExchanges(options: WatchOptions): Watching {
+  const { observer, bodyBytesMax } = options;
+  const breaker = createBreaker(options);
+  const later = createLater();
+  const shelf = { bodyBytesMax, keptBytes: 0, unreadBodies: 0 };
+  let unseen = 0;
+  return {
+    begin: (describe) => {
+      if (breaker.isOpen()) {
+        unseen += 1;
+        return null;
+      }
+      try {
+        const observation = observer.begin(describe());
+        return observation && watch(observation, { shelf, breaker, later });
+      } catch (error) {
+        breaker.fault(error);
+        return null;
+      }
+    },
+    noteFault: (error) => breaker.fault(error),
+    state: () => ({ ...breaker.state(), unreadBodies: shelf.unreadBodies, unseen }),
+  };
+}
+
+/** Bodies that are kept for the observer. */
+interface Shelf {
+  readonly bodyBytesMax: number;
+  keptBytes: number;
+  unreadBodies: number;
+}
+
+interface WatchParts {
+  readonly shelf: Shelf;
+  readonly breaker: Breaker;
+  readonly later: (work: () => void) => void;
+}
+
+function watch(observation: Observation, { shelf, breaker, later }: WatchParts): Watch {
+  let isWatched = true;
+  const show = (call: (to: Observation) => void): void => {
+    later(() => {
+      if (!isWatched) return;
+      try {
+        call(observation);
+      } catch (error) {
+        isWatched = false;
+        breaker.fault(error);
+      }
+    });
+  };
+  let pieces: Uint8Array[] | null = [];
+  let ownBytes = 0;
+  const release = (): void => {
+    shelf.keptBytes -= ownBytes;
+    [ownBytes, pieces] = [0, null];
+  };
+  return {
+    requestBytes: (bytes) => {
+      if (pieces === null) return;
+      ownBytes += bytes.byteLength;
+      shelf.keptBytes += bytes.byteLength;
+      pieces.push(bytes);
+      const { bodyBytesMax, keptBytes } = shelf;
+      if (ownBytes <= bodyBytesMax && keptBytes <= bodyBytesMax * fullBodiesMax) return;
+      shelf.unreadBodies += 1;
+      release();
+    },
+    requestEnd: () => {
+      const whole = pieces;
+      show((to) => to.requestBody(whole));
+    },
+    responseHead: (status, headers) => {
+      show((to) => to.responseHead(status, toHeaderRecord(headers)));
+    },
+    responseBytes: (bytes) => show((to) => to.responseBytes(bytes)),
+    end: (end) => {
+      show((to) => to.end(end));
+      later(() => {
+        release();
+        if (isWatched) breaker.success();
+      });
+    },
+  };
+}
+
+interface Breaker {
+  /** While it is, nothing is shown. */
+  isOpen(): boolean;
+  fault(error: unknown): void;
+  success(): void;
+  state(): Pick<WatchState, "faults" | "pausedUntilMs">;
+}
+
+function createBreaker({ onProblem, now = Date.now }: WatchOptions): Breaker {
+  let [faults, inARow] = [0, 0];
+  let pausedUntilMs: number | null = null;
+  return {
+    isOpen: () => {
+      if (pausedUntilMs === null) return false;
+      if (now() < pausedUntilMs) return true;
+      // One more fault opens it again.
+      [pausedUntilMs, inARow] = [null, faultsMax - 1];
+      onProblem("exchanges are recorded again");
+      return false;
+    },
+    fault: (error) => {
+      faults += 1;
+      inARow += 1;
+      if (inARow === 1) onProblem(`an exchange was not recorded: ${messageOf(error)}`);
+      if (inARow < faultsMax || pausedUntilMs !== null) return;
+      pausedUntilMs = now() + pauseMs;
+      onProblem(
+        `nothing is recorded for ${pauseMs / 1000} s after ${faultsMax} faults in a row; requests are forwarded as before`,
+      );
+    },
+    success: () => {
+      inARow = 0;
+    },
+    state: () => ({ faults, pausedUntilMs }),
+  };
+}
+
+/** Runs work in its order when the traffic of this moment has been passed on. */
+function createLater(): (work: () => void) => void {
+  let waiting: (() => void)[] = [];
+  const run = (): void => {
+    const due = waiting;
+    waiting = [];
+    for (const work of due) work();
+  };
+  return (work) => {
+    waiting.push(work);
+    if (waiting.length === 1) setImmediate(run);
+  };
+}

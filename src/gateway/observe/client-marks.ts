@@ -1,0 +1,84 @@
+// Which program sent a request, and what it calls its session: by headers that clients are known to send.
+import { findVolatile } from "../../core/diagnosis/volatile-text.ts";
+import type { RequestNames } from "../../core/wire/foreign/foreign-reader.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What a request says about where it belongs. Hints: its content decides. */
+export interface CallMarks {
+  readonly client: string;
+  /** Names one session of the client. */
+  readonly session: string | null;
+  /** Names an agent within the session; null for its main one. */
+  readonly agent: string | null;
+  readonly parentAgent: string | null;
+  /** The provider's id of the reply that this request goes on from. */
+  readonly continues: string | null;
+}
+
+/** Seen in captures of these clients, 2026-11-15, and in a list of other gateways, 2026-08-22. The first one that is there counts. */
+const sessionHeaders: readonly string[] = [
+  "x-claude-code-session-id",
+  "thread-id",
+  "x-session-affinity",
+  "x-session-id",
+  "session-id",
+  "session_id",
+  "conversation_id",
+];
+
+const agentHeader = "x-claude-code-agent-id";
+const parentAgentHeader = "x-claude-code-parent-agent-id";
+
+/** Programs by what their user agent says. Agents stand before the libraries they are made with. */
+const programs: readonly (readonly [RegExp, string])[] = [
+  [/claude-cli\/.*\bsdk/i, "claude-agent-sdk"],
+  [/claude-cli|claude-code/i, "claude-code"],
+  [/codex/i, "codex"],
+  [/opencode/i, "opencode"],
+  [/gemini-?cli/i, "gemini-cli"],
+  [/openclaw/i, "openclaw"],
+  [/letta/i, "letta"],
+  [/\bpi(?:-coding-agent)?\//i, "pi"],
+  [/agents\/(?:js|python)|openai-agents/i, "openai-agents"],
+  [/langchain/i, "langchain"],
+  [/ai-sdk\//i, "ai-sdk"],
+  [/anthropic/i, "anthropic-sdk"],
+  [/openai/i, "openai-sdk"],
+  [/google-genai/i, "google-sdk"],
+  [/strata/i, "strata"],
+];
+
+export function readMarks(headers: Headers, names: RequestNames | null): CallMarks {
+  const named = sessionHeaders.map((name) => headers[name]).find((value) => isName(value));
+  return {
+    client: clientOf(headers),
+    session: named ?? names?.session ?? sessionKey(names?.cacheKey ?? null),
+    agent: nameIn(headers, agentHeader),
+    parentAgent: nameIn(headers, parentAgentHeader),
+    continues: names?.continues ?? null,
+  };
+}
+
+/** A cache key that was made for one session. A name that people chose may stand for a whole program. */
+function sessionKey(cacheKey: string | null): string | null {
+  return cacheKey !== null && findVolatile(cacheKey).length > 0 ? cacheKey : null;
+}
+
+function clientOf(headers: Headers): string {
+  const agent = `${headers["user-agent"] ?? ""} ${headers["originator"] ?? ""}`;
+  const known = programs.find(([pattern]) => pattern.test(agent));
+  if (known !== undefined) return known[1];
+  return "x-claude-code-session-id" in headers ? "claude-code" : "unknown";
+}
+
+function nameIn(headers: Headers, name: string): string | null {
+  const value = headers[name];
+  return isName(value) ? value : null;
+}
+
+const nameLengthMax = 200;
+
+function isName(value: string | undefined): value is string {
+  return value !== undefined && value !== "" && value.length <= nameLengthMax;
+}

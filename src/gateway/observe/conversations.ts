@@ -1,0 +1,80 @@
+// The conversations that are going on, found again by what their calls begin with.
+import type { Branch, CallToPlace, Conversation } from "./conversation.ts";
+import {
+  openConversationMemory,
+  type ConversationLimits,
+  type ConversationMemory,
+} from "./conversation-memory.ts";
+import type { CallMarks } from "./client-marks.ts";
+import { findConversation, type Found } from "./find-conversation.ts";
+import type { ReadDocument } from "./read-body.ts";
+
+export interface Conversations extends Pick<ConversationMemory, "forgotten" | "size"> {
+  /** Finds or begins the conversation of a call. */
+  place(call: CallToPlace): Found;
+  /** After a call: its line goes on, or another one begins. */
+  settle(found: Found, branch: Branch, nowMs: number): void;
+  /** Remembers which conversation a reply belongs to: the next request may only name the reply. */
+  nameReply(conversation: Conversation, replyId: string): void;
+  /** The latest bodies of a tenant that a new one may begin like, most likely first. */
+  documentsOf(tenant: string, marks: Pick<CallMarks, "session" | "agent">): readonly ReadDocument[];
+  /** Others of the same client session. */
+  siblingsOf(conversation: Conversation): readonly Conversation[];
+}
+
+/** Further lines of one conversation push out the oldest. */
+const branchesMax = 4;
+/** More candidates are not worth the comparing. */
+const documentsMax = 12;
+const replyNamesMax = 20_000;
+
+export function openConversations(limits: ConversationLimits, newId: () => string): Conversations {
+  const memory = openConversationMemory(limits);
+  const byReply = new Map<string, Conversation>();
+  return {
+    place: (call) => {
+      const { marks, tenant } = call;
+      const named =
+        marks.continues === null ? undefined : byReply.get(`${tenant}\n${marks.continues}`);
+      const known = named !== undefined && memory.has(named) ? named : null;
+      return findConversation(call, known, memory.membersOf(tenant), newId);
+    },
+    settle: ({ conversation, branch: before, goesOn }, branch, nowMs) => {
+      const others = conversation.branches.filter((each) => !(goesOn && each === before));
+      conversation.branches = [...others, branch].slice(-branchesMax);
+      conversation.lastBlocks = branch.blocks;
+      conversation.summarisedMs = null;
+      conversation.calls += 1;
+      conversation.isContinued ||= before !== null;
+      memory.keep(conversation, nowMs);
+    },
+    nameReply: (conversation, replyId) => {
+      byReply.set(`${conversation.tenant}\n${replyId}`, conversation);
+      for (const oldest of byReply.keys()) {
+        if (byReply.size <= replyNamesMax) break;
+        byReply.delete(oldest);
+      }
+    },
+    documentsOf: (tenant, { session, agent }) => {
+      const members = memory.membersOf(tenant);
+      const isSame = (each: Conversation): boolean =>
+        each.session === session && each.agent === agent;
+      const ordered = [...members.filter(isSame), ...members.filter((each) => !isSame(each))];
+      return ordered
+        .slice(0, documentsMax)
+        .flatMap(({ branches }) => branches.toReversed())
+        .flatMap(({ document }) => document ?? [])
+        .slice(0, documentsMax);
+    },
+    siblingsOf: ({ id, tenant, session }) =>
+      session === null
+        ? []
+        : memory.membersOf(tenant).filter((each) => each.session === session && each.id !== id),
+    get forgotten() {
+      return memory.forgotten;
+    },
+    get size() {
+      return memory.size;
+    },
+  };
+}

@@ -1,0 +1,242 @@
+// Which conversation a call belongs to: the one with the longest common beginning; ids of the client are hints.
+import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
+import {
+  beginConversation,
+  type Branch,
+  type CallToPlace,
+  type Conversation,
+} from "./conversation.ts";
+
+export interface Found {
+  readonly conversation: Conversation;
+  /** The call that this one is compared with; null for a first call. */
+  readonly branch: Branch | null;
+  /** Whether it goes on from that call; otherwise another line begins. */
+  readonly goesOn: boolean;
+}
+
+/** Candidates that share nothing that is looked up; the latest are enough. */
+const candidatesMax = 64;
+
+/** `members`: the tenant's conversations, the latest first. `named`: the conversation of the reply that the request names. */
+export function findConversation(
+  call: CallToPlace,
+  named: Conversation | null,
+  members: readonly Conversation[],
+  newId: () => string,
+): Found {
+  if (named !== null) return { conversation: named, branch: latestOf(named), goesOn: true };
+  const best = longestBeginning(call, members);
+  if (asksForSummary(call)) {
+    const parent = best?.conversation ?? mainOf(call, members);
+    if (parent !== null) {
+      parent.summarisedMs = call.nowMs;
+      const begun = beginConversation(call, { id: newId(), parentId: parent.id, role: "summary" });
+      return { conversation: begun, branch: best?.branch ?? null, goesOn: false };
+    }
+  }
+  if (best !== null) return best;
+  const known = rewritten(call, members);
+  if (known !== null) return { conversation: known, branch: latestOf(known), goesOn: true };
+  const parent = parentOf(call, members);
+  const id = newId();
+  const conversation = beginConversation(call, { id, parentId: parent?.id ?? null, role: "own" });
+  return { conversation, branch: null, goesOn: false };
+}
+
+function latestOf({ branches }: Conversation): Branch | null {
+  return branches.at(-1) ?? null;
+}
+
+interface Beginning extends Found {
+  readonly branch: Branch;
+  readonly shared: number;
+}
+
+/** Among equal ones the latest, of the same model and session first. */
+function longestBeginning(call: CallToPlace, members: readonly Conversation[]): Beginning | null {
+  const { blocks } = call.request;
+  const opening = openingOf(blocks);
+  if (opening === -1) return null;
+  let best: Beginning | null = null;
+  let bestRank = -1;
+  let tried = 0;
+  for (const conversation of members) {
+    if (conversation.agent !== call.marks.agent || conversation.role === "summary") continue;
+    for (const branch of conversation.branches) {
+      // The key of a prefix tells at once that everything before is equal.
+      if (branch.blocks[opening]?.key !== blocks[opening]?.key) continue;
+      const shared = sharedKeys(branch.blocks, blocks);
+      if (!mayGoOn(call, conversation, branch, shared)) continue;
+      tried += 1;
+      const rank =
+        (branch.model === call.model ? 2 : 0) + (isSameSession(call, conversation) ? 1 : 0);
+      if (best === null || rank > bestRank || (rank === bestRank && shared > best.shared)) {
+        const goesOn = shared >= lastMessageStart(branch.blocks);
+        best = { conversation, branch, shared, goesOn };
+        bestRank = rank;
+      }
+    }
+    if (tried >= candidatesMax) break;
+  }
+  return best;
+}
+
+/** Several sessions may begin with the same message; a resumed one also repeats what was answered. */
+function mayGoOn(
+  { marks }: CallToPlace,
+  { session }: Conversation,
+  { blocks }: Branch,
+  shared: number,
+): boolean {
+  if (marks.session === null || session === null || marks.session === session) return true;
+  const answered = blocks.findIndex(({ role }) => role === "assistant");
+  return answered !== -1 && shared > answered && shared >= lastMessageStart(blocks);
+}
+
+function isSameSession({ marks }: CallToPlace, { session }: Conversation): boolean {
+  return marks.session !== null && marks.session === session;
+}
+
+/** The first block of the messages; -1 for none. */
+export function openingOf(blocks: readonly ForeignBlock[]): number {
+  return blocks.findIndex(({ tier }) => tier === "T3");
+}
+
+/** Where the last message begins: clients rewrite or drop it without breaking the line. */
+function lastMessageStart(blocks: readonly ForeignBlock[]): number {
+  let at = blocks.length - 1;
+  while (at > 0 && blocks[at - 1]?.endsMessage === false && blocks[at - 1]?.tier === "T3") at -= 1;
+  return at;
+}
+
+/** Number of equal blocks at the beginning. Keys are chained, so a binary search finds it. */
+export function sharedKeys(before: readonly ForeignBlock[], now: readonly ForeignBlock[]): number {
+  let low = 0;
+  let high = Math.min(before.length, now.length);
+  // Most calls repeat the whole call before.
+  if (high > 0 && before[high - 1]?.key === now[high - 1]?.key) return high;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (before[middle]?.key === now[middle]?.key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A conversation whose beginning changed: other tools, another system text, a history that the client compacted. */
+function rewritten(call: CallToPlace, members: readonly Conversation[]): Conversation | null {
+  const { marks, request } = call;
+  const hasTools = request.blocks.some(({ tier }) => tier === "T0");
+  // What asks without tools is a title or a question of its own: it goes on only by its content.
+  const hashes = new Set(request.blocks.map(({ hash }) => hash));
+  const alike = members
+    .slice(0, candidatesMax)
+    .filter(
+      (each) => each.agent === marks.agent && each.role === "own" && each.hasTools === hasTools,
+    );
+  for (const conversation of alike) {
+    const branch = latestOf(conversation);
+    if (branch === null) continue;
+    const isNamed = isSameSession(call, conversation);
+    if (!isNamed && marks.session !== null && conversation.session !== null) continue;
+    if (repeatsHistory(branch.blocks, request.blocks) || repeatsEnd(branch.blocks, hashes)) {
+      return conversation;
+    }
+    if (!sharesSystem(branch.blocks, request.blocks)) continue;
+    // After a summary the same head goes on with another history.
+    const isCompacted = conversation.summarisedMs !== null;
+    if ((isNamed && hasTools) || (isCompacted && hasSameHead(branch.blocks, request.blocks))) {
+      return conversation;
+    }
+  }
+  return null;
+}
+
+/** The same opening and then an answer, whatever stands before them; the same answer, where the earlier call had one. */
+function repeatsHistory(before: readonly ForeignBlock[], now: readonly ForeignBlock[]): boolean {
+  const [first, second] = [openingOf(before), openingOf(now)];
+  if (first === -1 || second === -1) return false;
+  for (let index = 0; ; index += 1) {
+    const old = before[first + index];
+    const current = now[second + index];
+    if (old === undefined) return current?.role === "assistant";
+    if (old.hash !== current?.hash) return false;
+    if (old.role === "assistant") return true;
+  }
+}
+
+const endLength = 8;
+
+/** Most of the latest messages are still there, one of the model's own among them: what came first was written anew. */
+function repeatsEnd(before: readonly ForeignBlock[], now: ReadonlySet<string>): boolean {
+  const end = before.slice(-endLength).filter(({ tier }) => tier === "T3");
+  const kept = end.filter(({ hash }) => now.has(hash));
+  return kept.length * 2 > end.length && kept.some(({ role }) => role === "assistant");
+}
+
+/** At least half of the system text is the same. */
+function sharesSystem(before: readonly ForeignBlock[], now: readonly ForeignBlock[]): boolean {
+  const [old, current] = [systemOf(before), systemOf(now)];
+  const known = new Set(old.map(({ hash }) => hash));
+  const shared = tokensOf(current.filter(({ hash }) => known.has(hash)));
+  return shared * 2 >= Math.min(tokensOf(old), tokensOf(current));
+}
+
+function systemOf(blocks: readonly ForeignBlock[]): readonly ForeignBlock[] {
+  const opening = openingOf(blocks);
+  const head = opening === -1 ? blocks : blocks.slice(0, opening);
+  return head.filter(({ tier }) => tier === "T1");
+}
+
+function tokensOf(blocks: readonly ForeignBlock[]): number {
+  return blocks.reduce((sum, block) => sum + block.tokens, 0);
+}
+
+function hasSameHead(before: readonly ForeignBlock[], now: readonly ForeignBlock[]): boolean {
+  const head = openingOf(now);
+  return head > 0 && openingOf(before) === head && before[head - 1]?.key === now[head - 1]?.key;
+}
+
+/** The session's conversation that this one serves: of the named parent agent, else of the session itself. */
+function parentOf(call: CallToPlace, members: readonly Conversation[]): Conversation | null {
+  const { marks } = call;
+  if (marks.session === null) return null;
+  const inSession = members.filter((each) => each.session === marks.session);
+  if (marks.agent === null) return mainOf(call, inSession);
+  const parent = inSession.find(
+    (each) => each.agent === marks.parentAgent && each.role === "own" && each.hasTools,
+  );
+  return parent ?? mainOf(call, inSession);
+}
+
+/** The session's own conversation: with tools, and of no agent within it. */
+function mainOf({ marks }: CallToPlace, members: readonly Conversation[]): Conversation | null {
+  const own = members.filter(
+    (each) =>
+      each.session === marks.session &&
+      each.session !== null &&
+      each.agent === null &&
+      each.parentId === null &&
+      each.role === "own" &&
+      each.hasTools,
+  );
+  // The first one of the session; later ones are sub-agents that do not say so.
+  return own.at(-1) ?? null;
+}
+
+/** How clients ask for the text that shall stand in place of a conversation. Seen in captures, 2026-11-15. */
+const summaryWords =
+  /\b(?:create|write|provide|generate|produce)\b[^.]{0,80}\bsummar\w*[^.]{0,80}\bconversation\b|\bsummari[sz]e (?:the|this|our) conversation\b|\bcontext checkpoint compaction\b|\bprompt for continuing our conversation\b|<state_snapshot>/i;
+/** The request stands at the beginning of the message or at its end. */
+const searchedLength = 2000;
+
+/** The last message asks for a summary of what stands before it. */
+function asksForSummary({ request }: CallToPlace): boolean {
+  const last = request.blocks.at(-1);
+  if (last === undefined || last.role !== "user" || last.kind !== "text") return false;
+  const { text } = last;
+  return [text.slice(0, searchedLength), text.slice(-searchedLength)].some((part) =>
+    summaryWords.test(part),
+  );
+}

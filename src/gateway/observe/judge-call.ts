@@ -1,0 +1,167 @@
+// What a call cost, what it would have cost otherwise, and why it read less than it could have.
+import { settleAccounts, tailLifetimes, type Accounts } from "../../core/cache/accounts.ts";
+import type { PolicyName } from "../../core/cache/policy.ts";
+import { explainCall } from "../../core/diagnosis/explain-call.ts";
+import type { Explanation } from "../../core/diagnosis/explanation.ts";
+import { viewPrompt, type PromptView } from "../../core/diagnosis/prompt-view.ts";
+import {
+  rememberView,
+  scaledRuler,
+  type RememberedCall,
+} from "../../core/diagnosis/remember-call.ts";
+import type { ContentHash } from "../../core/hash.ts";
+import { noUsage, promptTokens, secondsOf, type Usage } from "../../core/message/usage.ts";
+import { findSavings, findTotal } from "../../core/models/cost.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
+import { nameWrites } from "../../core/wire/name-writes.ts";
+import type { ReportedUsage } from "../../core/wire/reply.ts";
+import type { Branch } from "./conversation.ts";
+
+export interface CallToJudge {
+  readonly request: ForeignRequest;
+  /** Null for a model that is not listed. */
+  readonly facts: ModelFacts | null;
+  readonly branch: Branch | null;
+  readonly accounts: Accounts;
+  /** Null if the provider reported none. */
+  readonly reported: ReportedUsage | null;
+  readonly startMs: number;
+  /** When others could read what it wrote. */
+  readonly readableMs: number;
+}
+
+export interface Judgement {
+  readonly usage: Usage | null;
+  readonly reportsCache: boolean;
+  readonly costPicoUsd: bigint | null;
+  readonly plainCostPicoUsd: bigint | null;
+  readonly explanation: Explanation | null;
+  readonly otherPolicies: readonly { readonly policy: PolicyName; readonly costPicoUsd: bigint }[];
+  readonly accounts: Accounts;
+  readonly view: PromptView | null;
+  readonly remembered: RememberedCall | null;
+}
+
+export function judgeCall(call: CallToJudge): Judgement {
+  const { facts, reported, branch, accounts } = call;
+  if (facts === null) return { ...unknown, ...billOf(reported), accounts };
+  const named = reported === null ? null : nameWrites(reported, askedBy(call.request), facts);
+  const billed = { ...unknown, ...billOf(named), accounts, remembered: branch?.remembered ?? null };
+  if (named === null) return billed;
+  const { usage } = named;
+  const at = { at: call.startMs };
+  const listed = findTotal(usage, facts, at);
+  const saved = findSavings(usage, facts, at);
+  const costPicoUsd = named.costPicoUsd ?? listed;
+  const plainCostPicoUsd = listed === null || saved === null ? null : listed + saved;
+  // A request that goes on from what the provider keeps is no whole prompt: nothing can be compared with it.
+  if (call.request.continues) return { ...billed, costPicoUsd, plainCostPicoUsd };
+  const view = viewPrompt(call.request, facts, branch?.view ?? null);
+  // Reads that were not reported are unknown: the rules decide what is kept.
+  const known = named.reportsCache ? usage : null;
+  return {
+    ...billed,
+    costPicoUsd,
+    plainCostPicoUsd,
+    explanation: known === null ? null : explain(call, facts, view, known),
+    ...comparePolicies(call, facts, view, usage),
+    view,
+    remembered: rememberView({
+      view,
+      rules: facts,
+      usage: known,
+      entries: branch?.remembered?.entries ?? [],
+      startMs: call.startMs,
+      readableMs: call.readableMs,
+    }),
+  };
+}
+
+const unknown: Omit<Judgement, "accounts"> = {
+  usage: null,
+  reportsCache: false,
+  costPicoUsd: null,
+  plainCostPicoUsd: null,
+  explanation: null,
+  otherPolicies: [],
+  view: null,
+  remembered: null,
+};
+
+function billOf(
+  reported: ReportedUsage | null,
+): Pick<Judgement, "usage" | "reportsCache" | "costPicoUsd"> {
+  if (reported === null) return { usage: null, reportsCache: false, costPicoUsd: null };
+  const { usage, reportsCache, costPicoUsd = null } = reported;
+  return { usage, reportsCache, costPicoUsd };
+}
+
+/** The lifetimes that the client asked for. */
+function askedBy({
+  markers,
+  requestMarker,
+  ownLifetime,
+}: ForeignRequest): Parameters<typeof nameWrites>[1] {
+  return { markers, requestMarker: requestMarker ?? ownLifetime, expected: { writeTokens: {} } };
+}
+
+function explain(
+  { branch, startMs }: CallToJudge,
+  rules: ModelFacts,
+  view: PromptView,
+  usage: Usage,
+): Explanation {
+  const textBefore = (hash: ContentHash): string | undefined => {
+    const text = branch?.blocks.find((block) => block.hash === hash)?.text ?? "";
+    return text === "" ? undefined : text;
+  };
+  const before = branch?.remembered ?? null;
+  return explainCall({ before, view, rules, usage, startMs, textBefore });
+}
+
+/** What this call would have cost under policies that need no more than their own account of the conversation. */
+function comparePolicies(
+  { accounts, startMs }: CallToJudge,
+  facts: ModelFacts,
+  view: PromptView,
+  usage: Usage,
+): Pick<Judgement, "accounts" | "otherPolicies"> {
+  const total = promptTokens(usage);
+  const at = { at: startMs };
+  const plainPrompt = findTotal({ ...noUsage, uncachedTokens: total }, facts, at);
+  const { outputTokens, reasoningTokens } = usage;
+  const generated = findTotal({ ...noUsage, outputTokens, reasoningTokens }, facts, at);
+  if (plainPrompt === null || generated === null || total === 0) {
+    return { accounts, otherPolicies: [] };
+  }
+  const priced = (policy: PolicyName, tokens: number): Judgement["otherPolicies"][number] => ({
+    policy,
+    costPicoUsd: generated + share(plainPrompt, tokens / total),
+  });
+  const { cache } = facts;
+  const lifetimes = tailLifetimes(cache);
+  const plain = priced("none", total);
+  if (lifetimes === null || view.blocks.length === 0) return { accounts, otherPolicies: [plain] };
+  const ruler = scaledRuler(view, usage);
+  const tail = view.blocks.length - 1;
+  const question = { blocks: view.blocks, rules: cache, ruler, tail, nowMs: startMs };
+  const after = settleAccounts(accounts, question, usage);
+  const paidNow = (name: keyof Accounts["paid"]): number => after.paid[name] - accounts.paid[name];
+  return {
+    accounts: after,
+    otherPolicies: [
+      priced("tail-5m", paidNow("short tail")),
+      // The policy takes no lifetime above its own.
+      ...(lifetimes.long.seconds > secondsOf["1h"]
+        ? []
+        : [priced("tail-1h", paidNow("long tail"))]),
+      plain,
+    ],
+  };
+}
+
+/** A policy's tokens are at their prices, so they may be in parts. */
+function share(picoUsd: bigint, part: number): bigint {
+  return (picoUsd * BigInt(Math.round(part * 1e9))) / 1_000_000_000n;
+}

@@ -1,0 +1,275 @@
+// One exchange under observation: the request is read when it is whole, the answer as it passes, the verdict at the end.
+import type { TierSizes } from "../../core/cache/tier-usage.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
+import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { ExchangeEnd, ExchangeStart, Observation } from "../exchange.ts";
+import type { CallSink, ConversationName, ObservedCall } from "../observed-call.ts";
+import { readMarks, type CallMarks } from "./client-marks.ts";
+import type { Branch, Conversation } from "./conversation.ts";
+import type { Conversations } from "./conversations.ts";
+import { openingOf, sharedKeys, type Found } from "./find-conversation.ts";
+import { judgeCall } from "./judge-call.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { BodyBytes } from "./body-bytes.ts";
+import { decodeWhole, isCoded } from "./decode-content.ts";
+import { readBody, type ReadDocument } from "./read-body.ts";
+import { openReplyReader, seenNothing, type ReplyReader, type SeenReply } from "./read-reply.ts";
+import type { ObserveLimits } from "./observer.ts";
+
+/** What all exchanges share. */
+export interface Watched {
+  readonly sink: CallSink;
+  readonly nowMs: () => number;
+  readonly catalogue: Catalogue;
+  readonly conversations: Conversations;
+  readonly limits: ObserveLimits;
+  /** Whether an upstream is the vendor's own API of a protocol. */
+  readonly isVendor: (upstream: string, protocol: Protocol) => boolean;
+  readonly counts: ObserveCounts;
+  /** A fault after an exchange's end, when an answer was unpacked. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface ObserveCounts {
+  /** Bodies that were sent as model calls and could not be read. */
+  unreadBodies: number;
+  /** Calls that were lost by a fault of the observer itself, after their end. */
+  faults: number;
+}
+
+/** `rows`: the protocols that are spoken at this address. */
+export function observe(
+  start: ExchangeStart,
+  rows: readonly Protocol[],
+  shared: Watched,
+): Observation {
+  const tenant = `${start.upstream}\n${start.account}`;
+  let document: ReadDocument | null = null;
+  let reply: ReplyReader | null = null;
+  let responseBytes = 0;
+  return {
+    requestBody: (pieces) => {
+      if (pieces !== null) document = readRequestBody(pieces, { start, tenant, rows }, shared);
+    },
+    responseHead: (status, headers) => {
+      if (document === null) return;
+      const { protocol } = document;
+      const { limits, nowMs } = shared;
+      reply = openReplyReader({ protocol, status, headers, nowMs, limits });
+    },
+    responseBytes: (bytes) => {
+      responseBytes += bytes.byteLength;
+      reply?.feed(bytes);
+    },
+    end: (end) => {
+      if (document === null) return;
+      const call = { start, tenant, document, end, responseBytes };
+      if (reply === null) return settle(call, seenNothing(end.how), shared);
+      let isLate = false;
+      reply.end(end.how, (seen) => {
+        if (!isLate) return settle(call, seen, shared);
+        try {
+          settle(call, seen, shared);
+        } catch (error) {
+          shared.onFault(error);
+        }
+      });
+      isLate = true;
+    },
+  };
+}
+
+interface Sent {
+  readonly start: ExchangeStart;
+  readonly tenant: string;
+  readonly rows: readonly Protocol[];
+}
+
+/** Null for a body that is no model call, or that cannot be read: the upstream will say what is wrong with it. */
+function readRequestBody(
+  pieces: readonly Uint8Array[],
+  { start, tenant, rows }: Sent,
+  { conversations, limits, counts, isVendor }: Watched,
+): ReadDocument | null {
+  const encoding = start.headers["content-encoding"];
+  const whole = isCoded(encoding)
+    ? decodeWhole(encoding, Buffer.concat(pieces), limits.bodyBytesMax)
+    : null;
+  if (isCoded(encoding) && whole === null) {
+    counts.unreadBodies += 1;
+    return null;
+  }
+  const bytes = new BodyBytes(whole === null ? pieces : [whole]);
+  const before = conversations.documentsOf(tenant, readMarks(start.headers, null));
+  try {
+    return readBody({
+      bytes,
+      address: start,
+      rows,
+      before,
+      isVendor: (protocol) => isVendor(start.upstream, protocol),
+    });
+  } catch (error) {
+    if (!(error instanceof StrataError)) throw error;
+    counts.unreadBodies += 1;
+    return null;
+  }
+}
+
+interface EndedCall {
+  readonly start: ExchangeStart;
+  readonly tenant: string;
+  readonly document: ReadDocument;
+  readonly end: ExchangeEnd;
+  readonly responseBytes: number;
+}
+
+function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
+  const { start, tenant, document, end } = call;
+  const { conversations, catalogue } = shared;
+  const { request } = document;
+  const marks = readMarks(start.headers, document.names);
+  const facts = factsOf(request.model, start.upstream, catalogue);
+  const model = facts?.id ?? request.model;
+  const nowMs = end.endMs;
+  const found = conversations.place({ tenant, marks, request, model, nowMs });
+  const { conversation, branch } = found;
+  const { reported } = seen;
+  const judged = judgeCall({
+    request,
+    facts,
+    branch,
+    accounts: conversation.accounts,
+    reported,
+    startMs: start.startMs,
+    readableMs: end.firstByteMs ?? end.endMs,
+  });
+  const keptBlocks = sharedKeys(conversation.lastBlocks, request.blocks);
+  conversation.accounts = judged.accounts;
+  conversations.settle(found, lineAfter(found, call, judged, model), nowMs);
+  if (seen.replyId !== "") conversations.nameReply(conversation, seen.replyId);
+  const { usage, reportsCache, costPicoUsd, plainCostPicoUsd, explanation, otherPolicies } = judged;
+  shared.sink.take({
+    id: start.id,
+    conversation: nameOf(conversation, marks, conversations, request.blocks),
+    startMs: start.startMs,
+    firstByteMs: end.firstByteMs,
+    endMs: end.endMs,
+    upstream: start.upstream,
+    account: start.account,
+    protocol: document.protocol.name,
+    model: request.model,
+    factsId: facts?.id ?? null,
+    provider: facts?.provider ?? start.upstream,
+    status: seen.status,
+    stopReason: seen.stopReason,
+    failure: seen.failure,
+    replyId: seen.replyId,
+    servedBy: seen.servedBy,
+    usage,
+    reportsCache,
+    costPicoUsd,
+    plainCostPicoUsd,
+    explanation,
+    keptBlocks,
+    addedBlocks: request.blocks.slice(keptBlocks).map(toObserved),
+    markers: request.markers.map(({ block, lifetime }) => ({ block, lifetime })),
+    tiers: tiersOf(request.blocks),
+    otherPolicies,
+    requestBytes: document.byteLength,
+    responseBytes: call.responseBytes,
+    notes: request.continues ? [...seen.notes, continuesNote] : seen.notes,
+  });
+}
+
+const continuesNote = "it goes on from a history that only the provider has: nothing to compare";
+
+/** The facts of a model where the upstream is a route of its own, else by the name alone. */
+function factsOf(model: string, upstream: string, catalogue: Catalogue): ModelFacts | null {
+  const routed = catalogue.routes.has(upstream)
+    ? findModel(`${upstream}/${model}`, catalogue)
+    : null;
+  return (routed ?? findModel(model, catalogue))?.facts ?? null;
+}
+
+function lineAfter(
+  { branch }: Found,
+  { document }: EndedCall,
+  { view, remembered }: ReturnType<typeof judgeCall>,
+  model: string,
+): Branch {
+  const { request } = document;
+  // What only goes on from the provider's own copy says nothing about the next whole request.
+  if (request.continues && branch !== null) return branch;
+  return { model, blocks: request.blocks, remembered, view, document };
+}
+
+function nameOf(
+  conversation: Conversation,
+  { client }: CallMarks,
+  conversations: Conversations,
+  blocks: readonly ForeignBlock[],
+): ConversationName {
+  return {
+    id: conversation.id,
+    parentId: conversation.parentId,
+    kind: kindOf(conversation, conversations, blocks),
+    client,
+    clientSession: conversation.session,
+    callNumber: conversation.calls,
+  };
+}
+
+function kindOf(
+  conversation: Conversation,
+  conversations: Conversations,
+  blocks: readonly ForeignBlock[],
+): ConversationName["kind"] {
+  const { role, agent, hasTools, isContinued, parentId } = conversation;
+  if (role === "summary") return "summary";
+  if (agent !== null) return "sub-agent";
+  if (hasTools) return parentId === null ? "conversation" : "sub-agent";
+  if (isContinued || blocks.some((block) => block.role === "assistant")) return "conversation";
+  const hasMain = conversations.siblingsOf(conversation).some((each) => each.hasTools);
+  if (hasMain || namesATitle(blocks)) return "title";
+  return blocks.length === 1 ? "single" : "conversation";
+}
+
+/** A system text that only asks for the name of a conversation. */
+function namesATitle(blocks: readonly ForeignBlock[]): boolean {
+  const opening = openingOf(blocks);
+  const system = blocks.slice(0, opening === -1 ? blocks.length : opening);
+  const tokens = system.reduce((sum, block) => sum + block.tokens, 0);
+  return tokens < titleTokensMax && system.some(({ text }) => /\btitles?\b/i.test(text));
+}
+
+const titleTokensMax = 2000;
+
+function toObserved({
+  hash,
+  tier,
+  kind,
+  role,
+  section,
+  tokens,
+}: ForeignBlock): ObservedCall["addedBlocks"][number] {
+  return { hash, tier, kind, role, section, tokens };
+}
+
+/** Everything behind the first message belongs to the messages. */
+function tiersOf(blocks: readonly ForeignBlock[]): TierSizes {
+  const opening = openingOf(blocks);
+  const head = opening === -1 ? blocks : blocks.slice(0, opening);
+  const tokensOf = (tier: ForeignBlock["tier"]): number =>
+    head.reduce((sum, block) => sum + (block.tier === tier ? block.tokens : 0), 0);
+  const inHead = head.at(-1)?.endTokens ?? 0;
+  const sizes: TierSizes = [
+    ["T0", tokensOf("T0")],
+    ["T1", tokensOf("T1")],
+    ["T3", (blocks.at(-1)?.endTokens ?? 0) - inHead],
+  ];
+  return sizes.filter(([, tokens]) => tokens > 0);
+}

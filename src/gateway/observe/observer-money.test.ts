@@ -1,0 +1,81 @@
+// Goal: the observer's dollars are the provider's bill. Method: simulated calls of every protocol, whole and streamed, cut at random.
+import { expect, test } from "vitest";
+import { courseWires, openCourse, prepare, startMs } from "../../../harness/wire-course.ts";
+import { createRandom } from "../../../harness/random-message.ts";
+import { appendMessages } from "../../core/assembly/thread.ts";
+import type { Message } from "../../core/message/message.ts";
+import { findTotal } from "../../core/models/cost.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import { bodyText } from "../../core/wire/encoded-request.ts";
+import type { Call } from "../../simulator/call-ledger.ts";
+import { startWatching, textOf } from "./test-kit.ts";
+
+test.each(courseWires.map((wire) => [wire.protocol.name, wire] as const))(
+  "calls of %s cost what the provider bills, to the pico-dollar, whole and streamed",
+  async (_name, wire) => {
+    const { protocol, modelId } = wire;
+    const { facts } = resolveModel(modelId);
+    const random = createRandom(7);
+    const watching = startWatching();
+    let billed = 0n;
+    for (let run = 0; run < 6; run += 1) {
+      const course = openCourse(wire, textOf(1500 + run * 300, `rule ${run}`), []);
+      let current: readonly Message[] = [user(`Begin ${run}. ${textOf(400)}`)];
+      for (let turn = 0; turn < 8; turn += 1) {
+        course.next = {
+          parts: [{ kind: "text", text: `Answer ${turn}. ${textOf(40 + turn)}` }],
+          stop: "end",
+        };
+        const call = prepare(course, current);
+        const isStream = random() < 0.5;
+        const request = call.encode(isStream);
+        const simulator = isStream ? course.streamed : course.whole;
+        const base = new URL(protocol.access.baseUrl).pathname.replace(/\/$/, "");
+        const seen = await watching.ask(simulator, {
+          path: `${base}${request.path}`,
+          headers: request.headers,
+          body: bodyText(request.pieces),
+          upstream: facts.provider,
+          account: `run ${run}`,
+          pieceBytes: 1 + Math.floor(random() * 700),
+          atMs: turn * 20_000,
+        });
+        const last = simulator.calls().at(-1);
+        const owed = costOfBill(last, facts);
+        expect(seen).toMatchObject({ status: "complete", costPicoUsd: owed, notes: [] });
+        expect(seen.conversation.callNumber).toBe(turn + 1);
+        billed += owed;
+        current = [user(`Go on ${turn}. ${textOf(60)}`)];
+        course.thread = appendMessages(call.assembly.thread, [
+          {
+            role: "assistant",
+            content: [{ type: "text", text: `Answer ${turn}. ${textOf(40 + turn)}` }],
+          },
+        ]);
+      }
+    }
+    const seen = watching.calls.reduce((sum, { costPicoUsd }) => sum + (costPicoUsd ?? 0n), 0n);
+    expect(watching.calls).toHaveLength(48);
+    expect(seen).toBe(billed);
+  },
+);
+
+function user(text: string): Message {
+  return { role: "user", content: [{ type: "text", text }] };
+}
+
+function costOfBill(call: Call | undefined, facts: Parameters<typeof findTotal>[1]): bigint {
+  const record = call?.billed;
+  if (record === null || record === undefined) throw new Error("nothing was billed");
+  const { bill, outputTokens, reasoningTokens } = record;
+  const usage = {
+    uncachedTokens: bill.uncachedTokens,
+    cacheReadTokens: bill.readTokens,
+    cacheWriteTokens: bill.writeTokens,
+    outputTokens: outputTokens - reasoningTokens,
+    reasoningTokens,
+  };
+  const total = findTotal(usage, facts, { at: startMs });
+  if (total === null) throw new Error("it has no price");
+  return total;
+}

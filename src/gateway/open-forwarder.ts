@@ -1,0 +1,123 @@
+// Forwards every request to its upstream, with an observer beside the traffic.
+import { setImmediate } from "node:timers/promises";
+import type { Environment } from "../core/config/environment.ts";
+import { StrataError } from "../core/strata-error.ts";
+import { answerRequests } from "./answer-requests.ts";
+import type { Directing } from "./direct-request.ts";
+import type { Observer } from "./exchange.ts";
+import { openBook, type DoneExchange, type ExchangeCounts } from "./exchange-book.ts";
+import { asksForWebSocket } from "./forward/relay-upgrade.ts";
+import { watchExchanges, type WatchState } from "./forward/watch-exchanges.ts";
+import { isLoopback } from "./listen/admit.ts";
+import {
+  openListener,
+  usualLimits,
+  type ListenLimits,
+  type TlsFiles,
+} from "./listen/open-listener.ts";
+import { openDispatcher } from "./upstreams/dispatcher.ts";
+import type { UpstreamTable } from "./upstreams/upstream-table.ts";
+
+export interface ForwarderOptions {
+  readonly table: UpstreamTable;
+  readonly observer: Observer;
+  /** The variables of the process: proxies. */
+  readonly env: Environment;
+  /** Null for this machine. Any other address needs a token. */
+  readonly host?: string | null;
+  readonly port?: number;
+  readonly token?: string | null;
+  readonly tls?: TlsFiles | null;
+  readonly limits?: Partial<ListenLimits>;
+  /** A longer request is forwarded without being observed. */
+  readonly bodyBytesMax?: number;
+  readonly connectMsMax?: number;
+  /** From the request to the first byte of its answer. */
+  readonly firstByteMsMax?: number;
+  readonly websocket?: "relay" | "refuse";
+  /** Called after each exchange, and for each request that was refused. */
+  readonly onExchange?: (done: DoneExchange) => void;
+  /** Further members of the health route's answer. */
+  readonly moreHealth?: () => Readonly<Record<string, unknown>>;
+  /** For people. */
+  readonly onProblem?: (problem: string) => void;
+}
+
+export interface Forwarder {
+  readonly port: number;
+  readonly urls: readonly string[];
+  /** New requests go by the new table; open ones end where they are. */
+  use(table: UpstreamTable): void;
+  /** A fault of the observer that came out of a promise or a timer. */
+  noteFault(error: unknown): void;
+  state(): ForwarderState;
+  /** Takes no new requests, waits for open ones up to the limit, then ends them. */
+  close(drainMs: number): Promise<void>;
+}
+
+export interface ForwarderState {
+  readonly startedMs: number;
+  readonly upstreams: readonly string[];
+  readonly exchanges: ExchangeCounts;
+  readonly observer: WatchState;
+}
+
+const usual = {
+  bodyBytesMax: 64 * 1024 * 1024,
+  connectMsMax: 10_000,
+  firstByteMsMax: 900_000,
+};
+
+export async function openForwarder(options: ForwarderOptions): Promise<Forwarder> {
+  const { env, observer, token = null, websocket = "relay", host = null } = options;
+  const { onProblem = () => {} } = options;
+  const { bodyBytesMax, connectMsMax, firstByteMsMax } = { ...usual, ...options };
+  checkToken(host, token);
+  const dispatcher = openDispatcher({ env, connectMsMax });
+  const watching = watchExchanges({ observer, bodyBytesMax, onProblem });
+  const book = openBook(options.onExchange ?? (() => {}), watching);
+  const startedMs = Date.now();
+  let { table } = options;
+
+  const state = (): ForwarderState => ({
+    startedMs,
+    upstreams: table.upstreams.map(({ name }) => name),
+    exchanges: book.counts(),
+    observer: watching.state(),
+  });
+  const health = (): object => ({ ...state(), ...options.moreHealth?.() });
+  const directing = (): Directing => ({ token, table, websocket });
+  const listener = await openListener({
+    host,
+    port: options.port ?? 0,
+    tls: options.tls ?? null,
+    limits: { ...usualLimits, ...options.limits },
+    mayUpgrade: (incoming) => websocket === "relay" && asksForWebSocket(incoming),
+    ...answerRequests({ directing, dispatcher, watching, book, health, firstByteMsMax }),
+  });
+  return {
+    port: listener.port,
+    urls: listener.urls,
+    use: (next) => {
+      table = next;
+    },
+    noteFault: (error) => watching.noteFault(error),
+    state,
+    close: async (drainMs) => {
+      await listener.close(drainMs);
+      // Sockets say that they are closed in the phase between two of these. Clients come before upstreams.
+      await setImmediate();
+      await setImmediate();
+      await dispatcher.destroy();
+    },
+  };
+}
+
+function checkToken(host: string | null, token: string | null): void {
+  if (host === null || isLoopback(host) || token !== null) return;
+  throw new StrataError(
+    "config-invalid",
+    `the gateway would listen at ${host}, where others reach it, and has no token`,
+    "give gateway.token_file or STRATA_GATEWAY_TOKEN, or listen on this machine only",
+  );
+}

@@ -1,0 +1,109 @@
+// The thread that writes: `node:sqlite` waits for the disk. This file is both sides: what starts the thread, and what runs in it.
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { messageOf } from "../../core/strata-error.ts";
+import { createWriter, type WriterAnswer, type WriterOptions, type WriterTask } from "./writer.ts";
+
+export interface WriterThread {
+  /** One task after the other. Rejects if it failed or the thread died; the next task then has a new thread. */
+  ask(task: WriterTask): Promise<WriterAnswer>;
+  stop(): Promise<void>;
+}
+
+interface Sent {
+  readonly number: number;
+  readonly task: WriterTask;
+}
+
+type Received =
+  | { readonly number: number; readonly answer: WriterAnswer }
+  | { readonly number: number; readonly problem: string };
+
+/** Started with its first task. */
+export function openWriterThread(options: Omit<WriterOptions, "runId">): WriterThread {
+  let running: RunningThread | null = null;
+  let runId: string | null = null;
+  let isStopped = false;
+  return {
+    ask: async (task) => {
+      if (isStopped) throw new Error("the thread that writes the ledger was stopped");
+      if (running?.hasEnded() !== false) running = startThread({ ...options, runId });
+      const answer = await running.ask(task);
+      if (answer.done === "record") ({ runId } = answer);
+      return answer;
+    },
+    stop: async () => {
+      isStopped = true;
+      await running?.stop();
+    },
+  };
+}
+
+interface RunningThread {
+  hasEnded(): boolean;
+  ask(task: WriterTask): Promise<WriterAnswer>;
+  stop(): Promise<void>;
+}
+
+function startThread(options: WriterOptions): RunningThread {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { gatewayWriter: options } });
+  const asked = new Map<number, PromiseWithResolvers<WriterAnswer>>();
+  let number = 0;
+  let hasEnded = false;
+  let fault = "it ended";
+  worker.on("message", (received: Received) => {
+    const waiting = asked.get(received.number);
+    asked.delete(received.number);
+    if ("problem" in received) waiting?.reject(new Error(received.problem));
+    else waiting?.resolve(received.answer);
+  });
+  worker.on("error", (error) => {
+    fault = messageOf(error);
+  });
+  worker.on("exit", () => {
+    hasEnded = true;
+    const error = new Error(`the thread that writes the ledger died: ${fault}`);
+    for (const { reject } of asked.values()) reject(error);
+    asked.clear();
+  });
+  return {
+    hasEnded: () => hasEnded,
+    ask: (task) => {
+      number += 1;
+      // Throws for what cannot be copied, before anything waits for it.
+      worker.postMessage({ number, task } satisfies Sent, []);
+      const waiting = Promise.withResolvers<WriterAnswer>();
+      asked.set(number, waiting);
+      return waiting.promise;
+    },
+    stop: async () => {
+      await worker.terminate();
+    },
+  };
+}
+
+if (!isMainThread && parentPort !== null && isWriting(workerData)) {
+  serve(parentPort, workerData.gatewayWriter);
+}
+
+function serve(port: NonNullable<typeof parentPort>, options: WriterOptions): void {
+  const writer = createWriter(options);
+  let turn: Promise<void> = Promise.resolve();
+  port.on("message", ({ number, task }: Sent) => {
+    turn = turn.then(async () => {
+      port.postMessage(await answerTo(number, writer.run(task)), []);
+    });
+  });
+}
+
+async function answerTo(number: number, answer: Promise<WriterAnswer>): Promise<Received> {
+  try {
+    return { number, answer: await answer };
+  } catch (error) {
+    return { number, problem: messageOf(error) };
+  }
+}
+
+/** A program may load this file in a thread of its own. */
+function isWriting(data: unknown): data is { readonly gatewayWriter: WriterOptions } {
+  return typeof data === "object" && data !== null && "gatewayWriter" in data;
+}

@@ -1,0 +1,48 @@
+// The upstreams of a configuration: every known vendor, and the servers that the user named.
+import type { UpstreamConfig } from "../../core/config/schema/gateway.ts";
+import { findProtocolOfKind } from "../../core/wire/protocols.ts";
+import { builtInUpstreams } from "./built-in.ts";
+import {
+  createUpstreamTable,
+  type Upstream,
+  type UpstreamAddress,
+  type UpstreamTable,
+} from "./upstream-table.ts";
+
+/** `known`: those that the configured ones are added to; all vendors by default. */
+export function toUpstreamTable(
+  configured: ReadonlyMap<string, UpstreamConfig>,
+  known: readonly Upstream[] = builtInUpstreams(),
+): UpstreamTable {
+  const added = [...configured].map(([name, config]) =>
+    toUpstream(
+      name,
+      config,
+      known.find((each) => each.name === name),
+    ),
+  );
+  return createUpstreamTable([...known, ...added]);
+}
+
+/** With a vendor's name it takes the vendor's place, so its requests need no name in their path. */
+function toUpstream(
+  name: string,
+  { baseUrl, protocol: kind, headers }: UpstreamConfig,
+  replaced: Upstream | undefined,
+): Upstream {
+  const spoken = kind === null ? null : (findProtocolOfKind(kind) ?? null);
+  const one: UpstreamAddress = {
+    baseUrl,
+    protocol: spoken,
+    isUsual: spoken !== null,
+    isVendor: false,
+  };
+  const same = replaced?.addresses.map((address) => ({ ...address, baseUrl, isVendor: false }));
+  return {
+    name,
+    aliases: replaced?.aliases ?? [],
+    addresses: spoken === null && same !== undefined ? same : [one],
+    headers: [...headers].flat(),
+    spoken,
+  };
+}

@@ -1,0 +1,158 @@
+// Where a request goes: by the name at the beginning of its path, else by what its path and headers say.
+import type { RequestAddress } from "../../core/wire/foreign/foreign-reader.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import { protocols } from "../../core/wire/protocols.ts";
+import { parseBaseUrl, type BaseUrl } from "../../edge/providers/endpoints.ts";
+
+export interface Upstream {
+  readonly name: string;
+  /** Other names at the beginning of a path. */
+  readonly aliases: readonly string[];
+  /** At least one. The first is used unless a request is of another one's protocol. */
+  readonly addresses: readonly UpstreamAddress[];
+  /** Sent with every request in place of the client's: names and values in turn. */
+  readonly headers: readonly string[];
+  /** The protocol that the configuration names; null to recognise it. */
+  readonly spoken: Protocol | null;
+}
+
+export interface UpstreamAddress {
+  readonly baseUrl: string;
+  /** Whether the vendor whose protocol it is answers there. */
+  readonly isVendor: boolean;
+  /** Null for any. */
+  readonly protocol: Protocol | null;
+  /** Whether requests of the protocol without a name in their path go here. */
+  readonly isUsual: boolean;
+}
+
+/** One request's way. */
+export interface Target {
+  /** The upstream's name. */
+  readonly upstream: string;
+  readonly origin: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly spoken: Protocol | null;
+}
+
+export interface UpstreamTable {
+  /** Undefined if nothing says where it goes. `path` with its query, headers in lower case. */
+  choose(asked: Asked): Target | undefined;
+  /** Whether an upstream is the vendor's own API of a protocol, or plays it. */
+  isVendor(upstream: string, protocol: Protocol): boolean;
+  readonly upstreams: readonly Upstream[];
+}
+
+export interface Asked extends RequestAddress {
+  readonly path: string;
+}
+
+/** A later upstream replaces an earlier one of its name. */
+export function createUpstreamTable(
+  upstreams: readonly Upstream[],
+  rows: readonly Protocol[] = protocols,
+): UpstreamTable {
+  const latest = [...new Map(upstreams.map((upstream) => [upstream.name, upstream])).values()];
+  const places = new Map(latest.map((upstream) => [upstream.name, toPlaces(upstream)]));
+  // A name outweighs another upstream's alias.
+  const byName = new Map([
+    ...latest.flatMap(({ name, aliases }) => aliases.map((alias) => [alias, name] as const)),
+    ...latest.map(({ name }) => [name, name] as const),
+  ]);
+  const starts = new Set(
+    rows.map((protocol) => firstPart(protocol.path({ model: "m", stream: false }))),
+  );
+
+  return {
+    upstreams: latest,
+    isVendor: (name, protocol) =>
+      places.get(name)?.some((each) => each.isVendor && each.protocol === protocol) === true,
+    choose: (asked) => {
+      const named = splitName(asked.path);
+      const found = places.get(byName.get(named?.name ?? "") ?? "");
+      if (named !== null && found !== undefined) {
+        const spoken = recognise({ ...asked, path: named.rest }, rows);
+        const place = found.find(({ protocol }) => protocol !== null && protocol === spoken);
+        return toTarget(place ?? found[0], named.rest);
+      }
+      // A mistyped name must not send a key to a vendor that was not meant.
+      const start = firstPart(asked.path);
+      if (!starts.has(start) && !/^v\d/.test(start)) return undefined;
+      const protocol = recognise(asked, rows) ?? recogniseKey(asked, rows);
+      if (protocol === undefined) return undefined;
+      for (const each of places.values()) {
+        const place = each.find((one) => one.isUsual && one.protocol === protocol);
+        if (place !== undefined) return toTarget(place, asked.path);
+      }
+      return undefined;
+    },
+  };
+}
+
+/** What a path may begin with, for people. */
+export function prefixesOf({ upstreams }: UpstreamTable): readonly string[] {
+  return upstreams.map(({ name }) => `/${name}`);
+}
+
+interface Place extends UpstreamAddress {
+  readonly upstream: Upstream;
+  readonly base: BaseUrl;
+  readonly basePath: string;
+}
+
+function toPlaces(upstream: Upstream): readonly Place[] {
+  return upstream.addresses.map((address) => ({
+    ...address,
+    upstream,
+    base: parseBaseUrl(address.baseUrl),
+    basePath: new URL(address.baseUrl).pathname.replace(/\/+$/, ""),
+  }));
+}
+
+function toTarget(place: Place | undefined, path: string): Target | undefined {
+  if (place === undefined) return undefined;
+  const { upstream, base, basePath } = place;
+  // Some clients replace the vendor's origin only: the vendor's own path is then in the request already.
+  const after = path.slice(basePath.length);
+  const isWhole = basePath !== "" && path.startsWith(basePath) && /^[/?]/.test(after);
+  return {
+    upstream: upstream.name,
+    origin: base.origin,
+    path: base.pathTo(isWhole ? after : path),
+    headers: upstream.headers,
+    spoken: upstream.spoken,
+  };
+}
+
+/** `/u/NAME/…` and `/NAME/…`; the rest begins with a slash. */
+function splitName(path: string): { readonly name: string; readonly rest: string } | null {
+  const parts = /^\/(?:u\/)?([^/?]+)(.*)$/s.exec(path);
+  if (parts === null) return null;
+  const [, name = "", rest = ""] = parts;
+  return { name: name.toLowerCase(), rest: rest.startsWith("/") ? rest : `/${rest}` };
+}
+
+function firstPart(path: string): string {
+  return /^\/([^/?]*)/.exec(path)?.[1] ?? "";
+}
+
+function recognise(asked: RequestAddress, rows: readonly Protocol[]): Protocol | undefined {
+  return rows.find(({ foreign }) => foreign.isSentTo(asked));
+}
+
+/**
+ * For lists of models, files, batches: by the header with the key, which many vendors named after themselves. The common
+ * one means the protocol that most servers speak.
+ */
+function recogniseKey(
+  { headers }: RequestAddress,
+  rows: readonly Protocol[],
+): Protocol | undefined {
+  const sent = rows.filter(({ access }) => access.key.name in headers);
+  return (
+    sent.find(({ access }) => access.key.prefix === "") ??
+    sent.find(({ access }) => access.compatibleKind !== undefined)
+  );
+}
