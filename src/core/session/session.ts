@@ -185,7 +185,7 @@ export interface SessionSetup {
   /** A conversation to continue, from any model. */
   readonly messages?: readonly Message[];
   /** What other sessions learned about this provider and model: cached prefixes, refuted promises. */
-  readonly learned?: Partial<Pick<CacheState, "entries" | "evidence">>;
+  readonly learned?: Partial<Pick<CacheState, "entries" | "evidence" | "unasked">>;
 }
 
 export interface SessionSkill {

@@ -1,4 +1,5 @@
 // Effects that a protocol may need besides a POST with a key header: signing requests, reading binary frames.
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { createEventReader, isEventStream, type StreamForm } from "./sse.ts";
@@ -11,7 +12,7 @@ export interface WireEffects {
 }
 
 export interface UnsignedRequest {
-  readonly method: "POST";
+  readonly method: "POST" | NonNullable<EncodedRequest["method"]>;
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
