@@ -12,6 +12,7 @@ import {
   countPrompt,
   noteBill,
   recordReply,
+  tellLostPrefix,
   tellMiss,
   compactInTurn,
   encodeCall,
@@ -132,6 +133,7 @@ async function carryOut(
       deps.spending?.settle();
       noteBill(running.turn, step.entry, deps);
       tellMiss(running.turn, deps);
+      tellLostPrefix(running.turn, deps);
       return { did: "record reply" };
     case "run tools":
       return runTools(step, running, deps);

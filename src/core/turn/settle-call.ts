@@ -80,7 +80,15 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
   if (outcome.kind !== "reply") {
     const sizes = sizesAfterFailure(session, call, outcome);
     const limited = withLearnedLimit(model, sizes);
-    const next = { ...session, ...counted, cache: learned, sizes, model: limited };
+    const lost = isPrefixGone(session, call, outcome) ? call.plan.stored : undefined;
+    const next = {
+      ...session,
+      ...counted,
+      cache: learned,
+      sizes,
+      model: limited,
+      ...(lost && { lostPrefix: lost }),
+    };
     const more = { stateJson: toStateText(next, call.turnId) };
     return { session: next, entry: failedEntry(session, call, outcome), more, miss: null };
   }
@@ -112,8 +120,9 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
       ...notesOn(outcome),
     ],
   });
+  const { lostPrefix: _told, ...known } = session;
   const next: Session = {
-    ...session,
+    ...known,
     // A reply that was cut off cannot be sent again: a tool use may lack its end.
     thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
     ...counted,
@@ -130,6 +139,14 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     stateJson: toStateText(next, call.turnId),
   };
   return { session: next, entry, more, miss };
+}
+
+function isPrefixGone(
+  { protocol }: Session,
+  { plan }: FinishedCall,
+  failure: ProviderFailure,
+): boolean {
+  return plan.stored !== undefined && protocol.storing?.mayBeGone(failure) === true;
 }
 
 function notesOn({ usage, transformations }: Reply): CallEntry["notes"] {

@@ -12,7 +12,7 @@ import type { SentBesides } from "../../core/turn/diagnose-call.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Result, ResultOf, StepOf } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
-import { callCountOf, type Turn } from "../../core/turn/turn.ts";
+import { callCountOf, isPrefixLost, type Turn } from "../../core/turn/turn.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ToolRun } from "../../core/turn/done-in-turn.ts";
 import type { UseProgress } from "../../edge/tools/dispatch/dispatch-options.ts";
@@ -173,6 +173,16 @@ export function tellMiss({ at }: Turn, { onMiss }: Pick<StepDeps, "onMiss">): vo
   onMiss?.(at.sent.entry.number, at.sent.miss);
 }
 
+/** The provider does not have the stored prefix any more that the call began with. */
+export function tellLostPrefix(
+  { at }: Turn,
+  { onPrefixLost }: Pick<StepDeps, "onPrefixLost">,
+): void {
+  if (at.after !== "send" || !isPrefixLost(at.sent.entry, at.sent.session)) return;
+  const { plan, failure } = at.sent.entry;
+  if (plan.stored !== undefined) onPrefixLost?.(plan.stored.id, failure?.detail ?? "");
+}
+
 function labelsOf({ agent, model }: Session): DriftLabels {
   return { agent, provider: model.provider, model: model.id };
 }
@@ -260,7 +270,16 @@ export function encodeCall(
   const before = lastCall?.reply ?? null;
   // Another route does not know the reply.
   const previousReplyId = before?.route === model.route ? before.id : null;
-  const request = protocol.encode({ assembly, plan, model, options, previousReplyId });
+  const { stored } = plan;
+  const storedPrefix = stored && { name: stored.name, blocks: stored.blocks };
+  const request = protocol.encode({
+    assembly,
+    plan,
+    model,
+    options,
+    previousReplyId,
+    ...(storedPrefix && { storedPrefix }),
+  });
   const startMs = deps.now();
   emit(running, () => [callStarted(running.turn, number, promptTokens)]);
   deps.onPhase?.("calling");
