@@ -5,7 +5,7 @@ import { formatUsdRounded } from "../models/pico-usd.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { storageCost, type StoredRules } from "../models/stored-rules.ts";
 import { chanceBetween, type Pace } from "./pace.ts";
-import { unaskedChance, type UnaskedReads } from "./unasked-reads.ts";
+import { seenUnasked, unaskedChance, type UnaskedReads } from "./unasked-reads.ts";
 
 /** A prefix is stored for no longer: what a crash leaves behind costs at most this. It is extended while that pays. */
 export const storedSeconds = 600;
@@ -61,6 +61,9 @@ interface Expected {
   readonly costPicoUsdMax: bigint;
 }
 
+/** Calls of the session or of the agent's earlier ones that must have shown what comes for nothing. */
+const seenMin = 2;
+
 /** Spans for which a stored prefix may go on paying. */
 const spansMs: readonly number[] = [600_000, 1_200_000, 2_400_000, 3_600_000];
 
@@ -77,6 +80,9 @@ export function decideStoring(question: StoringQuestion): StoringDecision {
   const values = createValues(question, prices);
   const made = best(fitting, (prefix) => gainOf(prefix, values, { prices, stored, nowMs }));
   if (live === null) {
+    if (seenUnasked(question.unasked) < seenMin) {
+      return none("what the provider keeps by itself is not known yet");
+    }
     if (fitting.length === 0) return none(`fewer than the ${minimum} tokens that can be stored`);
     return made === null || made.gain <= 0
       ? none("making and keeping it would cost more than it is expected to save")

@@ -16,10 +16,10 @@ interface GapClass {
 }
 
 const classes: readonly GapClass[] = [
-  { toMs: 300_000, prior: { held: 3.12, broken: 0.88 } },
-  { toMs: 1_800_000, prior: { held: 1, broken: 1 } },
-  { toMs: 3_600_000, prior: { held: 0.6, broken: 1.4 } },
-  { toMs: Infinity, prior: { held: 0.2, broken: 1.8 } },
+  { toMs: 300_000, prior: { held: 0.78, broken: 0.22 } },
+  { toMs: 1_800_000, prior: { held: 0.5, broken: 0.5 } },
+  { toMs: 3_600_000, prior: { held: 0.3, broken: 0.7 } },
+  { toMs: Infinity, prior: { held: 0.1, broken: 0.9 } },
 ];
 
 export const noUnaskedReads: UnaskedReads = {
@@ -46,6 +46,11 @@ export function unaskedChance({ tallies }: UnaskedReads, gapMs: number): number 
   const { held, broken } = tallies[at] ?? nothing;
   const { prior } = classes[at] ?? { prior: nothing };
   return (held + prior.held) / (held + broken + prior.held + prior.broken);
+}
+
+/** How many calls were seen. */
+export function seenUnasked({ tallies }: UnaskedReads): number {
+  return tallies.reduce((sum, { held, broken }) => sum + held + broken, 0);
 }
 
 const nothing: Tally = { held: 0, broken: 0 };

@@ -234,6 +234,7 @@ export class StoredKeeper implements HeldPrefixes {
     } as const;
     await ledger.addResource(added);
     this.#made.add(added.id);
+    this.#restsUntilMs = createdMs + restMs;
     const { blocks } = prefix;
     const label = labelOf(added.id);
     const asked = { assembly, model, options, blocks, seconds: storedSeconds, label };
@@ -241,7 +242,6 @@ export class StoredKeeper implements HeldPrefixes {
     const stored = typeof answer === "string" ? deps.storing.decodeStored(answer) : null;
     const record: ResourceRecord = { ...added, ...creating };
     if (stored === null) {
-      this.#restsUntilMs = this.#now() + restMs;
       this.#reason = `the provider did not store it: ${typeof answer === "string" ? "its answer cannot be read" : answer.detail}`;
       const isRefused = typeof answer !== "string" && refusals.has(answer.kind);
       if (!isRefused) return this.#finish(added.id);
@@ -249,6 +249,7 @@ export class StoredKeeper implements HeldPrefixes {
       await ledger.changeResource(added.id, { state: "gone", endedMs: this.#now() });
       return;
     }
+    this.#restsUntilMs = 0;
     const about = { policy: policy.name, promptKey: key };
     const { name, tokens, ...made } = await recordMade(record, stored, deps, about);
     this.#held = {
