@@ -28,8 +28,15 @@ const listedMs = 120_000;
 
 /** By which its owner finds it in the provider's list. */
 export function labelOf(id: string): string {
-  return `strata ${id}`;
+  return `${labelStart}${id}`;
 }
+
+/** Null for a label that is not ours. */
+export function idInLabel(label: string | null): string | null {
+  return label?.startsWith(labelStart) === true ? label.slice(labelStart.length) : null;
+}
+
+const labelStart = "strata ";
 
 /** Safe to repeat at any point. */
 export async function finishResource(
