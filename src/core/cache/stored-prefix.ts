@@ -45,16 +45,14 @@ interface Reasoned {
   readonly reason: string;
 }
 
-export type StoringDecision = Reasoned &
-  (
-    | { readonly do: "none" | "delete" }
-    | (Expected & { readonly do: "create"; readonly prefix: PrefixSize })
-    /** It is looked at again at `atMs`. */
-    | (Expected & { readonly do: "keep"; readonly atMs: number })
-    | (Expected & { readonly do: "extend" })
-  );
+export type StoringDecision =
+  | (Reasoned & { readonly do: "none" | "delete" })
+  | (Expected & { readonly do: "create"; readonly prefix: PrefixSize })
+  /** It is looked at again at `atMs`. */
+  | (Expected & { readonly do: "keep"; readonly atMs: number })
+  | (Expected & { readonly do: "extend" });
 
-interface Expected {
+interface Expected extends Reasoned {
   /** What is saved beyond what it costs, by the chances of the calls to come. Above 0. */
   readonly gainPicoUsd: bigint;
   /** What it costs at most until it is looked at again. */

@@ -50,7 +50,7 @@ export async function finishResource(
     if (deps.now() < record.createdMs + listedMs) {
       return { isGone: false, reason: "the provider does not list it, or does not list it yet" };
     }
-    // It was never made, or it was made, has expired, and no one can say what it cost.
+    // It was never made; or it has expired meanwhile, and what it cost is not known.
     await end(found, deps, { endedMs: Math.min(deps.now(), found.expiresMs), isPaid: false });
     return gone;
   }

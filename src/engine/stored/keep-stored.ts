@@ -266,7 +266,7 @@ export class StoredKeeper implements HeldPrefixes {
     this.#lookAgain(this.#held.expiresMs - lookBeforeMs);
   }
 
-  /** The later end is recorded first: after a crash no one takes it for expired before that. */
+  /** The later end is recorded first: after a crash it is not taken for expired too early. */
   async #extend(held: HeldPrefix): Promise<void> {
     const { session, reached } = this.#owner;
     const { ledger } = this.#context.deps;
