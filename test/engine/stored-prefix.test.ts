@@ -319,7 +319,8 @@ test("a prefix that is gone costs one refused call: the turn goes on with the wh
   const scene = await setUp();
   const { talk, session, simulator, url, notices } = scene;
   await talk(4);
-  const [{ name = "" } = {}] = await scene.ledger.listResources();
+  const [resource] = await scene.ledger.listResources();
+  const name = resource?.name ?? "";
   const headers = { "x-goog-api-key": process.env["PLANTED_KEY"] ?? "" };
   await simulator.fetch(`${url}/v1beta/${name}`, { method: "DELETE", headers });
   const { calls, end } = await session.run("And now?").result;
@@ -368,7 +369,10 @@ test.each(["before it is sent", "after its answer"])(
     const server = await simulator.listen({ port: 0 });
     const child = spawn(process.execPath, [
       join(import.meta.dirname, "stored-prefix.child.ts"),
-      ...[server.url, store, moment, String(simulator.clock.now())],
+      server.url,
+      store,
+      moment,
+      String(simulator.clock.now()),
     ]);
     const [, signal] = (await once(child, "exit")) as [number | null, string | null];
     expect(signal).toBe("SIGKILL");

@@ -85,10 +85,10 @@ export function createProvider(options: ProviderOptions): Provider {
       }
       try {
         const { purpose = "reply" } = call;
-        const own = { ...context, ...(purpose !== "reply" && readingFor[purpose](context)) };
+        const asking = { ...context, ...(purpose !== "reply" && readingFor[purpose](context)) };
         const path = base.pathTo(call.request.path);
         const tries = purpose === "storing" ? { ...retries, attemptsMax: 1 } : retries;
-        return await runAttempts({ own, path, call, watch, retries: tries, random });
+        return await runAttempts({ own: asking, path, call, watch, retries: tries, random });
       } finally {
         watch.end();
         if (requestId !== undefined) running.delete(requestId);

@@ -89,15 +89,15 @@ export async function toDeps(context: EngineContext, work: WorkInSession): Promi
     },
     spending: createSpendingGuard(session, deps.ledger, () => config),
     onRecorded,
+    onPrefixLost: prefixes.lost,
     routingVersion: routingVersionOf(config),
     refresh: async (before) => {
       config = await readConfig();
-      const refreshed = shareSizes(withSettings(before, config, deps), sizes);
-      const prefixed = work.isSentOutside === true ? refreshed : withHeld(refreshed, prefixes);
-      onRefreshed(prefixed);
-      return prefixed;
+      const shared = shareSizes(withSettings(before, config, deps), sizes);
+      const refreshed = work.isSentOutside === true ? shared : withHeld(shared, prefixes);
+      onRefreshed(refreshed);
+      return refreshed;
     },
-    onPrefixLost: (id, detail) => prefixes.lost(id, detail),
     ...(redact === undefined ? {} : { redact }),
     ...(deps.events === undefined ? {} : { events: deps.events }),
     ...(signal === undefined ? {} : { signal }),

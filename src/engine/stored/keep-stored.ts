@@ -41,9 +41,9 @@ export interface StoringSession {
 /** What calls of a session ask of its stored prefix. */
 export interface HeldPrefixes {
   /** Asked before every call. Null if it has none, or begins differently now. */
-  current(session: Session): HeldPrefix | null;
+  readonly current: (session: Session) => HeldPrefix | null;
   /** The provider does not have it any more. */
-  lost(id: string, detail: string): void;
+  readonly lost: (id: string, detail: string) => void;
 }
 
 type Storing = NonNullable<EngineConfig["storedPrefix"]>;

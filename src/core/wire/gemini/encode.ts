@@ -48,18 +48,16 @@ export function storedMembers({
 }: Pick<PrefixToStore, "assembly" | "blocks">): Parts {
   const { toolBytes, systemBytes } = assembly.thread.foundation;
   const end = endOfStored(assembly, { blocks });
-  const region = (
-    name: string,
-    open: string,
-    bytes: GrowingBytes,
-    to: number,
-    close: string,
-  ): Parts => (to === 0 ? [] : [`,${JSON.stringify(name)}:${open}`, bytes.slice(0, to), close]);
   return [
-    ...region("tools", '[{"functionDeclarations":[', toolBytes, toolBytes.length, "]}]"),
-    ...region("systemInstruction", '{"parts":[', systemBytes, systemBytes.length, "]}"),
-    ...region("contents", "[", assembly.thread.bytes, end, "]"),
+    ...region(',"tools":[{"functionDeclarations":[', toolBytes, toolBytes.length, "]}]"),
+    ...region(',"systemInstruction":{"parts":[', systemBytes, systemBytes.length, "]}"),
+    ...region(',"contents":[', assembly.thread.bytes, end, "]"),
   ];
+}
+
+/** Nothing for an empty one. */
+function region(open: string, bytes: GrowingBytes, length: number, close: string): Parts {
+  return length === 0 ? [] : [open, bytes.slice(0, length), close];
 }
 
 /** A plan for another model must not break the call. */

@@ -78,7 +78,7 @@ test("an answer names it, with its size and its times; what is missing is not kn
   expect(storing.decodeStored(JSON.stringify(created))).toEqual(read);
   const bare = { name: "y", label: null, tokens: null, createdMs: null, expiresMs: null };
   expect(storing.decodeStored('{"name":"y","createTime":"soon"}')).toEqual(bare);
-  expect(["{}", "[]", "<html>", '{"name":""}'].map(storing.decodeStored)).toEqual([
+  expect(["{}", "[]", "<html>", '{"name":""}'].map((body) => storing.decodeStored(body))).toEqual([
     null,
     null,
     null,
@@ -93,9 +93,11 @@ test("an answer names it, with its size and its times; what is missing is not kn
   expect(storing.decodeList("oops")).toBeNull();
 });
 
+function obstacle(options: object, model = flash): string | null {
+  return storing.findObstacle({ model, options: { ...plainOptions, ...options } });
+}
+
 test("a call with settings that a stored prefix fixes cannot begin with one, nor can one on Vertex", () => {
-  const obstacle = (options: object, model = flash): string | null =>
-    storing.findObstacle({ model, options: { ...plainOptions, ...options } });
   expect(obstacle({})).toBeNull();
   expect(obstacle({ toolChoice: "auto" })).toBeNull();
   expect(obstacle({ toolChoice: "any" })).toBe(

@@ -7,6 +7,7 @@ import {
   type ResourceFilter,
   type ResourceRecord,
 } from "../../../core/ledger/resource-record.ts";
+import type { Ledger } from "../../../core/ledger/ledger.ts";
 import { withMoneyAsText } from "../../../core/models/pico-usd.ts";
 import type { Guard, ResultRow } from "../sql/database.ts";
 import { integer, integerOrNull, moneyOrNull, oneOf, text, textOrNull } from "../sql/read-row.ts";
@@ -19,7 +20,17 @@ import { commitOnce, conflict, landedRow, notFound, type Store } from "./store.t
 import { loneCallRow } from "./turns/call-rows.ts";
 import { checkCost } from "./turns/append-call.ts";
 
-export async function addResource(store: Store, resource: NewResource): Promise<void> {
+export function resourcesOf(
+  store: Store,
+): Pick<Ledger, "addResource" | "changeResource" | "listResources"> {
+  return {
+    addResource: (resource) => addResource(store, resource),
+    changeResource: (id, change) => changeResource(store, id, change),
+    listResources: (filter) => listResources(store, filter),
+  };
+}
+
+async function addResource(store: Store, resource: NewResource): Promise<void> {
   const { id, sessionId, kind, provider, model, tokens, createdMs, expiresMs } = resource;
   checkName(id, "provider resource");
   const row = {
@@ -53,11 +64,7 @@ export async function addResource(store: Store, resource: NewResource): Promise<
   );
 }
 
-export async function changeResource(
-  store: Store,
-  id: string,
-  change: ResourceChange,
-): Promise<boolean> {
+async function changeResource(store: Store, id: string, change: ResourceChange): Promise<boolean> {
   const { call, costPicoUsd } = change;
   checkCost(`provider resource ${id}`, costPicoUsd ?? null);
   if (call !== undefined) checkLoneCall(call);
@@ -119,7 +126,7 @@ function toAssignments(change: ResourceChange): {
   };
 }
 
-export async function listResources(
+async function listResources(
   { database }: Store,
   { sessionId, withGone = false }: ResourceFilter = {},
 ): Promise<readonly ResourceRecord[]> {
