@@ -18,6 +18,7 @@ import { createEngine, type Engine } from "../../src/engine/session/create-engin
 import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import type { Reached } from "../../src/engine/session/engine-deps.ts";
+import { defineTool, openEngine } from "../../src/index.ts";
 import { emptyWorld } from "../../src/engine/world/world.ts";
 import {
   createEcho,
@@ -313,6 +314,61 @@ test("another model ends it at once", async () => {
   expect(countOf(requests, "DELETE")).toBe(1);
   expect(await ledger.listResources({ withGone: true })).toMatchObject([{ state: "gone" }]);
   await expectNothingLeft(scene);
+});
+
+test("a session that is archived keeps nothing for longer than ten minutes", async () => {
+  const scene = await setUp();
+  const { talk, pass, ledger, session } = scene;
+  await talk(3);
+  await ledger.setStatus("s", "archived");
+  await pass(10 * minuteMs);
+  expect(session.storedPrefix).toMatchObject({
+    tokens: null,
+    reason: "the session was archived or deleted",
+  });
+  await expectNothingLeft(scene);
+});
+
+test("calls of a turn with tools begin with what is stored, through the whole door", async () => {
+  const engine = await openEngine({
+    model: "gemini-3.8-flash",
+    system: manual,
+    simulate: { billing: forgetful },
+    storedPrefix: { usdPerHour: 5 },
+    pace: "tool loop",
+    counter: cheapCounter,
+    tools: [
+      defineTool({
+        name: "list_files",
+        description: "Lists the files of a folder.",
+        input: { path: "string?" },
+        run: () => "a.ts\nb.ts",
+      }),
+    ],
+  });
+  onTestFinished(() => engine.close());
+  const session = await engine.open({ id: "s" });
+  const planned: (number | undefined)[][] = [];
+  for (let turn = 0; turn < 3; turn += 1) {
+    const { calls, end } = await session.run("Look at the files.").result;
+    expect(end).toBe("done");
+    planned.push(calls.map(({ plan }) => plan.stored?.tokens));
+    expect(calls.map(({ failure, miss }) => failure ?? miss)).toEqual(calls.map(() => null));
+    while (turn === 0 && session.storedPrefix.tokens === null) {
+      await new Promise((done) => setTimeout(done, 5));
+    }
+  }
+  expect(planned[0]?.length).toBeGreaterThan(1);
+  expect(planned[0]?.every((tokens) => tokens === undefined)).toBe(true);
+  expect(planned[1]?.length).toBeGreaterThan(1);
+  expect(
+    planned
+      .slice(1)
+      .flat()
+      .every((tokens) => (tokens ?? 0) > 19_000),
+  ).toBe(true);
+  await session.close();
+  expect(await engine.ledger.listResources()).toEqual([]);
 });
 
 test("a prefix that is gone costs one refused call: the turn goes on with the whole prompt, and the miss has its cause", async () => {

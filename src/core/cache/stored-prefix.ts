@@ -11,7 +11,7 @@ import { seenUnasked, unaskedChance, type UnaskedReads } from "./unasked-reads.t
 export const storedSeconds = 600;
 
 /** How long before its end an extension must begin. */
-const marginMs = 60_000;
+export const marginMs = 60_000;
 
 export interface StoringQuestion {
   readonly model: Pick<ModelFacts, "id" | "cache" | "prices">;

@@ -9,7 +9,7 @@ import type { ProtocolStoring, StoredResource } from "../../core/wire/protocol.t
 import type { Provider } from "../../edge/providers/provider.ts";
 
 export interface ResourceDeps {
-  readonly ledger: Pick<Ledger, "changeResource">;
+  readonly ledger: Pick<Ledger, "addResource" | "changeResource">;
   readonly provider: Pick<Provider, "send">;
   readonly storing: ProtocolStoring;
   readonly model: ModelFacts;

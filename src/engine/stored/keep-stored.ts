@@ -1,27 +1,16 @@
 // Keeps the beginning of a session's prompt at the provider under a name, while that pays: made, extended, given up, never left.
 import { randomUUID } from "node:crypto";
-import { formatUsdRounded } from "../../core/models/pico-usd.ts";
-import { storageCost } from "../../core/models/stored-rules.ts";
-import { storedSeconds, type StoringDecision } from "../../core/cache/stored-prefix.ts";
-import type { Assembly } from "../../core/assembly/assemble.ts";
-import { noPlan } from "../../core/cache/cache-plan.ts";
+import { marginMs } from "../../core/cache/stored-prefix.ts";
 import type { ResourceRecord } from "../../core/ledger/resource-record.ts";
 import { whyNoPrefix, type HeldPrefix } from "../../core/session/held-prefix.ts";
 import type { Session } from "../../core/session/session.ts";
 import { messageOf } from "../../core/strata-error.ts";
 import { nextStoring } from "../../core/turn/next-storing.ts";
-import type { ProviderFailure } from "../../core/wire/failure.ts";
-import { createTurnEmitter } from "../events/turn-emitter.ts";
-import { findRecorded, type EngineConfig } from "../session/engine-config.ts";
+import { findRecorded } from "../session/engine-config.ts";
 import type { EngineContext, Reached } from "../session/engine-deps.ts";
-import { createSpendingGuard, refuseOverCap } from "../session/spending.ts";
-import {
-  askProvider,
-  finishResource,
-  labelOf,
-  recordMade,
-  type ResourceDeps,
-} from "./finish-resource.ts";
+import { finishResource, type ResourceDeps } from "./finish-resource.ts";
+import { extendPrefix, makePrefix, type PrefixToMake } from "./make-prefix.ts";
+import { whyNotPaid } from "./storing-budget.ts";
 
 /** What the provider keeps, and why, or why not. */
 export interface StoredStatus {
@@ -46,11 +35,9 @@ export interface HeldPrefixes {
   readonly lost: (id: string, detail: string) => void;
 }
 
-type Storing = NonNullable<EngineConfig["storedPrefix"]>;
-
-const hourMs = 3_600_000;
 /** After a creation that failed, for so long no other is tried. */
 const restMs = 600_000;
+const resting = "the last one could not be made, so none is tried for a while";
 
 export class StoredKeeper implements HeldPrefixes {
   readonly #context: EngineContext;
@@ -63,6 +50,8 @@ export class StoredKeeper implements HeldPrefixes {
   #hasLooked = false;
   /** What this process made and what is not certainly gone. */
   readonly #made = new Set<string>();
+  /** What calls of the running turn begin with. It is deleted when no call may be under way. */
+  readonly #lent = new Set<string>();
   #restsUntilMs = 0;
   #reason = "no turn has ended yet";
 
@@ -83,12 +72,18 @@ export class StoredKeeper implements HeldPrefixes {
     const at = held.blocks - 1 - foundation.blocks.length;
     const block = at < 0 ? foundation.blocks.at(held.blocks - 1) : blocks.at(at);
     const isSame = block?.key === held.key && held.modelName === session.modelName;
-    if (isSame && whyNoPrefix(session) === null) return held;
+    if (isSame && whyNoPrefix(session) === null) {
+      this.#lent.add(held.id);
+      return held;
+    }
+    // The call before is over.
+    this.#lent.delete(held.id);
     this.#giveUp("the prompt begins differently now");
     return null;
   }
 
   lost(id: string, detail: string): void {
+    this.#lent.delete(id);
     if (this.#held?.id !== id) return;
     this.#giveUp(`the provider did not have it any more: ${detail}`);
     this.#context.deps.onNotice?.(
@@ -98,6 +93,7 @@ export class StoredKeeper implements HeldPrefixes {
 
   /** After a turn: decides what becomes of it. Never fails: a turn must not fail for that. */
   schedule(): void {
+    this.#lent.clear();
     this.#add(() => this.#decide());
   }
 
@@ -147,7 +143,10 @@ export class StoredKeeper implements HeldPrefixes {
     const held = this.#held;
     if (held !== null && nowMs >= held.expiresMs) return this.#giveUp("it has expired");
     const { decision, assembly } = nextStoring(session, held, nowMs);
-    const refusal = await this.#whyNot(decision, session, config, storedPrefix);
+    const isResting = decision.do === "create" && nowMs < this.#restsUntilMs;
+    const { ledger, events } = this.#context.deps;
+    const paying = { ledger, events, config, usdPerHour: storedPrefix.usdPerHour, nowMs };
+    const refusal = isResting ? resting : await whyNotPaid(decision, session, paying);
     this.#reason = refusal ?? decision.reason;
     if (refusal !== null) return decision.do === "extend" ? this.#giveUp(refusal) : undefined;
     switch (decision.do) {
@@ -162,140 +161,50 @@ export class StoredKeeper implements HeldPrefixes {
       case "create": {
         if (assembly === null) return;
         const before = this.#held;
-        await this.#create(session, decision, assembly);
+        await this.#create(session, { prefix: decision.prefix, assembly });
         if (before !== null && this.#held !== before) await this.#finish(before.id);
       }
     }
   }
 
-  /** Null if it may be paid. */
-  async #whyNot(
-    decision: StoringDecision,
-    session: Session,
-    config: EngineConfig,
-    { usdPerHour }: Storing,
-  ): Promise<string | null> {
-    if (decision.do !== "create" && decision.do !== "extend") return null;
-    const nowMs = this.#now();
-    if (decision.do === "create" && nowMs < this.#restsUntilMs) {
-      return "the last one could not be made, so none is tried for a while";
-    }
-    const { costPicoUsdMax: most } = decision;
-    const budget = BigInt(Math.floor(usdPerHour * 1e12));
-    const spent = await this.#spentInHour(session);
-    if (spent + most > budget) {
-      return `storing may cost ${formatUsdRounded(most, 4)}, and of ${formatUsdRounded(budget, 4)} for an hour ${formatUsdRounded(spent, 4)} is spent`;
-    }
-    if (decision.do !== "create") return null;
-    const { ledger, events } = this.#context.deps;
-    const guard = createSpendingGuard(session, ledger, () => config, Symbol("storing"));
-    const about = { sessionId: session.id, turnId: null, chain: { current: null } };
-    const emitter = createTurnEmitter(events, about);
-    const expected = { ...noPlan.expected, uncachedTokens: decision.prefix.tokens };
-    const call = { plan: { ...noPlan, expected }, outputTokensMax: 0, nowMs };
-    const refused = await refuseOverCap(session, call, { guard, emitter });
-    guard.settle();
-    return refused?.detail ?? null;
-  }
-
-  /** What was booked, and what is being kept and not booked yet. */
-  async #spentInHour({ model }: Session): Promise<bigint> {
-    const { ledger } = this.#context.deps;
-    const nowMs = this.#now();
-    const booked = await ledger.sumLoneCalls("stored", nowMs - hourMs);
-    const rules = model.cache.stored;
-    const open = rules === null ? [] : await ledger.listResources();
-    return open.reduce((sum, { tokens, createdMs, expiresMs }) => {
-      const span = { tokens, fromMs: createdMs, toMs: Math.min(nowMs, expiresMs) };
-      return sum + (rules === null ? 0n : (storageCost(span, rules) ?? 0n));
-    }, booked);
-  }
-
-  async #create(
-    session: Session,
-    { prefix }: Extract<StoringDecision, { readonly do: "create" }>,
-    assembly: Assembly,
-  ): Promise<void> {
-    const { ledger } = this.#context.deps;
+  async #create(session: Session, asked: PrefixToMake): Promise<void> {
     const deps = this.#resourceDeps(session, this.#owner.reached);
-    const key = assembly.blocks.at(prefix.blocks - 1)?.key;
-    if (deps === null || key === undefined) return;
-    const { model, options, modelName, policy } = session;
-    const createdMs = this.#now();
-    const added = {
-      id: randomUUID(),
-      sessionId: session.id,
-      kind: "stored prefix",
-      provider: model.provider,
-      model: modelName,
-      tokens: prefix.tokens,
-      createdMs,
-      expiresMs: createdMs + storedSeconds * 1000,
-    } as const;
-    await ledger.addResource(added);
-    this.#made.add(added.id);
-    this.#restsUntilMs = createdMs + restMs;
-    const { blocks } = prefix;
-    const label = labelOf(added.id);
-    const asked = { assembly, model, options, blocks, seconds: storedSeconds, label };
-    const answer = await askProvider(deps.storing.encodeCreate(asked), deps);
-    const stored = typeof answer === "string" ? deps.storing.decodeStored(answer) : null;
-    const record: ResourceRecord = { ...added, ...creating };
-    if (stored === null) {
-      this.#reason = `the provider did not store it: ${typeof answer === "string" ? "its answer cannot be read" : answer.detail}`;
-      const isRefused = typeof answer !== "string" && refusals.has(answer.kind);
-      if (!isRefused) return this.#finish(added.id);
-      this.#made.delete(added.id);
-      await ledger.changeResource(added.id, { state: "gone", endedMs: this.#now() });
-      return;
+    if (deps === null) return;
+    const id = randomUUID();
+    this.#made.add(id);
+    this.#restsUntilMs = this.#now() + restMs;
+    const made = await makePrefix(session, { ...asked, id }, deps);
+    if ("reason" in made) {
+      this.#reason = `the provider did not store it: ${made.reason}`;
+      return this.#finish(id);
     }
     this.#restsUntilMs = 0;
-    const about = { policy: policy.name, promptKey: key };
-    const { name, tokens, ...made } = await recordMade(record, stored, deps, about);
-    this.#held = {
-      id: added.id,
-      name: name ?? stored.name,
-      blocks,
-      tokens,
-      modelName,
-      key,
-      createdMs: made.createdMs,
-      expiresMs: made.expiresMs,
-    };
+    this.#held = made;
     if (this.#isClosed) return this.#giveUp("the session is closed");
-    this.#lookAgain(this.#held.expiresMs - lookBeforeMs);
+    this.#lookAgain(made.expiresMs - marginMs);
   }
 
-  /** The later end is recorded first: after a crash it is not taken for expired too early. */
   async #extend(held: HeldPrefix): Promise<void> {
     const { session, reached } = this.#owner;
-    const { ledger } = this.#context.deps;
     const deps = this.#resourceDeps(session, reached);
     if (deps === null) return;
-    const expiresMs = this.#now() + storedSeconds * 1000;
-    await ledger.changeResource(held.id, { state: "live", expiresMs });
-    const answer = await askProvider(deps.storing.encodeExtend(held.name, storedSeconds), deps);
-    const stored = typeof answer === "string" ? deps.storing.decodeStored(answer) : null;
-    if (stored === null) {
-      const why = typeof answer === "string" ? "its answer cannot be read" : answer.detail;
-      return this.#giveUp(`the provider did not keep it longer: ${why}`);
+    const longer = await extendPrefix(held, deps);
+    if ("reason" in longer) {
+      return this.#giveUp(`the provider did not keep it longer: ${longer.reason}`);
     }
-    const until = stored.expiresMs ?? expiresMs;
-    if (until !== expiresMs) {
-      await ledger.changeResource(held.id, { state: "live", expiresMs: until });
-    }
-    if (this.#held === held) this.#held = { ...held, expiresMs: until };
-    this.#lookAgain(until - lookBeforeMs);
+    if (this.#held === held) this.#held = longer;
+    this.#lookAgain(longer.expiresMs - marginMs);
   }
 
   #lookAgain(atMs: number): void {
     const { after = afterOnMachine } = this.#context.deps;
     this.#cancel();
-    this.#cancel = after(Math.max(0, atMs - this.#now()), () => this.schedule());
+    this.#cancel = after(Math.max(0, atMs - this.#now()), () => this.#add(() => this.#decide()));
   }
 
   /** Deletes it at the provider. What cannot be reached stays in the ledger, for the next start. */
   async #finish(id: string): Promise<void> {
+    if (this.#lent.has(id) && !this.#isClosed) return;
     const { ledger } = this.#context.deps;
     const all = await ledger.listResources();
     const record = all.find((each) => each.id === id);
@@ -357,29 +266,6 @@ export class StoredKeeper implements HeldPrefixes {
     return (this.#context.deps.now ?? Date.now)();
   }
 }
-
-/** As in core/cache/stored-prefix.ts: an extension begins this long before the end. */
-const lookBeforeMs = 60_000;
-
-/** After these nothing was made. After any other failure the request may have arrived all the same. */
-const refusals: ReadonlySet<ProviderFailure["kind"]> = new Set([
-  "rate-limited",
-  "context-overflow",
-  "request-too-large",
-  "invalid-request",
-  "authentication",
-  "permission",
-  "billing",
-  "not-found",
-]);
-
-const creating = {
-  state: "creating",
-  name: null,
-  endedMs: null,
-  costPicoUsd: null,
-  isLeft: false,
-} as const;
 
 /** Does not keep the process alive. */
 function afterOnMachine(delayMs: number, run: () => void): () => void {
