@@ -25,6 +25,7 @@ export const slowFiles: readonly string[] = [
   "test/clouds-differential.test.ts",
   "test/gateway/streams.test.ts",
   "test/engine/faults.test.ts",
+  "test/engine/stored-prefix.test.ts",
   "src/edge/stores/postgres/races.test.ts",
 ];
 

@@ -63,7 +63,7 @@ async function readGroups(
     "c.cost_pico_usd IS NOT NULL",
     "c.read_tokens > 0",
     ...lifetimes.map((lifetime) => `c.${writeColumns[lifetime]} > 0`),
-    "c.kind = 'warm'",
+    "c.kind IN ('warm', 'stored')",
   ].map((flag, index) => `CASE WHEN ${flag} THEN ${2 ** index} ELSE 0 END`);
   const places = `${placeSql(prompt, "<=", steps.aboveTokens)} * ${tokensPlace} + ${placeSql("c.started_ms", "<", steps.fromMs)} * ${daysPlace} + ${peaksSql(steps.peaks)} * ${peaksPlace}`;
   const rows = await query(

@@ -133,7 +133,7 @@ function perPrefix(key: GroupKey, { window }: Question): string {
       COALESCE(MIN((c.started_ms - ${window.startMs}) * ${tokensMax} + c.read_tokens) % ${tokensMax}, 0) AS first_read
     FROM calls c LEFT JOIN (${betweenCompactions}) b ON b.session_id = c.session_id AND c.started_ms >= b.compacted_at AND c.started_ms < b.until_ms
     ${key.usesSession === true ? "LEFT JOIN sessions s ON s.id = c.session_id" : ""}
-    WHERE c.kind <> 'warm' AND c.started_ms >= ? AND c.started_ms < ? GROUP BY 1, 2, 3, 4`;
+    WHERE c.kind NOT IN ('warm', 'stored') AND c.started_ms >= ? AND c.started_ms < ? GROUP BY 1, 2, 3, 4`;
 }
 
 /** More tokens than any prompt has, small enough that 60 years in milliseconds times it is a safe integer. */

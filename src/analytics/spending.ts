@@ -46,7 +46,7 @@ export async function readSpending(
 }
 
 function callsSql(key: GroupKey): string {
-  return `SELECT ${key.calls} AS grp, CASE WHEN c.kind = 'warm' THEN 1 ELSE 0 END AS is_warm, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 AND c.kind = 'turn' THEN 1 END", "turn_count")}, ${tokenSums},
+  return `SELECT ${key.calls} AS grp, CASE WHEN c.kind IN ('warm', 'stored') THEN 1 ELSE 0 END AS is_warm, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 AND c.kind = 'turn' THEN 1 END", "turn_count")}, ${tokenSums},
       ${moneySums("c.cost_pico_usd", "cost")},
       ${moneySums("CASE WHEN c.status <> 'complete' THEN c.cost_pico_usd END", "failed")},
       ${sumSql(unpricedSql, "unpriced")},

@@ -225,9 +225,15 @@ export const commands: readonly Command[] = [
   {
     name: "doctor",
     summary: "Check that this machine has what Strata needs",
-    options: { json },
+    options: {
+      "delete-strays": {
+        meaning: "delete what providers still keep for sessions that do not run any more",
+      },
+      json,
+    },
     examples: {
       "strata doctor": "each check, and how to fix a failed one",
+      "strata doctor --delete-strays": "the same; stored prefixes that a crash left are deleted",
       "strata doctor --json": "the same for a script; exit status 8 on failure",
     },
     load: () => import("./doctor/doctor.ts"),

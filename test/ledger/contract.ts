@@ -21,6 +21,7 @@ import { messagesContract } from "./contract/messages.ts";
 import { migrationsContract } from "./contract/migrations.ts";
 import { queueContract } from "./contract/queue.ts";
 import { randomProgramsContract } from "./contract/random-programs.ts";
+import { resourcesContract } from "./contract/resources.ts";
 import { sessionsContract } from "./contract/sessions.ts";
 import { spendingContract } from "./contract/spending.ts";
 import { switchesContract } from "./contract/switches.ts";
@@ -57,6 +58,7 @@ const partsOfStore: Readonly<Record<string, (store: TestStore) => void>> = {
   "calls without a turn": loneCallsContract,
   "calls that the gateway saw": gatewayCallsContract,
   "runs of gateways": gatewayRunsContract,
+  "what providers keep": resourcesContract,
   deletion: deletionContract,
   transfer: transferContract,
   migrations: migrationsContract,

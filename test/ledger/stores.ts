@@ -148,6 +148,7 @@ function openNodes(
 const tablesToEmpty = [
   "conversation_blocks",
   "gateway_runs",
+  "provider_resources",
   "events",
   "queue_items",
   "compaction_locks_v1",

@@ -77,6 +77,7 @@ describe("strata config show", () => {
       { key: "policies.layout.padding", value: null, from: "default" },
       { key: "policies.layout.tool_order", value: null, from: "default" },
       { key: "policies.keep_warm.usd_per_hour", value: null, from: "default" },
+      { key: "policies.stored_prefix.usd_per_hour", value: null, from: "default" },
     ]);
   });
 

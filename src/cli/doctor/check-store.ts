@@ -6,8 +6,8 @@ import { messageOf, StrataError } from "../../core/strata-error.ts";
 
 export interface Finding {
   readonly name: string;
-  /** `absent` is for optional parts: nothing is wrong, some commands are not available. */
-  readonly state: "ok" | "absent" | "failed";
+  /** `absent` is for optional parts: nothing is wrong, some commands are not available. `warning`: Strata runs, but it may cost. */
+  readonly state: "ok" | "absent" | "warning" | "failed";
   readonly detail: string;
 }
 

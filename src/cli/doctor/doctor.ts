@@ -4,6 +4,7 @@ import { styleText } from "node:util";
 import { exitStatusOf, messageOf } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
 import { checkLifetimes } from "./check-lifetimes.ts";
+import { checkStrays } from "./check-strays.ts";
 import { checkStore, nearestExisting, type Finding } from "./check-store.ts";
 import { readDataDirectory } from "../../host/config/environment.ts";
 
@@ -18,6 +19,7 @@ export const run: CommandBody = async (input, io) => {
     await checkOptionalPart("postgres driver", "pg", "npm install pg, to keep the ledger there"),
     await checkStore(io.env),
     ...(await checkLifetimes(io.env)),
+    ...(await checkStrays(io.env, input.switches.has("delete-strays"))),
   ];
   const isFit = findings.every(({ state }) => state !== "failed");
   io.out(
@@ -73,10 +75,10 @@ async function checkOptionalPart(name: string, module: string, advice: string): 
 }
 
 function renderFindings(findings: readonly Finding[], isFit: boolean): string {
-  const colours = { ok: "green", absent: "yellow", failed: "red" } as const;
+  const colours = { ok: "green", absent: "yellow", warning: "yellow", failed: "red" } as const;
   const width = Math.max(...findings.map(({ name }) => name.length));
   const lines = findings.map(({ name, state, detail }) => {
-    const mark = styleText(colours[state], state.padEnd("absent".length));
+    const mark = styleText(colours[state], state.padEnd("warning".length));
     return `${mark}  ${name.padEnd(width)}  ${detail}`;
   });
   return `${[...lines, isFit ? "Strata can run here." : "Strata cannot run here yet."].join("\n")}\n`;

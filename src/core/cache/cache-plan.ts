@@ -16,9 +16,44 @@ export interface CachePlan {
   readonly expected: Expectation;
   readonly dropped: readonly DroppedMarker[];
   readonly keepWarm: KeepWarm;
+  /** The stored prefix that the call begins with; absent for none. */
+  readonly stored?: PlannedPrefix;
   /** Which account led before this call, and by how much. Absent before the first call, and for fixed rules, which do not look. */
   readonly account?: LeadingAccount;
 }
+
+/** A prefix that the provider keeps under a name, as a call uses it. */
+export interface PlannedPrefix {
+  /** Our id of the resource, as the ledger has it. */
+  readonly id: string;
+  /** The provider's name for it. */
+  readonly name: string;
+  /** How many blocks of the prompt it holds. */
+  readonly blocks: number;
+  /** The provider's count. */
+  readonly tokens: number;
+}
+
+/** A plan that asks for nothing. */
+export const noPlan: CachePlan = {
+  markers: [],
+  requestMarker: null,
+  mode: null,
+  cacheKey: null,
+  expected: {
+    hitBlock: null,
+    hit: null,
+    spanEnds: {},
+    refreshed: [],
+    written: [],
+    readTokens: 0,
+    writeTokens: {},
+    uncachedTokens: 0,
+    costPicoUsd: null,
+  },
+  dropped: [],
+  keepWarm: { pays: false, afterMs: null, gainTokens: 0, reason: "nothing to keep" },
+};
 
 export interface PlannedMarker {
   /** Index in the block list. */

@@ -4,6 +4,7 @@ import type { ContentHash } from "../hash.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { Accounts } from "./accounts.ts";
+import type { UnaskedReads } from "./unasked-reads.ts";
 import { noEvidence, type Evidence } from "./evidence.ts";
 
 /** A plain value, stored with the session, so that a restart or another node can continue from it. */
@@ -21,6 +22,8 @@ export interface CacheState {
   readonly evidence: Evidence;
   /** Absent in sessions stored by older versions. */
   readonly accounts?: Accounts;
+  /** What the provider kept without being asked. Only for models whose provider also stores prefixes; absent before the first reply. */
+  readonly unasked?: UnaskedReads;
 }
 
 /** What in a prompt decides which entries stay readable after a change. */

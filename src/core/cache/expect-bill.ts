@@ -2,7 +2,7 @@
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
-import type { ExpectedBill } from "./cache-plan.ts";
+import type { ExpectedBill, PlannedPrefix } from "./cache-plan.ts";
 import { keptMsOf, type KnownEntry, type Ruler } from "./cache-state.ts";
 import {
   findHit,
@@ -25,11 +25,14 @@ export interface BillQuestion {
   readonly nowMs: number;
   /** The exact count of the whole prompt, if known. */
   readonly promptTokens?: number;
+  /** The stored prefix that it begins with. */
+  readonly stored?: PlannedPrefix;
 }
 
 export function expectBill(question: BillQuestion): ExpectedBill {
   const { blocks, rules, ruler, mode } = question;
   const total = question.promptTokens ?? ruler(blocks.length - 1);
+  if (question.stored !== undefined) return readStored(question.stored, total);
   const usable = effectiveMarkers(question);
   const hit = findHit(question, usable, { rules, mode });
   const foundTokens = hit === null ? 0 : tokensOf(hit, ruler);
@@ -48,6 +51,19 @@ export function expectBill(question: BillQuestion): ExpectedBill {
     readTokens,
     writeTokens,
     uncachedTokens: total - readTokens - writtenTokens,
+  };
+}
+
+/** It is read whole. Whether the provider keeps anything of the rest by itself is not known. */
+function readStored({ tokens }: PlannedPrefix, total: number): ExpectedBill {
+  return {
+    hit: null,
+    spanEnds: {},
+    refreshed: [],
+    written: [],
+    readTokens: tokens,
+    writeTokens: {},
+    uncachedTokens: total - tokens,
   };
 }
 

@@ -25,6 +25,7 @@ import {
   tailOf,
 } from "./expect-bill.ts";
 import type { Hit } from "./find-hit.ts";
+import { countUnasked, noUnaskedReads } from "./unasked-reads.ts";
 import { findReadable } from "./prompt-contents.ts";
 
 export interface ReplyLesson {
@@ -74,6 +75,7 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
     mode: plan.mode ?? "implicit",
     entries: entriesByBlock(known),
     nowMs: startMs,
+    ...(plan.stored && { stored: plan.stored }),
   });
   const measured = reportsCache ? measure(call, bill) : state.measured;
   const evidence =
@@ -96,6 +98,7 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
       contents,
       evidence,
       ...accountsAfter(call, measured),
+      ...unaskedAfter(call, ruler),
     },
     verdict: { ...verdict, reportedTokens: usage.cacheReadTokens },
     refuted:
@@ -129,6 +132,26 @@ function accountsAfter(
   const ruler = createRuler(blocks, measured ?? state.measured);
   const question = { blocks, rules, ruler, tail: tailOf(blocks), nowMs: startMs };
   return { accounts: settleAccounts(accounts, question, usage) };
+}
+
+/** Only where a client may store prefixes: there it decides whether that pays. */
+function unaskedAfter(
+  { state, plan, blocks, rules, usage, reportsCache, startMs }: AnsweredCall,
+  ruler: Ruler,
+): Pick<CacheState, "unasked"> {
+  if (rules.stored === null) return {};
+  const { unasked = noUnaskedReads, lastTail, lastStartMs } = state;
+  const isRepeated = lastTail !== null && blocks.at(lastTail.block)?.key === lastTail.key;
+  const tokens = isRepeated ? ruler(lastTail.block) : 0;
+  const isLongEnough = tokens > 0 && tokens >= (rules.minimumTokens ?? 0);
+  const isStored = plan.stored !== undefined;
+  // What stands behind a stored prefix, and what replies without counts read, is not known.
+  const isTelling = isLongEnough && !isStored && !unasked.isAfterStored && lastStartMs !== null;
+  if (!isTelling || usage.outputTokens + usage.uncachedTokens === 0) {
+    return { unasked: { ...unasked, isAfterStored: isStored } };
+  }
+  const held = reportsCache && usage.cacheReadTokens * 2 >= tokens;
+  return { unasked: countUnasked(unasked, startMs - lastStartMs, held) };
 }
 
 interface Judged extends Verdict {

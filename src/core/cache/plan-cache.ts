@@ -4,7 +4,13 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import { findTotal } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
-import type { CachePlan, DroppedMarker, DropReason, ExpectedBill } from "./cache-plan.ts";
+import type {
+  CachePlan,
+  DroppedMarker,
+  DropReason,
+  ExpectedBill,
+  PlannedPrefix,
+} from "./cache-plan.ts";
 import { leadingAccount } from "./accounts.ts";
 import {
   createRuler,
@@ -37,6 +43,8 @@ export interface PlanQuestion {
   readonly present?: readonly WireMarker[];
   /** The exact count of the whole prompt, if known. */
   readonly promptTokens?: number;
+  /** The stored prefix that the call begins with. */
+  readonly stored?: PlannedPrefix;
 }
 
 export function planCache(question: PlanQuestion): CachePlan {
@@ -62,6 +70,7 @@ export function planCache(question: PlanQuestion): CachePlan {
     ruler,
     nowMs: now,
     ...(question.promptTokens === undefined ? {} : { promptTokens: question.promptTokens }),
+    ...(question.stored && { stored: question.stored }),
   });
   const account =
     markers.kind === "least-cost" && state.accounts !== undefined
@@ -78,6 +87,7 @@ export function planCache(question: PlanQuestion): CachePlan {
       shortTokens: ruler(keptBlock(bill)),
       longTokens: longKeptTokens(bill, known, question, ruler),
     }),
+    ...(question.stored && { stored: question.stored }),
     ...(account !== null && { account }),
   };
 }

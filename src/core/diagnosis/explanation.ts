@@ -81,6 +81,8 @@ export function adviseOn(cause: MissCause, about: Circumstances): string {
       return "The provider still had the head, so what follows it was sent differently in a way that is not recorded: keep injected text, settings and headers as they are over a session.";
     case "another host":
       return "The host that answered had not seen the latest calls: give every call of a session the same cache key or route, and stay below the rate that spreads it over hosts.";
+    case "stored prefix gone":
+      return "The provider dropped what it kept under a name before its time: another program may have deleted it, or the key was changed.";
     case "nothing was marked":
       return "Put a marker on the last block that will be sent again: without one nothing is kept.";
   }

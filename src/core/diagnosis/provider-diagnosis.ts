@@ -80,5 +80,6 @@ const wordsOf: Readonly<Record<Cause, readonly string[]>> = {
   "no slot for a marker": same,
   "provider lost it": same,
   "another host": same,
+  "stored prefix gone": same,
   "changed after the head": ["messages_changed", "input_changed", "system_changed", "unavailable"],
 };

@@ -106,6 +106,7 @@ export const callEvents = {
         "no slot for a marker",
         "changed after the head",
         "another host",
+        "stored prefix gone",
       ],
       detail: "free text or null",
       expected_read_tokens: "count",

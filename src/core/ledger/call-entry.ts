@@ -50,8 +50,11 @@ export interface CallRecord {
   readonly notes: readonly (EncodeNote | ReplyNote)[];
 }
 
-/** What a call was for: a turn, or to keep a session's cache warm, or another program's conversation seen by the gateway. */
-export type CallKind = "turn" | "warm" | "gateway";
+/**
+ * What a call was for: a turn, to keep a session's cache warm, to store a prefix or what keeping it cost, or another program's
+ * conversation seen by the gateway.
+ */
+export type CallKind = "turn" | "warm" | "stored" | "gateway";
 
 /** A call without a turn. It adds nothing to the conversation; its cost belongs to the session. */
 export interface LoneCall extends Omit<CallRecord, "turnId" | "number"> {

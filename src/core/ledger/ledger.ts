@@ -20,6 +20,12 @@ import type {
   ToolResultPlace,
 } from "./history-record.ts";
 import type { NewQueueItem, QueueDrop, QueueItem } from "./queue-record.ts";
+import type {
+  NewResource,
+  ResourceChange,
+  ResourceFilter,
+  ResourceRecord,
+} from "./resource-record.ts";
 import type { NewSession, PointerMove, SessionFilter, SessionRecord } from "./session-record.ts";
 import type {
   NewMessage,
@@ -93,6 +99,13 @@ export interface Ledger {
   readLoneCalls(sessionId: string): Promise<readonly LoneCall[]>;
   /** What the calls of a kind cost since a time, over all sessions. */
   sumLoneCalls(kind: LoneCall["kind"], sinceMs: number): Promise<bigint>;
+
+  /** Records what a provider will be asked to keep. This process looks after it. A taken id is a conflict, as is a session that is not there. */
+  addResource(resource: NewResource): Promise<void>;
+  /** Records a step of a resource that is not gone, in one transaction with its call. Of one that is gone, nothing changes: false. */
+  changeResource(id: string, change: ResourceChange): Promise<boolean>;
+  /** Oldest first. Those of deleted sessions are here until they are gone. */
+  listResources(filter?: ResourceFilter): Promise<readonly ResourceRecord[]>;
 
   /**
    * Records calls that the gateway saw, in one transaction, with their conversations, new blocks and events. A call that is

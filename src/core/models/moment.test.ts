@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { toDay } from "./moment.ts";
+import { toDay, toMs } from "./moment.ts";
 
 test("a moment in ISO form or in milliseconds falls on its UTC day", () => {
   expect(toDay("2026-11-15")).toBe("2026-11-15");
@@ -63,4 +63,17 @@ test("the calendar agrees with the platform's for every moment of 10,000 years",
     ),
     { numRuns: 2000 },
   );
+});
+
+test.each([
+  ["2026-11-18T12:00:00Z", Date.UTC(2026, 10, 18, 12)],
+  ["2026-11-18T12:00:00.5Z", Date.UTC(2026, 10, 18, 12, 0, 0, 500)],
+  ["2026-11-18T12:00:00.123456789Z", Date.UTC(2026, 10, 18, 12, 0, 0, 123)],
+  ["2028-02-29", Date.UTC(2028, 1, 29)],
+  ["2027-02-29", null],
+  ["2026-11-18T24:00:00Z", null],
+  ["2026-11-18T12:00:00+01:00", null],
+  ["soon", null],
+])("%s is %s ms since 1970", (text, ms) => {
+  expect(toMs(text)).toBe(ms);
 });

@@ -103,6 +103,28 @@ function dayOfEpoch(epochDay: number): string {
   return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
 }
 
+/** Days in the Gregorian calendar; core has no Date. */
+export function daysSinceEpoch(year: number, month: number, day: number): number {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  const dayOfEra =
+    yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
+}
+
+/** Milliseconds since 1970 of a UTC day or time such as 2026-11-15T08:00:00.5Z, rounded down; null for anything else. */
+export function toMs(text: string): number | null {
+  const match = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?Z)?$/.exec(text);
+  const [, day = "", hour = "0", minute = "0", second = "0", part = "0"] = match ?? [];
+  if (!isDay(day) || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
+  const ms = Number(part.padEnd(3, "0").slice(0, 3));
+  return daysSinceEpoch(year, month, date) * msPerDay + seconds * 1000 + ms;
+}
+
 function padded(value: number, length: number): string {
   return String(value).padStart(length, "0");
 }

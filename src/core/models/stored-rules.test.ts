@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { resolveModel } from "./resolve-model.ts";
-import { parseStored, storagePriceAt } from "./stored-rules.ts";
+import { parseStored, storageCost, storagePriceAt, type StoredRules } from "./stored-rules.ts";
 
-function storedOf(id: string) {
+function storedOf(id: string): StoredRules | null {
   return resolveModel(id).facts.cache.stored;
 }
 
@@ -57,4 +57,19 @@ describe("what a provider keeps under a name", () => {
   ])("with prices %j is refused", (storage, message) => {
     expect(() => parseStored({ storage }, "a file")).toThrow(message);
   });
+});
+
+test("keeping a prefix costs its tokens by the millisecond, at the price of each day, rounded down once", () => {
+  const rules = storedOf("gemini-3.8-flash");
+  const cost = (from: string, to: string, tokens = 10_000): bigint | null | undefined =>
+    rules && storageCost({ tokens, fromMs: Date.parse(from), toMs: Date.parse(to) }, rules);
+  // $0.50 per million tokens and hour.
+  expect(cost("2026-11-18T12:00:00Z", "2026-11-18T13:00:00Z")).toBe(5_000_000_000n);
+  expect(cost("2026-11-18T12:00:00.000Z", "2026-11-18T12:00:00.001Z", 1)).toBe(0n);
+  expect(cost("2026-11-18T12:00:00Z", "2026-11-18T12:00:01Z", 1)).toBe(138n);
+  // Half an hour at $0.50, half an hour at $1.
+  expect(cost("2026-12-31T23:30:00Z", "2027-01-01T00:30:00Z")).toBe(7_500_000_000n);
+  expect(cost("2026-11-18T13:00:00Z", "2026-11-18T12:00:00Z")).toBe(0n);
+  const free = { defaultSeconds: null, minimumTokens: null, storage: [] };
+  expect(storageCost({ tokens: 1, fromMs: 0, toMs: 1 }, free)).toBeNull();
 });

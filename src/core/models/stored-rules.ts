@@ -1,6 +1,6 @@
 // Prefixes that a client has a provider keep under a name: for how long, from which size, and what keeping them costs.
 import { StrataError } from "../strata-error.ts";
-import { toDay, type Moment } from "./moment.ts";
+import { toDay, toMs, type Moment } from "./moment.ts";
 import { parseUsdPerMTok } from "./pico-usd.ts";
 import * as read from "./read-fields.ts";
 
@@ -51,3 +51,26 @@ export function storagePriceAt({ storage }: StoredRules, at: Moment): StoragePri
   const day = toDay(at);
   return storage.findLast(({ from }) => from === null || from <= day) ?? storage[0] ?? null;
 }
+
+/** A stored prefix over a time. */
+export interface StoredSpan {
+  readonly tokens: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What keeping it costs, at the price of each day, rounded down once; null if no price is published. */
+export function storageCost(span: StoredSpan, { storage }: StoredRules): bigint | null {
+  if (storage.length === 0) return null;
+  const { tokens, fromMs } = span;
+  const starts = storage.map(({ from }) => (from === null ? -Infinity : (toMs(from) ?? 0)));
+  let picoMs = 0n;
+  for (const [index, { picoUsdPerTokenHour }] of storage.entries()) {
+    const start = Math.max(fromMs, starts[index] ?? 0);
+    const end = Math.min(span.toMs, starts[index + 1] ?? Infinity);
+    if (end > start) picoMs += BigInt(tokens) * BigInt(end - start) * picoUsdPerTokenHour;
+  }
+  return picoMs / msPerHour;
+}
+
+const msPerHour = 3_600_000n;

@@ -2,6 +2,7 @@
 import { openCacheState, type CacheState, type KnownEntry } from "../cache/cache-state.ts";
 import { readEvidence, type Evidence } from "../cache/evidence.ts";
 import { readPace, type Pace } from "../cache/pace.ts";
+import { readUnasked, type UnaskedReads } from "../cache/unasked-reads.ts";
 import { keepBooks, readBooks } from "../cache/warm-books.ts";
 import { toCompactionState } from "../compaction/plan/compaction-state.ts";
 import { keepLastCall, restoreLastCall, type KeptLastCall } from "../diagnosis/own/last-call.ts";
@@ -125,12 +126,18 @@ function toModelState(kept: KeptModelState, { model, modelName }: Session): Mode
     model: kept.model ?? model.id,
     provider: kept.provider ?? model.provider,
     name: kept.name ?? modelName,
-    cache: { ...openCacheState(), ...kept.cache, evidence: readEvidence(kept.cache.evidence) },
+    cache: readCache(kept.cache),
     sizes: readSizes(kept.sizes),
     pace: kept.pace,
     lastVolatile: typeof kept.toldVolatile === "string" ? kept.toldVolatile : null,
     setup: null,
   };
+}
+
+function readCache({ unasked: stored, ...cache }: CacheState): CacheState {
+  const unasked = readUnasked(stored);
+  const evidence = readEvidence(cache.evidence);
+  return { ...openCacheState(), ...cache, evidence, ...(unasked && { unasked }) };
 }
 
 /** The agent of `strata smoke`. What its trials show about a provider holds for every agent. */
@@ -140,6 +147,8 @@ export const trialAgent = "strata smoke";
 export interface Lesson {
   readonly pace: Pace;
   readonly evidence: Evidence;
+  /** Null if nothing was seen. */
+  readonly unasked: UnaskedReads | null;
 }
 
 /** The lesson in a stored state, for a session that starts. Null if there is none for the model, or the state is damaged. */
@@ -150,7 +159,13 @@ export function lessonIn(text: JsonText, { model, provider }: ModelName): Lesson
     (each) => each.model === model && each.provider === provider,
   );
   const pace = readPace(found?.pace);
-  return pace === null ? null : { pace, evidence: readEvidence(found?.cache.evidence) };
+  if (pace === null) return null;
+  const { cache } = found ?? {};
+  return {
+    pace,
+    evidence: readEvidence(cache?.evidence),
+    unasked: readUnasked(cache?.unasked),
+  };
 }
 
 function parsedOrNull(text: JsonText): unknown {

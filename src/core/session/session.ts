@@ -8,6 +8,8 @@ import type { WarmBooks } from "../cache/warm-books.ts";
 import type { CompactionState } from "../compaction/plan/compaction-state.ts";
 import type { LastCall } from "../diagnosis/own/last-call.ts";
 import type { ContentHash } from "../hash.ts";
+import type { PlannedPrefix } from "../cache/cache-plan.ts";
+import type { HeldPrefix } from "./held-prefix.ts";
 import type { LoadedSkill } from "../skills/activation-events.ts";
 import type { SkillSource } from "../skills/skill.ts";
 import type { ContextParts } from "../layers/to-sections.ts";
@@ -80,6 +82,10 @@ export interface Session {
   readonly madeOf: readonly SectionNote[];
   /** Names of its tools that Strata added; the others are the user's. */
   readonly strataTools: readonly string[];
+  /** What the provider keeps for it under a name; absent for nothing. It ends with the process. */
+  readonly stored?: HeldPrefix;
+  /** The prefix that the provider did not have any more when the last call named it; absent for none. */
+  readonly lostPrefix?: PlannedPrefix;
   /** Warnings to show a person once, not on every call. */
   readonly warnings: readonly string[];
 }
@@ -185,7 +191,7 @@ export interface SessionSetup {
   /** A conversation to continue, from any model. */
   readonly messages?: readonly Message[];
   /** What other sessions learned about this provider and model: cached prefixes, refuted promises. */
-  readonly learned?: Partial<Pick<CacheState, "entries" | "evidence">>;
+  readonly learned?: Partial<Pick<CacheState, "entries" | "evidence" | "unasked">>;
 }
 
 export interface SessionSkill {

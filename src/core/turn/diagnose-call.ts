@@ -1,6 +1,6 @@
 // Puts a call through the diagnosis: whether it read less from the cache than it could have, why, and what that cost.
 import { assemble, type Assembly } from "../assembly/assemble.ts";
-import type { CachePlan } from "../cache/cache-plan.ts";
+import type { CachePlan, PlannedPrefix } from "../cache/cache-plan.ts";
 import type { CacheState } from "../cache/cache-state.ts";
 import {
   explainOwnCall,
@@ -8,6 +8,10 @@ import {
   type OwnCallBefore,
   type OwnExplanation,
 } from "../diagnosis/own/explain-own-call.ts";
+import { adviseOn } from "../diagnosis/explanation.ts";
+import type { Usage } from "../message/usage.ts";
+import { findTotal } from "../models/cost.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
 import { plainTraits, readTraits, type CallTraits } from "../diagnosis/own/call-traits.ts";
 import type { SentPrompt } from "../diagnosis/own/sent-prompt.ts";
 import type { PayloadOf } from "../events/event.ts";
@@ -74,6 +78,15 @@ export function diagnoseCall(
   { usage, isReported, reportsCache }: ReportedUsage,
   { plan, startMs }: Pick<PreparedCall, "plan"> & { readonly startMs: number },
 ): OwnExplanation | null {
+  const { lostPrefix, lastCall, model } = session;
+  if (isReported && lostPrefix !== undefined)
+    return explainLostPrefix(lostPrefix, usage, model, startMs);
+  const { stored } = plan;
+  if (stored !== undefined) {
+    return isReported && reportsCache ? explainLostPrefix(stored, usage, model, startMs) : null;
+  }
+  // A stored prefix that was given up on purpose is not missed, and behind it the provider may keep nothing.
+  if (lastCall?.sent?.prompt.plan.stored !== undefined) return null;
   // Where no caching is asked for, nothing is missed.
   if (!isReported || !reportsCache || !asksForMarkers(session.policy.markers)) return null;
   const most = Math.max(plan.expected.readTokens, sentTokens(session, now));
@@ -93,6 +106,51 @@ export function diagnoseCall(
     usage,
     startMs,
   });
+}
+
+/** Null if it was read, or is too short to report. */
+function explainLostPrefix(
+  { tokens }: PlannedPrefix,
+  usage: Usage,
+  model: ModelFacts,
+  startMs: number,
+): OwnExplanation | null {
+  const reported = usage.cacheReadTokens;
+  const lostTokens = Math.min(tokens - reported, usage.uncachedTokens);
+  if (lostTokens < lostTokensMin) return null;
+  const cause = "stored prefix gone" as const;
+  const about = { gapMs: 0, minimumTokens: null, isBestEffort: false, section: null, detail: null };
+  return {
+    expectedReadTokens: tokens,
+    reportedReadTokens: reported,
+    cause,
+    detail: null,
+    block: null,
+    lostTokens,
+    lostPicoUsd: priceOfSending(lostTokens, usage, model, startMs),
+    advice: adviseOn(cause, about),
+    detectedBy: ["expected more"],
+    tier: null,
+    beforeHash: null,
+    afterHash: null,
+  };
+}
+
+/** What sending the tokens cost beyond reading them; null without a price. */
+function priceOfSending(
+  tokens: number,
+  usage: Usage,
+  model: ModelFacts,
+  startMs: number,
+): bigint | null {
+  const paid = findTotal(usage, model, { at: startMs });
+  const read = {
+    ...usage,
+    uncachedTokens: usage.uncachedTokens - tokens,
+    cacheReadTokens: usage.cacheReadTokens + tokens,
+  };
+  const couldBe = findTotal(read, model, { at: startMs });
+  return paid === null || couldBe === null ? null : paid - couldBe;
 }
 
 /** What the call before sent that this one may have sent again. */

@@ -17,6 +17,7 @@ import {
   type Turn,
   endingOf,
   isOverflow,
+  isPrefixLost,
   type TurnEnding,
 } from "./turn.ts";
 
@@ -119,7 +120,7 @@ function afterReply(turn: Turn, call: CallAtHand | null): Step {
     return call === null ? begin(turn) : recover(call, null);
   }
   if (last.status !== "complete") {
-    if (mayRepeat(turn, last)) return begin(turn);
+    if (mayRepeat(turn, last) || goesOnWithout(turn, last)) return begin(turn);
     return fallBack(turn, last) ?? close(endingOfFailed(last));
   }
   const uses = toolUsesIn(last);
@@ -133,6 +134,14 @@ function mayRetry(turn: Turn): boolean {
   const { callsMax, mayCompact } = turn.limits;
   const before = recordedCall(turn, 2);
   return mayCompact && callCountOf(turn) < callsMax && (before === null || !isOverflow(before));
+}
+
+/** The same call once more, with the whole prompt in the place of a stored prefix. */
+function goesOnWithout(turn: Turn, last: CallEntry): boolean {
+  const { session, aborted, limits } = turn;
+  const before = recordedCall(turn, 2);
+  if (!isPrefixLost(last, session) || aborted !== null) return false;
+  return callCountOf(turn) < limits.callsMax && (before === null || !isPrefixLost(before, session));
 }
 
 function mayRepeat({ limits, ...turn }: Turn, { failure }: CallEntry): boolean {

@@ -6,6 +6,7 @@ import { paceAt, type Pace } from "../cache/pace.ts";
 import { planCache, type PlanQuestion } from "../cache/plan-cache.ts";
 import { lastCallMs } from "../cache/warm-books.ts";
 import type { Message } from "../message/message.ts";
+import { usablePrefix } from "../session/held-prefix.ts";
 import type { Session } from "../session/session.ts";
 import { estimatePrompt } from "../tokens/learned-sizes.ts";
 
@@ -44,7 +45,16 @@ export function toAssemble(
 export function toPlan(session: Session, { blocks }: Assembly, nowMs: number): PlanQuestion {
   const { model, policy, cache } = session;
   const pace = paceOf(session, nowMs);
-  return { blocks, rules: model, markers: policy.markers, state: cache, pace, now: nowMs };
+  const stored = usablePrefix(session, blocks, nowMs);
+  return {
+    blocks,
+    rules: model,
+    markers: policy.markers,
+    state: cache,
+    pace,
+    now: nowMs,
+    ...(stored && { stored }),
+  };
 }
 
 /** With the time since the last call of a turn; refreshes of the cache in between say nothing about the agent. */

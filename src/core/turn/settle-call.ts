@@ -78,11 +78,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     spent: call.spent === undefined ? session.spent : nothingSpent,
   };
   if (outcome.kind !== "reply") {
-    const sizes = sizesAfterFailure(session, call, outcome);
-    const limited = withLearnedLimit(model, sizes);
-    const next = { ...session, ...counted, cache: learned, sizes, model: limited };
-    const more = { stateJson: toStateText(next, call.turnId) };
-    return { session: next, entry: failedEntry(session, call, outcome), more, miss: null };
+    return settleFailure(session, call, outcome, { ...session, ...counted, cache: learned });
   }
   const { assembly, startMs } = call;
   const { lesson, miss, lastCall, diagnosis } = judgeCall(session, call, outcome, learned);
@@ -113,7 +109,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     ],
   });
   const next: Session = {
-    ...session,
+    ...withoutLost(session),
     // A reply that was cut off cannot be sent again: a tool use may lack its end.
     thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
     ...counted,
@@ -130,6 +126,34 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     stateJson: toStateText(next, call.turnId),
   };
   return { session: next, entry, more, miss };
+}
+
+/** A refused call may have taught the window's limit, or that a stored prefix is gone. */
+function settleFailure(
+  session: Session,
+  call: FinishedCall,
+  failure: ProviderFailure,
+  counted: Session,
+): SettledCall {
+  const sizes = sizesAfterFailure(session, call, failure);
+  const model = withLearnedLimit(session.model, sizes);
+  const lost = isPrefixGone(session, call, failure) ? call.plan.stored : undefined;
+  const next = { ...counted, sizes, model, ...(lost && { lostPrefix: lost }) };
+  const more = { stateJson: toStateText(next, call.turnId) };
+  return { session: next, entry: failedEntry(session, call, failure), more, miss: null };
+}
+
+/** The miss of this call has told it. */
+function withoutLost({ lostPrefix: _told, ...session }: Session): Session {
+  return session;
+}
+
+function isPrefixGone(
+  { protocol }: Session,
+  { plan }: FinishedCall,
+  failure: ProviderFailure,
+): boolean {
+  return plan.stored !== undefined && protocol.storing?.mayBeGone(failure) === true;
 }
 
 function notesOn({ usage, transformations }: Reply): CallEntry["notes"] {

@@ -199,6 +199,15 @@ export function endingOf(
   return stopReason === "pause_turn" ? null : "done";
 }
 
+/** The call began with a stored prefix, and was refused as if the provider does not have it any more. */
+export function isPrefixLost(
+  { failure, plan }: Pick<CallRecord, "failure" | "plan">,
+  { protocol }: Pick<Session, "protocol">,
+): boolean {
+  if (plan.stored === undefined || failure === null) return false;
+  return protocol.storing?.mayBeGone(failure) === true;
+}
+
 /** The prompt is too long for the provider: a shorter one may work. */
 export function isOverflow({ failure }: Pick<CallRecord, "failure">): boolean {
   return failure?.kind === "context-overflow" || failure?.kind === "request-too-large";

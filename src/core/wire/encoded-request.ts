@@ -5,6 +5,8 @@ import type { LeftOut } from "../assembly/spelling.ts";
 export interface EncodedRequest<Body = unknown> {
   /** The path after the provider's base URL, with a query if the protocol has one. */
   readonly path: string;
+  /** POST if absent. */
+  readonly method?: "GET" | "PATCH" | "DELETE";
   /** The body. Pieces of the prefix are the same bytes as in earlier calls. */
   readonly pieces: readonly Uint8Array[];
   readonly byteLength: number;
@@ -32,7 +34,7 @@ export function leftOutNote({ what, reason }: LeftOut): EncodeNote {
 const utf8 = new TextEncoder();
 const asText = new TextDecoder();
 
-export interface RequestParts extends Pick<EncodedRequest, "path"> {
+export interface RequestParts extends Pick<EncodedRequest, "path" | "method"> {
   /** The parts of the body, in order. */
   readonly parts: readonly (string | Uint8Array)[];
   readonly headers?: EncodedRequest["headers"];
@@ -43,6 +45,7 @@ export interface RequestParts extends Pick<EncodedRequest, "path"> {
 /** A body from text and bytes; neighbouring texts become one piece. */
 export function toRequest<Body = unknown>({
   path,
+  method,
   parts,
   headers = {},
   betas = [],
@@ -64,6 +67,7 @@ export function toRequest<Body = unknown>({
   flush();
   return {
     path,
+    ...(method === undefined ? {} : { method }),
     pieces,
     byteLength: pieces.reduce((sum, piece) => sum + piece.length, 0),
     headers,

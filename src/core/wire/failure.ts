@@ -1,5 +1,6 @@
 // Why a provider did not answer, as a value for the ledger and the dashboard.
 import type { PayloadOf } from "../events/event.ts";
+import { daysSinceEpoch } from "../models/moment.ts";
 
 /** The list is closed: a new kind is a decision, not a string. */
 export type ProviderFailure =
@@ -153,15 +154,4 @@ function parseHttpDate(text: string): number | undefined {
   if (!Number.isInteger(month) || month < 0) return undefined;
   const days = daysSinceEpoch(year ?? 0, month + 1, day ?? 0);
   return (((days * 24 + (hour ?? 0)) * 60 + (minute ?? 0)) * 60 + (second ?? 0)) * 1000;
-}
-
-/** Days in the Gregorian calendar; core has no Date. */
-function daysSinceEpoch(year: number, month: number, day: number): number {
-  const shifted = month <= 2 ? year - 1 : year;
-  const era = Math.floor(shifted / 400);
-  const yearOfEra = shifted - era * 400;
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
-  const dayOfEra =
-    yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
-  return era * 146_097 + dayOfEra - 719_468;
 }

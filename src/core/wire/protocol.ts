@@ -44,6 +44,8 @@ export interface Protocol<Name extends string = string, Body = unknown> {
   readonly counting?: ProtocolCounting;
   /** Whether a call may begin with a prefix that the provider keeps under a name; absent if it may not. */
   readonly takesStoredPrefix?: true;
+  /** How to have a provider keep a prefix under a name; absent if the protocol cannot. */
+  readonly storing?: ProtocolStoring;
   /** The member of a request that asks why the cache missed; absent if there is none. The model's facts say where it is taken. */
   readonly diagnosisMember?: string;
   /** How to ask a provider to compact a conversation itself; absent if the protocol cannot. */
@@ -58,6 +60,48 @@ export interface ProtocolPrewarm {
   findObstacle(call: CallToEncode): string | null;
   /** Never asks for a stream. */
   encode(call: CallToEncode): EncodedRequest;
+}
+
+/** Prefixes that a provider keeps as resources of their own. Model facts say what keeping them costs. */
+export interface ProtocolStoring {
+  /** What in a call forbids it to begin with a stored prefix, or to have one made; null if nothing does. */
+  findObstacle(call: Pick<CallToEncode, "model" | "options">): string | null;
+  /** Whether this refusal of a call may mean that the provider does not have its stored prefix any more. */
+  mayBeGone(failure: ProviderFailure): boolean;
+  encodeCreate(prefix: PrefixToStore): EncodedRequest;
+  /** Keeps it until so many seconds from now. */
+  encodeExtend(name: string, seconds: number): EncodedRequest;
+  encodeDelete(name: string): EncodedRequest;
+  /** A page of all that the key's owner stores; null for the first. */
+  encodeList(pageToken: string | null): EncodedRequest;
+  /** The answer to a creation or an extension; null if it is none. */
+  decodeStored(body: string): StoredResource | null;
+  decodeList(body: string): StoredPage | null;
+}
+
+/** The beginning of a prompt that is to be stored, and the label by which its owner finds it again. */
+export interface PrefixToStore extends Pick<CallToEncode, "assembly" | "model" | "options"> {
+  /** As in `StoredPrefix`. */
+  readonly blocks: number;
+  readonly seconds: number;
+  readonly label: string;
+}
+
+/** What a provider says about a stored prefix. */
+export interface StoredResource {
+  readonly name: string;
+  /** Null if its owner gave it none. */
+  readonly label: string | null;
+  /** Null if the provider does not say. */
+  readonly tokens: number | null;
+  readonly createdMs: number | null;
+  readonly expiresMs: number | null;
+}
+
+export interface StoredPage {
+  readonly resources: readonly StoredResource[];
+  /** Null after the last page. */
+  readonly nextPageToken: string | null;
 }
 
 export interface ProtocolCounting {

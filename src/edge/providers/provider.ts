@@ -1,7 +1,10 @@
 // A provider is a protocol, an endpoint and credentials. Sending never throws for failures of the world.
 import { assert } from "../../core/assert.ts";
 import type { Endpoint } from "../../core/wire/access.ts";
+import type { Message } from "../../core/message/message.ts";
+import { noUsage } from "../../core/message/usage.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
+import type { Reply } from "../../core/wire/reply.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { machineClock, type Clock } from "./clock.ts";
 import { parseBaseUrl, parseCredentials } from "./endpoints.ts";
@@ -86,9 +89,11 @@ export function createProvider(options: ProviderOptions): Provider {
         watch.follow(call.signal, () => cancelled("cancelled by the caller"));
       }
       try {
-        const decoding = call.purpose === "compaction" ? compacting(context) : context;
+        const { purpose = "reply" } = call;
+        const asking = { ...context, ...(purpose !== "reply" && readingFor[purpose](context)) };
         const path = base.pathTo(call.request.path);
-        return await runAttempts({ own: decoding, path, call, watch, retries, random });
+        const tries = purpose === "storing" ? { ...retries, attemptsMax: 1 } : retries;
+        return await runAttempts({ own: asking, path, call, watch, retries: tries, random });
       } finally {
         watch.end();
         if (requestId !== undefined) running.delete(requestId);
@@ -114,11 +119,32 @@ function hold(
   running.set(requestId, own);
 }
 
-/** The same context for compaction requests. */
-function compacting(own: AttemptContext): AttemptContext {
-  const { compaction } = own.protocol;
-  assert(compaction !== undefined, `${own.protocol.name} has no compaction`);
-  return { ...own, protocol: { ...own.protocol, decode: (body) => compaction.decode(body) } };
+/** How an answer is read that is no reply to a prompt. */
+const readingFor = { compaction: compacting, storing: readingText } as const;
+
+function compacting({ protocol }: AttemptContext): Pick<AttemptContext, "protocol"> {
+  const { compaction } = protocol;
+  assert(compaction !== undefined, `${protocol.name} has no compaction`);
+  return { protocol: { ...protocol, decode: (body) => compaction.decode(body) } };
+}
+
+/** The answer's own text in the place of a reply's. */
+function readingText({ protocol }: AttemptContext): Pick<AttemptContext, "protocol"> {
+  return { protocol: { ...protocol, decode: (body) => ({ ...noReply, message: saying(body) }) } };
+}
+
+const noReply: Omit<Reply, "message"> = {
+  kind: "reply",
+  id: "",
+  model: "",
+  stopReason: "end_turn",
+  usage: { usage: noUsage, isReported: false, reportsCache: false, warnings: [] },
+  status: "complete",
+  transformations: [],
+};
+
+function saying(text: string): Message {
+  return { role: "assistant", content: [{ type: "text", text }] };
 }
 
 function parseBytesMax(bytes: number): number {

@@ -1,5 +1,5 @@
 // What a configured provider changes in a call: beta features, the name of the model, and whether it is asked for its diagnosis.
-import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import { noPlan, type CachePlan } from "../../core/cache/cache-plan.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { ProviderConfig } from "../../core/config/schema/providers.ts";
@@ -150,10 +150,19 @@ function changingCalls(
   protocol: Protocol,
   change: <Call extends CallToEncode>(call: Call) => Call,
 ): Protocol {
-  const { compaction } = protocol;
+  const { compaction, storing } = protocol;
   return {
     ...protocol,
     encode: (call) => protocol.encode(change(call)),
+    ...(storing && {
+      storing: {
+        ...storing,
+        encodeCreate: (prefix) => {
+          const { model, options } = change({ ...prefix, plan: noPlan });
+          return storing.encodeCreate({ ...prefix, model, options });
+        },
+      },
+    }),
     ...(compaction === undefined
       ? {}
       : {

@@ -11,8 +11,8 @@ export interface CallToSend {
   readonly request: EncodedRequest;
   /** A name of yours for the call: `Provider.cancel` takes it. */
   readonly requestId?: string;
-  /** What the request was encoded as; a reply by default. */
-  readonly purpose?: "reply" | "compaction";
+  /** What the request was encoded as; a reply by default. `storing`: the reply is the answer's own text, and nothing is tried twice. */
+  readonly purpose?: "reply" | "compaction" | "storing";
   /** Whether the request asks for a stream. The answer's content type decides how it is read. */
   readonly stream: boolean;
   readonly signal?: AbortSignal;

@@ -1,7 +1,8 @@
 // What signing a request takes and gives.
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 
 export interface UnsignedRequest {
-  readonly method: "POST";
+  readonly method: "POST" | NonNullable<EncodedRequest["method"]>;
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// Bytes out, bytes in: a POST over kept connections, its body sent piece by piece.
+// Bytes out, bytes in: a request over kept connections, its body sent piece by piece.
 import { Readable } from "node:stream";
 import { Pool } from "undici";
 import { assert } from "../../core/assert.ts";
@@ -11,6 +11,7 @@ import type { BaseUrl } from "./endpoints.ts";
 import { toNetworkFailure } from "./network-failure.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Watch } from "./watch.ts";
+import type { UnsignedRequest } from "./sign-request.ts";
 import type { UnsignedRequest } from "./sign-request.ts";
 import type { WireEffects } from "./wire-effects.ts";
 
@@ -63,24 +64,28 @@ export function openTransport(options: TransportOptions): Transport {
   });
   return {
     post: async ({ request, path, stream, watch }) => {
+      const { method = "POST" } = request;
+      const hasBody = request.byteLength > 0 || method === "POST";
       const headers = {
         "user-agent": "strata-context",
         accept: stream ? "text/event-stream, application/json" : "application/json",
         "accept-encoding": "identity",
         ...joinHeaders(request.headers, credentials),
-        "content-type": "application/json",
-        "content-length": String(request.byteLength),
+        ...(hasBody && {
+          "content-type": "application/json",
+          "content-length": String(request.byteLength),
+        }),
       };
       const before = watch.stopped();
       if (before !== null) return before;
-      const body = toBody(request);
+      const body = hasBody ? toBody(request) : null;
       try {
-        const unsigned = { ...request, method: "POST", origin, path, headers } as const;
+        const unsigned: UnsignedRequest = { ...request, method, origin, path, headers };
         const signed = await signedHeaders(effects, unsigned, { watch, timeouts });
         if ("failure" in signed) return signed.failure;
         // Throws immediately if a header cannot be sent.
         const answering = pool.request({
-          method: "POST",
+          method,
           path,
           headers: { ...headers, ...signed.headers },
           body,

@@ -60,4 +60,5 @@ const inOrder: Readonly<Record<TableName, string>> = {
   queue_items: "ORDER BY t.session_id, t.seq",
   conversation_blocks: "ORDER BY t.session_id, t.call_id, t.idx",
   gateway_runs: "ORDER BY t.id",
+  provider_resources: "ORDER BY t.created_ms, t.id",
 };

@@ -196,6 +196,10 @@ const configChecks: Readonly<Record<Exclude<keyof EngineConfig, "callsMax">, Che
     (value) => fitsAll(value, { usdPerHour: (usd) => isDollars(usd) && usd !== 0 }),
     "{ usdPerHour }, a number of dollars above 0",
   ],
+  storedPrefix: [
+    (value) => fitsAll(value, { usdPerHour: (usd) => isDollars(usd) && usd !== 0 }),
+    "{ usdPerHour }, a number of dollars above 0",
+  ],
   routing: [
     (value) => fitsAll(value, routingFields),
     `an object with ${Object.keys(routingFields).join(", ")}, as docs/engine.md has them`,

@@ -42,6 +42,8 @@ export interface EngineConfig {
   readonly moment?: Pick<AgentEvent, "sender" | "channel">;
   /** Refreshes the cache of waiting sessions where that saves money, for at most so many dollars in an hour; off by default. */
   readonly keepWarm?: { readonly usdPerHour: number };
+  /** Has providers keep the beginning of prompts under a name where that pays, for at most so many dollars in an hour; off by default. */
+  readonly storedPrefix?: { readonly usdPerHour: number };
   /** What happens to messages that come while a session is busy. */
   readonly queue?: Partial<QueueConfig>;
   /** Rules that choose a turn's model, and models to fall back on. By default every session stays with its own. */

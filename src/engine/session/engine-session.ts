@@ -21,6 +21,7 @@ import {
 } from "../turn/turn-handle.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
 import { WarmKeeper, type WarmStatus } from "../warm/keep-warm.ts";
+import { StoredKeeper, type StoredStatus } from "../stored/keep-stored.ts";
 import { prewarm, type Prewarmed, type PrewarmOptions } from "../warm/prewarm.ts";
 import { checkEvent, checkMode, checkName, checkOptions } from "./check-input.ts";
 import type { EngineContext } from "./engine-deps.ts";
@@ -51,6 +52,8 @@ export interface EngineSession extends OwnLoop {
   prewarm(options?: PrewarmOptions): Promise<Prewarmed>;
   /** When its cache is refreshed next while it waits, or why not. */
   readonly keepWarm: WarmStatus;
+  /** What the provider keeps of its prompt under a name, or why nothing. */
+  readonly storedPrefix: StoredStatus;
   /** Ends running work as soon as possible. A closed session refuses new work. */
   close(): Promise<void>;
   /** The same, for `await using`. */
@@ -70,14 +73,25 @@ export function createEngineSession(
 ): EngineSession {
   const { world } = opened;
   const { id } = opened.session;
-  // The cache of a session that waits again may be kept warm.
-  const live = new LiveSession(context, opened, () => keeper.schedule());
+  const live = new LiveSession(context, opened, {
+    // The cache of a session that waits again may be kept warm, and the beginning of its prompt stored.
+    afterTurn: () => {
+      keeper.schedule();
+      stored.schedule();
+    },
+    prefixes: {
+      current: (session) => stored.current(session),
+      lost: (lostId, detail) => stored.lost(lostId, detail),
+    },
+  });
   const queue = new SessionQueue(context, live);
   const keeper = new WarmKeeper(context, live);
+  const stored = new StoredKeeper(context, live);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await keeper.close();
     const [, how] = await Promise.all([queue.close(), live.close()]);
+    await stored.close();
     onClosed();
     const disposition = how === "aborted" ? "abandoned" : dispositionOf(live.lastEnd);
     await emitEnded(context.deps, live.session, disposition);
@@ -92,6 +106,9 @@ export function createEngineSession(
     ...createChanges(context, live, world),
     get keepWarm() {
       return keeper.status;
+    },
+    get storedPrefix() {
+      return stored.status;
     },
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),

@@ -16,6 +16,7 @@ import { beginTurn, loadTurn } from "../turn/begin-turn.ts";
 import type { TurnResult } from "../../core/turn/turn-result.ts";
 import type { Deps } from "../turn/deps.ts";
 import { release, type RunningTurn } from "../turn/running-turn.ts";
+import type { HeldPrefixes } from "../stored/keep-stored.ts";
 import { createTurnHandle, type HandleParts } from "../turn/turn-handle.ts";
 import type { World } from "../world/world.ts";
 import { compactionOf } from "./engine-config.ts";
@@ -41,6 +42,13 @@ export interface SessionTurn {
   readonly deps: Deps;
 }
 
+/** What looks after a session's caches. */
+export interface SessionWatchers {
+  /** Called when a turn that this engine sent has ended. */
+  readonly afterTurn: () => void;
+  readonly prefixes: HeldPrefixes;
+}
+
 interface GivenTurn extends Pick<WorkInSession, "isSentOutside"> {
   readonly parts: HandleParts;
 }
@@ -51,6 +59,7 @@ type Leftover = "nothing" | "open turn" | "unknown";
 export class LiveSession {
   readonly #context: EngineContext;
   readonly #afterTurn: () => void;
+  readonly #prefixes: HeldPrefixes;
   readonly #world: World;
   readonly #unfinished: Unfinished | null;
   #now: ReachedSession;
@@ -69,11 +78,15 @@ export class LiveSession {
   #handle: HandleParts | null = null;
   #isSettling = false;
 
-  /** `afterTurn`: called when a turn that this engine sent has ended. */
-  constructor(context: EngineContext, opened: OpenedSession, afterTurn: () => void) {
+  constructor(
+    context: EngineContext,
+    opened: OpenedSession,
+    { afterTurn, prefixes }: SessionWatchers,
+  ) {
     const { session, reached, world, unfinished = null, hasOpenTurn = false } = opened;
     this.#context = context;
     this.#afterTurn = afterTurn;
+    this.#prefixes = prefixes;
     this.#world = world;
     this.#unfinished = unfinished;
     this.#now = { session, reached };
@@ -243,6 +256,7 @@ export class LiveSession {
     return toDeps(this.#context, {
       ...this.#now,
       world: this.#world,
+      prefixes: this.#prefixes,
       onRecorded: (session) => {
         this.#now = { ...this.#now, session };
       },

@@ -1,6 +1,7 @@
 // Opens a session: a new one from values, or one as the ledger has it.
 import { randomUUID } from "node:crypto";
 import { inheritEvidence, type Evidence } from "../../core/cache/evidence.ts";
+import { inheritUnasked } from "../../core/cache/unasked-reads.ts";
 import type { Ledger, SessionsOf } from "../../core/ledger/ledger.ts";
 import type { Session, SessionSetup } from "../../core/session/session.ts";
 import { usualRole } from "../../core/session/session-role.ts";
@@ -34,9 +35,13 @@ export async function readLessons(
       return states.flatMap((state) => lessonIn(state, of) ?? []);
     }),
   );
+  const unasked = inheritUnasked(own?.flatMap((lesson) => lesson.unasked ?? []) ?? []);
   return {
     earlierPaces: own?.map(({ pace }) => pace) ?? [],
-    learned: { evidence: inheritEvidence(evidenceOf(own), evidenceOf(trials)) },
+    learned: {
+      evidence: inheritEvidence(evidenceOf(own), evidenceOf(trials)),
+      ...(unasked && { unasked }),
+    },
   };
 }
 

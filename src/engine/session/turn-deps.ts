@@ -10,6 +10,7 @@ import type { Session } from "../../core/session/session.ts";
 import { joinSizes, noSizes } from "../../core/tokens/learned-sizes.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { watchTools, withoutSecrets } from "../turn/answer-tools.ts";
+import type { HeldPrefixes } from "../stored/keep-stored.ts";
 import type { Compaction, Deps } from "../turn/deps.ts";
 import type { HandleParts } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
@@ -32,6 +33,8 @@ export interface WorkInSession extends ReachedSession {
   readonly onRecorded: (session: Session) => void;
   /** The session with another model, after the provider of its own failed. */
   readonly onSwitched: (now: ReachedSession) => void;
+  /** What the provider keeps for the session under a name. */
+  readonly prefixes: HeldPrefixes;
   /** Whether the application sends the calls itself: then it chooses who is asked. */
   readonly isSentOutside?: boolean;
   /** The handle of the turn; absent for work between turns. */
@@ -42,7 +45,7 @@ export interface WorkInSession extends ReachedSession {
 
 export async function toDeps(context: EngineContext, work: WorkInSession): Promise<Deps> {
   const { deps, readConfig, sizes } = context;
-  const { session, reached, world, parts, signal, onRecorded, onRefreshed } = work;
+  const { session, reached, world, parts, signal, onRecorded, onRefreshed, prefixes } = work;
   let now: ReachedSession = { session, reached };
   const role = askedRoleOf(session);
   let config = await readConfig();
@@ -86,10 +89,12 @@ export async function toDeps(context: EngineContext, work: WorkInSession): Promi
     },
     spending: createSpendingGuard(session, deps.ledger, () => config),
     onRecorded,
+    onPrefixLost: prefixes.lost,
     routingVersion: routingVersionOf(config),
     refresh: async (before) => {
       config = await readConfig();
-      const refreshed = shareSizes(withSettings(before, config, deps), sizes);
+      const shared = shareSizes(withSettings(before, config, deps), sizes);
+      const refreshed = work.isSentOutside === true ? shared : withHeld(shared, prefixes);
       onRefreshed(refreshed);
       return refreshed;
     },
@@ -140,6 +145,11 @@ function withSettings(
     options: isSame ? before.options : { ...before.options, outputTokensMax },
     policy: { ...policyOf(config), layout },
   };
+}
+
+function withHeld({ stored: _before, ...session }: Session, prefixes: HeldPrefixes): Session {
+  const stored = prefixes.current(session);
+  return stored === null ? session : { ...session, stored };
 }
 
 /** A model that the catalogue no longer has stays unchanged. */

@@ -77,6 +77,8 @@ export interface StepDeps {
   readonly onPhase?: (phase: TurnPhase) => void;
   /** Called after a call that read less from the cache than it could have. */
   readonly onMiss?: (callNumber: number, miss: Miss) => void;
+  /** Called after a call that named a stored prefix which the provider does not have any more. */
+  readonly onPrefixLost?: (id: string, detail: string) => void;
   readonly onRecorded?: (session: Session) => void;
   /** Called before every call. Returns the session with the current settings. */
   readonly refresh?: (session: Session) => Promise<Session>;

@@ -12,7 +12,7 @@ import { toNextModel, type MovedTurn } from "../../core/turn/move-turn.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Result, ResultOf, StepOf } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
-import { callCountOf, type Turn } from "../../core/turn/turn.ts";
+import { callCountOf, isPrefixLost, type Turn } from "../../core/turn/turn.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ToolRun } from "../../core/turn/done-in-turn.ts";
 import type { UseProgress } from "../../edge/tools/dispatch/dispatch-options.ts";
@@ -160,16 +160,20 @@ export async function recordReply(
 export function reportReply(
   { entry }: StepOf<"record reply">,
   { session, at }: Turn,
-  { spending, counter, onMiss }: Pick<StepDeps, "spending" | "counter" | "onMiss">,
+  deps: Pick<StepDeps, "spending" | "counter" | "onMiss" | "onPrefixLost">,
 ): void {
-  spending?.settle();
+  deps.spending?.settle();
   if (at.after !== "send") return;
   const { miss, call } = at.sent;
   const { countedTokens } = call.prepared;
   if (countedTokens !== undefined && entry.usage !== null) {
-    counter?.noteBill({ labels: labelsOf(session), countedTokens, usage: entry.usage });
+    deps.counter?.noteBill({ labels: labelsOf(session), countedTokens, usage: entry.usage });
   }
-  if (miss !== null) onMiss?.(at.sent.entry.number, miss);
+  if (miss !== null) deps.onMiss?.(at.sent.entry.number, miss);
+  const { stored } = entry.plan;
+  if (stored !== undefined && isPrefixLost(entry, at.sent.session)) {
+    deps.onPrefixLost?.(stored.id, entry.failure?.detail ?? "");
+  }
 }
 
 function labelsOf({ agent, model }: Session): DriftLabels {
@@ -259,7 +263,16 @@ export function encodeCall(
   const before = lastCall?.reply ?? null;
   // Another route does not know the reply.
   const previousReplyId = before?.route === model.route ? before.id : null;
-  const request = protocol.encode({ assembly, plan, model, options, previousReplyId });
+  const { stored } = plan;
+  const storedPrefix = stored && { name: stored.name, blocks: stored.blocks };
+  const request = protocol.encode({
+    assembly,
+    plan,
+    model,
+    options,
+    previousReplyId,
+    ...(storedPrefix && { storedPrefix }),
+  });
   const startMs = deps.now();
   emit(running, () => [callStarted(running.turn, number, promptTokens)]);
   deps.onPhase?.("calling");

@@ -36,13 +36,16 @@ export function toEngineConfig(
 ): EngineConfig {
   const resolved = resolveAgent(config, agentId);
   const { moment } = resolveProfile(config, agentId, binding ?? null);
-  const { usdPerHour } = config.policies.keepWarm;
+  const { keepWarm, storedPrefix } = config.policies;
   return {
     agent: agentId,
     ...(resolved.role === null ? {} : { role: resolved.role }),
     ...toAgentCalls(config.agents.get(agentId), options),
     ...(Object.keys(moment).length === 0 ? {} : { moment }),
-    ...(usdPerHour === null ? {} : { keepWarm: { usdPerHour } }),
+    ...(keepWarm.usdPerHour !== null && { keepWarm: { usdPerHour: keepWarm.usdPerHour } }),
+    ...(storedPrefix.usdPerHour !== null && {
+      storedPrefix: { usdPerHour: storedPrefix.usdPerHour },
+    }),
     ...around,
     model: resolved.model ?? modelOf(config, around.model),
     policy: toPolicy(config, agentId),

@@ -8,11 +8,12 @@ import type { Spec } from "../spec.ts";
 export interface PoliciesConfig {
   readonly default: PolicyName;
   readonly layout: LayoutConfig;
-  readonly keepWarm: KeepWarmConfig;
+  readonly keepWarm: HourlyBudget;
+  readonly storedPrefix: HourlyBudget;
 }
 
-export interface KeepWarmConfig {
-  /** Null if sessions are not kept warm. */
+export interface HourlyBudget {
+  /** Null if it is off. */
   readonly usdPerHour: number | null;
 }
 
@@ -33,19 +34,29 @@ const layout: Spec<LayoutConfig> = group("replaces parts of the policy's layout"
   toolOrder: optionalChoice(["sorted", "given"], "the order in which tools are sent"),
 });
 
-const keepWarm: Spec<KeepWarmConfig> = group(
-  "refreshing the cache of a session that waits, where that saves money",
-  {
+function hourlyBudget(what: string, most: string): Spec<HourlyBudget> {
+  return group(what, {
     usdPerHour: optionalNumber(
       "a number of dollars above 0, at most 1000000",
       (dollars) => dollars > 0 && dollars <= 1_000_000,
-      "the most that refreshes may cost in an hour, over all sessions of the ledger; default: off",
+      `${most} in an hour, over all sessions of the ledger; default: off`,
     ),
-  },
+  });
+}
+
+const keepWarm = hourlyBudget(
+  "refreshing the cache of a session that waits, where that saves money",
+  "the most that refreshes may cost",
+);
+
+const storedPrefix = hourlyBudget(
+  "having a provider keep the beginning of a session's prompt under a name, where that saves money",
+  "the most that making and keeping stored prefixes may cost",
 );
 
 export const policies: Spec<PoliciesConfig> = group("the layout and caching of prompts", {
   default: choice(policyNames, "adaptive", "the policy of agents without their own"),
   layout,
   keepWarm,
+  storedPrefix,
 });

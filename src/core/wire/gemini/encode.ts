@@ -9,7 +9,7 @@ import {
   type EncodedRequest,
   type EncodeNote,
 } from "../encoded-request.ts";
-import type { CallToEncode, StoredPrefix } from "../protocol.ts";
+import type { CallToEncode, PrefixToStore, StoredPrefix } from "../protocol.ts";
 import { encodeOptions } from "./options.ts";
 import { geminiPath, type GenerateContentRequest } from "./schema.ts";
 import { contentEnd } from "./spelling.ts";
@@ -30,12 +30,34 @@ export function encodeGemini(call: CallToEncode): EncodedRequest<GenerateContent
   write("contents", "[", ...regions.contents, "]");
   for (const [name, json] of members) write(name, json);
   parts.push("}");
-  const modelName = options.modelName ?? model.sentAs ?? model.id;
   return toRequest({
-    path: geminiPath({ model: modelName, stream: options.stream }),
+    path: geminiPath({ model: sentNameOf(call), stream: options.stream }),
     parts,
     notes: [...strippedMarkers(call), ...notes, ...leftOutNotes(assembly)],
   });
+}
+
+export function sentNameOf({ options, model }: Pick<CallToEncode, "options" | "model">): string {
+  return options.modelName ?? model.sentAs ?? model.id;
+}
+
+/** The part of a prompt that is stored under a name: it begins as requests without one do. */
+export function storedMembers({
+  assembly,
+  blocks,
+}: Pick<PrefixToStore, "assembly" | "blocks">): Parts {
+  const { toolBytes, systemBytes } = assembly.thread.foundation;
+  const end = endOfStored(assembly, { blocks });
+  return [
+    ...region(',"tools":[{"functionDeclarations":[', toolBytes, toolBytes.length, "]}]"),
+    ...region(',"systemInstruction":{"parts":[', systemBytes, systemBytes.length, "]}"),
+    ...region(',"contents":[', assembly.thread.bytes, end, "]"),
+  ];
+}
+
+/** Nothing for an empty one. */
+function region(open: string, bytes: GrowingBytes, length: number, close: string): Parts {
+  return length === 0 ? [] : [open, bytes.slice(0, length), close];
 }
 
 /** A plan for another model must not break the call. */
@@ -53,7 +75,7 @@ function leftOutNotes({ thread, leftOut }: Assembly): readonly EncodeNote[] {
   return [...thread.foundation.leftOut, ...ofThread, ...leftOut].map(leftOutNote);
 }
 
-type Parts = readonly (string | Uint8Array)[];
+export type Parts = readonly (string | Uint8Array)[];
 
 interface EncodedRegions {
   readonly tools: Parts;
@@ -80,7 +102,10 @@ function encodeRegions(assembly: Assembly, stored: StoredPrefix | undefined): En
 }
 
 /** Where the stored part of the conversation ends in its bytes. */
-function endOfStored({ sealed, thread }: Assembly, { blocks }: StoredPrefix): number {
+function endOfStored(
+  { sealed, thread }: Assembly,
+  { blocks }: Pick<StoredPrefix, "blocks">,
+): number {
   assert(blocks >= thread.foundation.blocks.length, "a stored prefix holds tools and system text");
   const last = sealed.at(blocks - 1);
   assert(blocks === 0 || last !== undefined, `a stored prefix of ${blocks} of ${sealed.length}`);

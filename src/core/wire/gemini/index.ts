@@ -9,6 +9,7 @@ import { readFailure } from "./failure.ts";
 import { foreign } from "./foreign.ts";
 import { findUsage, geminiPath, type GenerateContentRequest } from "./schema.ts";
 import { geminiSpelling } from "./spelling.ts";
+import { storing } from "./storing.ts";
 import { geminiStream } from "./stream.ts";
 import { readUsage } from "./usage.ts";
 
@@ -28,4 +29,5 @@ export const gemini: Protocol<"gemini", GenerateContentRequest> = {
   foreign,
   counting,
   takesStoredPrefix: true,
+  storing,
 };

@@ -14,11 +14,14 @@ export function geminiPath({ model, stream }: CallPlace): string {
 }
 
 function resourceOf(model: string): string {
-  if (model.startsWith(publisherPrefix)) return `/${model}`;
+  if (isOnVertex(model)) return `/${model}`;
   return `/v1beta/${model.includes("/") ? model : `models/${model}`}`;
 }
 
-const publisherPrefix = "publishers/";
+/** Whether a name is spelled as on Vertex. */
+export function isOnVertex(model: string): boolean {
+  return model.startsWith("publishers/");
+}
 
 export interface GenerateContentRequest {
   tools?: { functionDeclarations: FunctionDeclaration[] }[];

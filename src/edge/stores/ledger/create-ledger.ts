@@ -18,6 +18,7 @@ import { recordCalls } from "./gateway/record-calls.ts";
 import { readLoneCalls, recordCall, sumLoneCalls } from "./lone-calls.ts";
 import { sumSpending } from "./sum-spending.ts";
 import { dropQueued, enqueue, findQueued, readQueue } from "./queue-items.ts";
+import { resourcesOf } from "./resources.ts";
 import { repairLedger } from "./repair-ledger.ts";
 import { deleteSession } from "./sessions/delete-session.ts";
 import { forkSession, moveSession } from "./sessions/fork-session.ts";
@@ -97,6 +98,7 @@ function toLedger(store: Store): Ledger {
     readUnpriced: on(readUnpriced),
     readLoneCalls: on(readLoneCalls),
     sumLoneCalls: on(sumLoneCalls),
+    ...resourcesOf(store),
     recordCalls: on(recordCalls),
     readGatewayCalls: on(readGatewayCalls),
     readPrompt: on(readPrompt),

@@ -18,8 +18,7 @@ export async function recordCall(
   call: LoneCall,
   { state, events = [] }: WithLoneCall = {},
 ): Promise<void> {
-  checkName(call.id, "call");
-  checkCost(`call ${call.id} of session ${call.sessionId}`, call.costPicoUsd);
+  checkLoneCall(call);
   const row = loneCallRow(call);
   const { session_id = null, id = null, entry_hash = null } = row;
   const result = await commitOnce(store, {
@@ -35,8 +34,16 @@ export async function recordCall(
   );
 }
 
+export function checkLoneCall({ id, sessionId, costPicoUsd }: LoneCall): void {
+  checkName(id, "call");
+  checkCost(`call ${id} of session ${sessionId}`, costPicoUsd);
+}
+
 /** Adds the cost. Stores the state only if no turn is open and the head has not moved. */
-function payingSession({ sessionId, costPicoUsd }: LoneCall, state: WithLoneCall["state"]): Guard {
+export function payingSession(
+  { sessionId, costPicoUsd }: LoneCall,
+  state?: WithLoneCall["state"],
+): Guard {
   const cost = costPicoUsd ?? 0n;
   return {
     name: "session",

@@ -415,4 +415,28 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX gateway_runs_running ON gateway_runs (id) WHERE ending = 'running'`,
     ],
   },
+  {
+    number: 8,
+    name: "what providers keep for sessions",
+    statements: [
+      // No reference to the session: what a provider keeps outlives a deleted session until it is deleted there.
+      `CREATE TABLE provider_resources (
+        id TEXT PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        provider TEXT NOT NULL,
+        model TEXT NOT NULL,
+        lifecycle TEXT NOT NULL CHECK (lifecycle IN ('creating', 'live', 'deleting', 'gone')),
+        holder TEXT NOT NULL,
+        remote_name TEXT,
+        tokens BIGINT NOT NULL,
+        created_ms BIGINT NOT NULL,
+        expires_ms BIGINT NOT NULL,
+        gone_ms BIGINT,
+        cost_pico_usd BIGINT
+      )`,
+      `CREATE INDEX provider_resources_session ON provider_resources (session_id)`,
+      `CREATE INDEX provider_resources_open ON provider_resources (created_ms, id) WHERE lifecycle <> 'gone'`,
+    ],
+  },
 ];

@@ -84,6 +84,7 @@ const names: readonly (readonly [column: string, name: (row: ResultRow) => strin
     "tool_use_id",
     ({ turn_id: id, tool_use_id: use }) => `tool use ${String(use)} of turn ${String(id)}`,
   ],
+  ["remote_name", ({ id }) => `provider resource ${String(id)}`],
   ["queued_ms", ({ id }) => `queue item ${String(id)}`],
   ["idx", ({ turn_id: id, idx }) => `message ${String(idx)} of turn ${String(id)}`],
 ];

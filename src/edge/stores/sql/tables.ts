@@ -23,6 +23,7 @@ export const tableNames = [
   "queue_items",
   "conversation_blocks",
   "gateway_runs",
+  "provider_resources",
 ] as const;
 
 export type TableName = (typeof tableNames)[number];

@@ -151,6 +151,7 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
     "DELETE FROM conversation_blocks WHERE session_id",
     "DELETE FROM events WHERE session_id",
     "DELETE FROM queue_items WHERE session_id",
+    "DELETE FROM provider_resources WHERE lifecycle = 'gone' AND session_id",
     "DELETE FROM sessions WHERE id",
   ].map((sql) => ({ sql: `${sql} IN (${places})`, values: ids }));
   return {
@@ -176,8 +177,8 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
         values: [branchId],
       })),
       ...cuts.flatMap(turnDeletes),
-      // Turns that stay no longer name a session.
-      ...["calls", "compactions_v1"].map((table) => ({
+      // Turns that stay no longer name a session, nor does what a provider still keeps.
+      ...["calls", "compactions_v1", "provider_resources"].map((table) => ({
         sql: `UPDATE ${table} SET session_id = '' WHERE session_id IN (${places})`,
         values: ids,
       })),

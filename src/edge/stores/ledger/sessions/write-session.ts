@@ -113,7 +113,7 @@ export function branchRow(id: number, fork: TurnPlace | null): Row {
 /** Names that people and shells can write and every database stores. */
 export function checkName(
   id: string,
-  what: "session" | "turn" | "call" | "queue item" = "session",
+  what: "session" | "turn" | "call" | "queue item" | "provider resource" = "session",
 ): void {
   // oxlint-disable-next-line no-control-regex
   const isFit = id !== "" && id.length <= 200 && !/[\u0000-\u001f\u007f]/.test(id);

@@ -13,6 +13,7 @@ import {
 } from "../../sql/tables.ts";
 import { toAnyCall, toBlock } from "../gateway/gateway-rows.ts";
 import { toEvent } from "../event-rows.ts";
+import { toResource } from "../resources.ts";
 import { toQueueItem } from "../queue-items.ts";
 import { toCompaction } from "../compactions/compaction-rows.ts";
 import { toThreadMessage } from "../message-rows.ts";
@@ -33,6 +34,7 @@ export const tableOrder: readonly TableName[] = [
   "events",
   "queue_items",
   "conversation_blocks",
+  "provider_resources",
 ];
 
 /** A file of rows: a header, the rows, and a last line with their count. */
@@ -190,4 +192,5 @@ export const readers: Readonly<Partial<Record<TableName, (row: ResultRow) => unk
   events: toEvent,
   queue_items: toQueueItem,
   conversation_blocks: toBlock,
+  provider_resources: toResource,
 };

@@ -111,7 +111,7 @@ export function toLoneCall(row: ResultRow): LoneCall {
   });
 }
 
-const loneKinds = ["warm"] as const;
+const loneKinds = ["warm", "stored"] as const;
 
 function toRecorded(row: ResultRow): RecordedCall {
   return {
