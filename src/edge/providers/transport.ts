@@ -12,7 +12,6 @@ import { toNetworkFailure } from "./network-failure.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Watch } from "./watch.ts";
 import type { UnsignedRequest } from "./sign-request.ts";
-import type { UnsignedRequest } from "./sign-request.ts";
 import type { WireEffects } from "./wire-effects.ts";
 
 export interface Transport {
