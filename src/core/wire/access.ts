@@ -9,6 +9,8 @@ export interface ProtocolAccess {
   /** The vendor's own address. */
   readonly baseUrl: string;
   readonly key: KeyHeader;
+  /** Matches an `authorization` header with a person's login, which a subscription pays, in place of a key. */
+  readonly login?: RegExp;
   /** The vendor that needs no entry in strata.yaml; null for none. */
   readonly vendor: Vendor | null;
 }

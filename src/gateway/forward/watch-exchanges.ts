@@ -24,6 +24,8 @@ export interface WatchState {
   readonly faults: number;
   /** Requests that were too large to be shown. */
   readonly unreadBodies: number;
+  /** Requests that were sent as they came, because other bytes for them took too long. */
+  readonly lateBodies: number;
   /** Exchanges that passed unseen while the observer was left out. */
   readonly unseen: number;
   /** Milliseconds since 1970; null while the observer sees everything. */
@@ -32,7 +34,11 @@ export interface WatchState {
 
 /** One exchange as it passes. Each method returns at once. */
 export interface Watch {
+  /** A body up to this length may be sent in other bytes, if it is whole before it is sent; 0: none is. */
+  readonly rewrittenBytesMax: number;
   requestBytes(bytes: Uint8Array): void;
+  /** After the last bytes and before `requestEnd`: what to send in their place; null for the client's own. */
+  rewrite(): readonly Uint8Array[] | null;
   requestEnd(): void;
   responseHead(status: number, headers: RawHeaders): void;
   responseBytes(bytes: Uint8Array): void;
@@ -42,6 +48,10 @@ export interface Watch {
 /** Faults in a row after which the observer is left out. */
 export const faultsMax = 5;
 export const pauseMs = 60_000;
+/** Longer ones take too long to read. */
+const rewrittenBytesMax = 8 * 1024 * 1024;
+/** The client waits meanwhile. */
+export const rewriteMsMax = 50;
 /** Bodies of all exchanges under way that are kept at once, in bodies of the largest size. */
 const fullBodiesMax = 4;
 
@@ -49,7 +59,7 @@ export function watchExchanges(options: WatchOptions): Watching {
   const { observer, bodyBytesMax } = options;
   const breaker = createBreaker(options);
   const later = createLater();
-  const shelf = { bodyBytesMax, keptBytes: 0, unreadBodies: 0 };
+  const shelf = { bodyBytesMax, keptBytes: 0, unreadBodies: 0, lateBodies: 0 };
   let unseen = 0;
   return {
     begin: (describe) => {
@@ -66,7 +76,12 @@ export function watchExchanges(options: WatchOptions): Watching {
       }
     },
     noteFault: (error) => breaker.fault(error),
-    state: () => ({ ...breaker.state(), unreadBodies: shelf.unreadBodies, unseen }),
+    state: () => ({
+      ...breaker.state(),
+      unreadBodies: shelf.unreadBodies,
+      lateBodies: shelf.lateBodies,
+      unseen,
+    }),
   };
 }
 
@@ -75,6 +90,7 @@ interface Shelf {
   readonly bodyBytesMax: number;
   keptBytes: number;
   unreadBodies: number;
+  lateBodies: number;
 }
 
 interface WatchParts {
@@ -97,12 +113,26 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
     });
   };
   let pieces: Uint8Array[] | null = [];
+  let sent: readonly Uint8Array[] | null = null;
   let ownBytes = 0;
   const release = (): void => {
     shelf.keptBytes -= ownBytes;
-    [ownBytes, pieces] = [0, null];
+    [ownBytes, pieces, sent] = [0, null, null];
   };
   return {
+    rewrittenBytesMax: observation.rewrite === undefined ? 0 : rewrittenBytesMax,
+    rewrite: () => {
+      if (pieces === null || observation.rewrite === undefined || !isWatched) return null;
+      const from = performance.now();
+      try {
+        const other = observation.rewrite(pieces);
+        if (performance.now() - from <= rewriteMsMax) sent = other;
+        else shelf.lateBodies += 1;
+      } catch (error) {
+        breaker.fault(error);
+      }
+      return sent;
+    },
     requestBytes: (bytes) => {
       if (pieces === null) return;
       ownBytes += bytes.byteLength;
@@ -114,7 +144,7 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
       release();
     },
     requestEnd: () => {
-      const whole = pieces;
+      const whole = sent ?? pieces;
       show((to) => to.requestBody(whole));
     },
     responseHead: (status, headers) => {

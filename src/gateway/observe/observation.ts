@@ -7,6 +7,7 @@ import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { ExchangeEnd, ExchangeStart, Observation } from "../exchange.ts";
 import type { CallSink, ConversationName, ObservedCall } from "../observed-call.ts";
+import type { CallRewriter, SentCall } from "./call-rewriter.ts";
 import { addNames, readMarks, type CallMarks } from "./client-marks.ts";
 import { openingOf, type Branch, type Conversation } from "./conversation.ts";
 import type { ConversationLimits } from "./conversation-memory.ts";
@@ -42,6 +43,8 @@ export interface Watched {
   readonly counts: ObserveCounts;
   /** A fault after an exchange's end, when an answer was unpacked. */
   readonly onFault: (error: unknown) => void;
+  /** Null if calls are only observed. */
+  readonly rewriter: CallRewriter | null;
 }
 
 export interface ObserveCounts {
@@ -60,12 +63,24 @@ export function observe(
   const tenant = `${start.upstream}\n${start.account}`;
   const marks = readMarks(start.headers);
   let document: ReadDocument | null = null;
+  let prepared: Prepared | null = null;
   let reply: ReplyReader | null = null;
   let responseBytes = 0;
+  const { rewriter } = shared;
+  const rewrite = (pieces: readonly Uint8Array[]): readonly Uint8Array[] | null => {
+    document = readRequestBody(pieces, { start, tenant, marks, rows }, shared);
+    if (document === null || rewriter === null) return null;
+    prepared = prepare({ start, tenant, marks, document }, rewriter, shared);
+    return prepared.sent.pieces;
+  };
   return {
+    ...(rewriter?.wants(start, marks) === true ? { rewrite } : {}),
     requestBody: (pieces) => {
-      if (pieces !== null)
+      if (pieces !== null && document === null)
         document = readRequestBody(pieces, { start, tenant, marks, rows }, shared);
+      if (prepared !== null && document !== null && prepared.sent.pieces !== pieces) {
+        prepared = { ...prepared, sent: asItIs(prepared.sent, document) };
+      }
     },
     responseHead: (status, headers) => {
       if (document === null) return;
@@ -80,7 +95,7 @@ export function observe(
     end: (end) => {
       if (document === null) return;
       const named = addNames(marks, document.names);
-      const call = { start, tenant, marks: named, document, end, responseBytes };
+      const call = { start, tenant, marks: named, document, end, responseBytes, prepared };
       if (reply === null) return settle(call, seenNothing(end.how), shared);
       let isLate = false;
       reply.end(end.how, (seen) => {
@@ -94,6 +109,38 @@ export function observe(
       isLate = true;
     },
   };
+}
+
+/** A call that the rewriter has seen before it was sent. */
+interface Prepared {
+  readonly sent: SentCall;
+  /** Of a conversation that it begins. */
+  readonly conversationId: string;
+}
+
+type CallToPrepare = Pick<EndedCall, "start" | "tenant" | "marks" | "document">;
+
+function prepare(
+  { start, tenant, marks, document }: CallToPrepare,
+  rewriter: CallRewriter,
+  { conversations, catalogue }: Watched,
+): Prepared {
+  const { request } = document;
+  const facts = factsOf(request.model, start.upstream, catalogue);
+  const found = conversations.place({
+    tenant,
+    marks: addNames(marks, document.names),
+    request,
+    model: facts?.id ?? request.model,
+    nowMs: start.startMs,
+  });
+  const sent = rewriter.prepare({ start, tenant, document, found, facts });
+  return { sent, conversationId: found.conversation.id };
+}
+
+/** What was prepared was not sent. */
+function asItIs(sent: SentCall, { request }: ReadDocument): SentCall {
+  return { ...sent, request, pieces: null, plan: null };
 }
 
 interface Sent {
@@ -143,16 +190,20 @@ interface EndedCall {
   readonly document: ReadDocument;
   readonly end: ExchangeEnd;
   readonly responseBytes: number;
+  readonly prepared: Prepared | null;
 }
 
 function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
-  const { start, tenant, marks, document, end } = call;
+  const { start, tenant, marks, document, end, prepared } = call;
   const { conversations, catalogue } = shared;
-  const { request } = document;
+  const request = prepared?.sent.request ?? document.request;
   const facts = factsOf(request.model, start.upstream, catalogue);
   const model = facts?.id ?? request.model;
   const nowMs = end.endMs;
-  const found = conversations.place({ tenant, marks, request, model, nowMs });
+  const found = conversations.place(
+    { tenant, marks, request, model, nowMs },
+    prepared?.conversationId,
+  );
   const { conversation, branch } = found;
   const { reported } = seen;
   const judged = judgeCall({
@@ -196,10 +247,31 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
     markers: request.markers.map(({ block, lifetime }) => ({ block, lifetime })),
     tiers: tiersOf(request.blocks),
     otherPolicies,
+    ...(prepared === null ? {} : compare(call, prepared, found, judged, shared)),
     requestBytes: document.byteLength,
     responseBytes: call.responseBytes,
     notes: request.continues ? [...seen.notes, continuesNote] : seen.notes,
   });
+}
+
+/** Who placed the markers, and what the client's own would have cost. */
+function compare(
+  { start, tenant, document }: EndedCall,
+  { sent }: Prepared,
+  found: Found,
+  { usage, reportsCache, costPicoUsd }: ReturnType<typeof judgeCall>,
+  { rewriter, catalogue }: Watched,
+): Pick<ObservedCall, "arm" | "policy" | "clientCostPicoUsd"> {
+  const facts = factsOf(document.request.model, start.upstream, catalogue);
+  const call = { start, tenant, document, found, facts };
+  const learned = rewriter?.learn({ ...call, sent, usage, reportsCache, costPicoUsd });
+  const { arm, plan } = sent;
+  if (arm !== "strata") return { arm };
+  return {
+    arm,
+    ...(plan === null ? {} : { policy: "adaptive" }),
+    clientCostPicoUsd: learned?.clientCostPicoUsd ?? null,
+  };
 }
 
 const continuesNote = "it goes on from a history that only the provider has: nothing to compare";

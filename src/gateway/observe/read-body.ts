@@ -110,7 +110,8 @@ function readGrown(
   };
 }
 
-function leavesOut(
+/** What the vendor takes out of the prompt. */
+export function leavesOut(
   { foreign }: Protocol,
   isForVendor: boolean,
 ): { readonly leavesOut?: (draft: BlockDraft) => boolean } {

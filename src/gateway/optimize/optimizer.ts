@@ -1,0 +1,270 @@
+// Sends calls of some conversations with the planner's markers in place of the client's, and keeps the account of both.
+import { hash } from "node:crypto";
+import { foundationEnd } from "../../core/cache/expect-bill.ts";
+import type { PaceKind } from "../../core/cache/pace.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { ForeignMarking } from "../../core/wire/foreign/foreign-reader.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type {
+  AnsweredCall,
+  CallRewriter,
+  CallToSend,
+  Comparison,
+  SentCall,
+} from "../observe/call-rewriter.ts";
+import type { Conversation } from "../observe/conversation.ts";
+import { isCoded } from "../observe/decode-content.ts";
+import type { ScannedBody } from "../observe/scan-body.ts";
+import { readsAsPlanned } from "./check-spliced.ts";
+import { chooseMarkers, type CallToMark } from "./choose-markers.ts";
+import { isBehind, learnMark, openMarkedState, paceOf, type MarkedState } from "./marked-state.ts";
+import { openSharedHeads, type HeadPlace } from "./shared-heads.ts";
+import { spliceMarkers, type Spliced } from "./splice-markers.ts";
+
+export interface OptimizeSettings {
+  /** Percent of the conversations. */
+  readonly share: number;
+  /** Percent of those: they are left as they are, to compare. */
+  readonly holdout: number;
+  /** Names of upstreams; empty for every vendor's own. */
+  readonly upstreams: readonly string[];
+  /** Names of client programs, such as `claude-code`; empty for all. */
+  readonly clients: readonly string[];
+  /** Whether calls of a login, which a subscription pays, are changed, too. */
+  readonly logins: boolean;
+}
+
+export interface OptimizerOptions {
+  readonly settings: OptimizeSettings;
+  readonly catalogue: Catalogue;
+  readonly isVendor: (upstream: string, protocol: Protocol) => boolean;
+}
+
+export interface OptimizeCounts {
+  /** Calls that were sent with our markers. */
+  readonly marked: number;
+  /** Calls of the same conversations that kept the client's, because those cost no more. */
+  readonly kept: number;
+  /** Bodies in which a place for a marker was not clear. */
+  readonly unclear: number;
+}
+
+export interface Optimizer extends CallRewriter {
+  counts(): OptimizeCounts;
+}
+
+interface Shared extends OptimizerOptions {
+  readonly states: WeakMap<Conversation, Map<string, MarkedState>>;
+  readonly heads: ReturnType<typeof openSharedHeads>;
+  readonly counts: { marked: number; kept: number; unclear: number };
+}
+
+export function createOptimizer(options: OptimizerOptions): Optimizer {
+  const counts = { marked: 0, kept: 0, unclear: 0 };
+  const shared: Shared = { ...options, states: new WeakMap(), heads: openSharedHeads(), counts };
+  const { settings } = options;
+  return {
+    wants: ({ upstream, headers, usesLogin }, { client }) =>
+      settings.share > 0 &&
+      (settings.upstreams.length === 0 || settings.upstreams.includes(upstream)) &&
+      (settings.clients.length === 0 || settings.clients.includes(client)) &&
+      (settings.logins || usesLogin !== true) &&
+      !isCoded(headers["content-encoding"]) &&
+      !ofTheBytes.some((name) => name in headers),
+    prepare: (call) => prepare(call, shared),
+    learn: (answered) => learn(answered, shared),
+    counts: () => ({ ...counts }),
+  };
+}
+
+/** Headers with a hash of the body: with other bytes it would be wrong. */
+const ofTheBytes: readonly string[] = [
+  "content-digest",
+  "content-md5",
+  "digest",
+  "repr-digest",
+  "signature",
+  "x-amz-content-sha256",
+];
+
+function prepare(call: CallToSend, shared: Shared): SentCall {
+  const { document, found } = call;
+  const { request } = document;
+  const arm = armOf(found.conversation, shared.settings);
+  const asItIs: SentCall = { arm, request, pieces: null, plan: null };
+  if (arm !== "strata") return asItIs;
+  const markable = toMarkable(call, shared);
+  if (markable === null) return asItIs;
+  const { marking, body } = markable;
+  const { state, toMark } = toMarkQuestion({ ...call, facts: markable.facts }, shared);
+  const plan = isBehind(state) ? null : chooseMarkers(toMark);
+  if (plan === null) {
+    shared.counts.kept += 1;
+    return asItIs;
+  }
+  // A key that comes or goes within a conversation would lose its prefix.
+  const cacheKey = found.branch === null || state.markedCalls > 0 ? plan.cacheKey : null;
+  const words = marking.words({ ...plan, cacheKey }, markable.facts);
+  const spliced = spliceMarkers(body, {
+    present: request.markers,
+    marksRequest: request.requestMarker !== null,
+    wanted: plan.markers.map(({ block, lifetime }) => ({
+      path: request.blocks[block]?.path ?? "",
+      lifetime,
+    })),
+    words,
+    marking,
+  });
+  const isChecked = state.markedCalls % checkedEvery === 0;
+  if (spliced === null || (isChecked && !isRight(spliced, call, plan))) {
+    shared.counts.unclear += 1;
+    return asItIs;
+  }
+  shared.counts.marked += 1;
+  const markers = plan.markers.map(({ block, lifetime }) => ({
+    block,
+    lifetime,
+    path: request.blocks[block]?.path ?? "",
+  }));
+  return {
+    arm,
+    request: { ...request, markers, requestMarker: plan.requestMarker },
+    pieces: spliced.pieces,
+    plan,
+  };
+}
+
+/** Reading a body again takes about as long as reading it first. */
+const checkedEvery = 32;
+const checkedBytesMax = 1024 * 1024;
+
+function isRight(
+  spliced: Spliced,
+  { document }: CallToSend,
+  plan: NonNullable<SentCall["plan"]>,
+): boolean {
+  return spliced.byteLength > checkedBytesMax || readsAsPlanned(spliced, document, plan.markers);
+}
+
+/** The same conversation is always in the same arm; its sub-agents are in it, too. */
+function armOf(
+  { id, parentId, role }: Conversation,
+  { share, holdout }: OptimizeSettings,
+): SentCall["arm"] {
+  const place = Number.parseInt(hash("sha256", parentId ?? id, "hex").slice(0, 8), 16) / 2 ** 32;
+  if (place * 100 >= share) return "client";
+  if (place * 10_000 < share * holdout) return "holdout";
+  // It repeats its parent's prompt once, and reads what the parent has written.
+  return role === "summary" ? "client" : "strata";
+}
+
+interface Markable {
+  readonly facts: ModelFacts;
+  readonly marking: ForeignMarking;
+  readonly body: ScannedBody;
+}
+
+/** Null for a request that is better left alone. */
+function toMarkable(call: CallToSend, shared: Shared): Markable | null {
+  const { document, facts, start } = call;
+  const { request, protocol, grown } = document;
+  const { marking } = protocol.foreign;
+  if (facts === null || marking === undefined || grown === null) return null;
+  if (facts.cache.markers === null && !takesKey(facts)) return null;
+  // The history is the provider's, and so is what it has kept of it.
+  if (request.continues || request.strayMarkers.length > 0) return null;
+  const { members } = grown.scanned;
+  if (marking.settings.some((name) => members.has(name))) return null;
+  const { settings, catalogue, isVendor } = shared;
+  const isTaken =
+    isVendor(start.upstream, protocol) ||
+    settings.upstreams.includes(start.upstream) ||
+    catalogue.routes.has(start.upstream) ||
+    request.markers.length > 0;
+  if (!isTaken) return null;
+  const slots = marking.takesSlot.filter((name) => members.has(name)).length;
+  return { facts: withoutSlots(facts, slots), marking, body: grown.scanned };
+}
+
+function takesKey({ cache }: ModelFacts): boolean {
+  return cache.invalidation.some(({ change }) => change === "cache key");
+}
+
+function withoutSlots(facts: ModelFacts, slots: number): ModelFacts {
+  const { markers } = facts.cache;
+  if (markers === null || slots === 0) return facts;
+  const left = { ...markers, markersMax: markers.markersMax - slots };
+  return { ...facts, cache: { ...facts.cache, markers: left } };
+}
+
+interface MarkQuestion {
+  readonly state: MarkedState;
+  readonly toMark: CallToMark;
+  readonly place: HeadPlace;
+}
+
+function toMarkQuestion(
+  call: CallToSend & { readonly facts: ModelFacts },
+  { states, heads }: Pick<Shared, "states" | "heads">,
+): MarkQuestion {
+  const { document, found, facts, tenant, start } = call;
+  const { request } = document;
+  const { conversation } = found;
+  const { blocks } = request;
+  const known = states.get(conversation)?.get(facts.id) ?? openMarkedState();
+  const place = { scope: `${tenant}\n${facts.id}`, blocks, conversation: conversation.id };
+  const { state, hasSiblings: isShared } = heads.join(place, known);
+  const head = foundationEnd(blocks);
+  // A client that marks its head knows of others that begin with it.
+  const hasSiblings = isShared || request.markers.some(({ block }) => block <= head);
+  const kind = kindOf(call);
+  const isLast = kind === "one-shot";
+  const paceKind = isLast && hasSiblings ? "worker" : kind;
+  const pace = paceOf(state, paceKind, start.startMs);
+  const nowMs = start.startMs;
+  const toMark = { request, facts, state: state.sent, pace, nowMs, hasSiblings, isLast };
+  return { state, toMark, place };
+}
+
+/** Without tools and without an answer in it, a request is most often the only one. */
+function kindOf({ found, document }: CallToSend): PaceKind {
+  const { conversation, branch } = found;
+  if (conversation.agent !== null || conversation.parentId !== null) return "worker";
+  const goesOn =
+    conversation.hasTools ||
+    branch !== null ||
+    document.request.blocks.some(({ role }) => role === "assistant");
+  return goesOn ? "human" : "one-shot";
+}
+
+function learn(answered: AnsweredCall, shared: Shared): Comparison {
+  const { sent, facts, usage, found, reportsCache, costPicoUsd } = answered;
+  if (sent.arm !== "strata" || facts === null || usage === null) {
+    return { clientCostPicoUsd: null };
+  }
+  const markable = toMarkable(answered, shared);
+  if (markable === null) return { clientCostPicoUsd: costPicoUsd };
+  const question = toMarkQuestion({ ...answered, facts: markable.facts }, shared);
+  const { place } = question;
+  const { state, clientCostPicoUsd } = learnMark(question.state, {
+    call: question.toMark,
+    plan: sent.plan,
+    usage,
+    reportsCache,
+    costPicoUsd,
+  });
+  const own = shared.states.get(found.conversation) ?? new Map<string, MarkedState>();
+  own.delete(facts.id);
+  own.set(facts.id, state);
+  for (const oldest of own.keys()) {
+    if (own.size <= modelsMax) break;
+    own.delete(oldest);
+  }
+  shared.states.set(found.conversation, own);
+  shared.heads.learn(place, state);
+  return { clientCostPicoUsd };
+}
+
+/** Of one conversation. */
+const modelsMax = 4;
