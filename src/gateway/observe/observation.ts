@@ -38,7 +38,7 @@ export interface Watched {
   readonly catalogue: Catalogue;
   readonly conversations: Conversations;
   readonly limits: ObserveLimits;
-  /** Whether an upstream is the vendor's own API of a protocol. */
+  /** Whether an upstream is the own API of a protocol's vendor. */
   readonly isVendor: (upstream: string, protocol: Protocol) => boolean;
   readonly counts: ObserveCounts;
   /** A fault after an exchange's end, when an answer was unpacked. */

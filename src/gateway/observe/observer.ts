@@ -21,7 +21,7 @@ export interface ObserverOptions {
   /** Ids of conversations; random by default. */
   readonly newId?: () => string;
   readonly protocols?: readonly Protocol[];
-  /** Whether an upstream is the vendor's own API of a protocol; by its name by default. */
+  /** Whether an upstream is the own API of a protocol's vendor; by its name by default. */
   readonly isVendor?: (upstream: string, protocol: Protocol) => boolean;
   /** Sends calls with other markers; none by default. */
   readonly rewriter?: CallRewriter | null;

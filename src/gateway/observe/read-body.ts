@@ -41,7 +41,7 @@ export interface BodyToRead {
   readonly rows: readonly Protocol[];
   /** Earlier bodies that this one may begin like, most likely first. */
   readonly before: readonly ReadDocument[];
-  /** Whether the upstream is the vendor's own: it takes some text of its clients out of the prompt. */
+  /** Whether the upstream is the own API of a protocol's vendor: it takes some text of its clients out of the prompt. */
   readonly isVendor: (protocol: Protocol) => boolean;
 }
 
@@ -82,7 +82,7 @@ function readGrown(
   const reader = protocol.foreign.growing;
   const list = reader === undefined ? undefined : scanned.members.get(reader.member);
   if (reader === undefined || list === undefined || list.items === null) return null;
-  const isForVendor = body.isVendor(protocol);
+  const isForVendor = leavesVendorText(protocol, body);
   const usable =
     before?.protocol === protocol && before.grown?.isForVendor === isForVendor
       ? before.grown
@@ -110,14 +110,19 @@ function readGrown(
   };
 }
 
+function leavesVendorText(protocol: Protocol, { isVendor }: Pick<BodyToRead, "isVendor">): boolean {
+  const { access, foreign } = protocol;
+  // A cloud that carries another vendor's models has a protocol of its own, and takes nothing out.
+  const isOwn = foreign.vendorText?.vendor === access.vendor?.name;
+  return foreign.vendorText !== undefined && isOwn && isVendor(protocol);
+}
+
 /** What the vendor takes out of the prompt. */
 export function leavesOut(
-  { foreign }: Protocol,
+  { foreign: { vendorText } }: Protocol,
   isForVendor: boolean,
 ): { readonly leavesOut?: (draft: BlockDraft) => boolean } {
-  return isForVendor && foreign.isForVendor !== undefined
-    ? { leavesOut: (draft) => foreign.isForVendor?.(draft) === true }
-    : {};
+  return isForVendor ? { leavesOut: (draft) => vendorText?.isIn(draft) === true } : {};
 }
 
 interface Parser {
@@ -230,7 +235,11 @@ function readWhole({ bytes, prints, address, rows, isVendor }: BodyToRead): Read
   if (root.kind !== "object") return null;
   const protocol = recogniseProtocol({ ...address, body: root }, rows);
   if (protocol === undefined) return null;
-  const options = { protocol, address, ...leavesOut(protocol, isVendor(protocol)) };
+  const options = {
+    protocol,
+    address,
+    ...leavesOut(protocol, leavesVendorText(protocol, { isVendor })),
+  };
   return {
     protocol,
     request: readRequest(text, options),

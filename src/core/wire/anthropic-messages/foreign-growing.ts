@@ -8,7 +8,12 @@ import { innerMarkers, markerOf, markersOf } from "../foreign/cache-control.ts";
 import { endMessage, type BlockDraft, type StrayMarker } from "../foreign/foreign-request.ts";
 import { countedBlock } from "./foreign-counting.ts";
 import { renderBlock, renderTool, type DeferredTools } from "./foreign-rendering.ts";
-import { lookInside, readMessagesSettings, type SeenContent } from "./foreign-settings.ts";
+import {
+  lookInside,
+  nothingSeen,
+  readMessagesSettings,
+  type SeenContent,
+} from "./foreign-settings.ts";
 
 interface MessagesFrame extends ReadFrame {
   readonly deferred: ReadonlyMap<string, string>;
@@ -31,7 +36,7 @@ export const growing: GrowingReader<MessagesFrame, SeenContent> = {
       model,
     };
   },
-  start: { images: false, citations: false },
+  start: nothingSeen,
   readElement: (message, index, { frame, carried }) => {
     let usesFrame = false;
     const deferred: DeferredTools = {

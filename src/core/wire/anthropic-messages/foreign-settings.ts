@@ -9,11 +9,11 @@ export interface MessagesSettings {
   readonly thread: boolean;
 }
 
-/** `seen`: what stands in the messages. */
+/** `seen`: what stands in the messages, if they were read already. */
 export function readMessagesSettings(
   root: json.JsonObject,
   thinksByDefault: boolean,
-  seen: SeenContent,
+  seen: SeenContent = json.listOf(root, "messages").reduce(withMessage, nothingSeen),
 ): MessagesSettings {
   const output = json.memberOf(root, "output_config");
   const choice = json.memberOf(root, "tool_choice");
@@ -87,6 +87,12 @@ function keepsAll(edit: json.JsonNode): boolean {
 export interface SeenContent {
   readonly images: boolean;
   readonly citations: boolean;
+}
+
+export const nothingSeen: SeenContent = { images: false, citations: false };
+
+function withMessage(seen: SeenContent, message: json.JsonNode): SeenContent {
+  return lookInside(message, seen);
 }
 
 /** One more message. Blocks stand in it, in results of tools, and in documents. */

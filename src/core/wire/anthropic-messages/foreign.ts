@@ -21,7 +21,10 @@ export const foreign: ForeignReader = {
   }),
   read: (body, model) => readByElements(growing, body, model),
   growing,
-  isForVendor: ({ tier, text }) => tier === "T1" && text.startsWith("x-anthropic-billing-header:"),
+  vendorText: {
+    vendor: "anthropic",
+    isIn: ({ tier, text }) => tier === "T1" && text.startsWith("x-anthropic-billing-header:"),
+  },
   cacheDefaults: { mode: "explicit", lifetime: "5m" },
   showsThinking: true,
   marking: {

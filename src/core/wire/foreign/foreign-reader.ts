@@ -29,14 +29,20 @@ export interface ForeignReader {
   read(body: JsonObject, model: ModelAbilities | undefined): ReadShape;
   /** Reads the same piece by piece; absent if the protocol's requests are always read whole. */
   readonly growing?: GrowingReader;
-  /** Text that clients add for the protocol's own vendor, which takes it out of the prompt; others read it as text. */
-  isForVendor?(draft: BlockDraft): boolean;
+  /** Text that clients add for one vendor, whose own API takes it out of the prompt; every other upstream reads it as text. */
+  readonly vendorText?: VendorText;
   /** The defaults for a request without cache settings. */
   readonly cacheDefaults: CacheDefaults;
   /** Whether the length of a thinking block gives its tokens. Sealed reasoning does not. */
   readonly showsThinking: boolean;
   /** How a plan is written into another client's body; absent if the protocol takes no markers. */
   readonly marking?: ForeignMarking;
+}
+
+export interface VendorText {
+  /** The vendor's name. */
+  readonly vendor: string;
+  isIn(draft: BlockDraft): boolean;
 }
 
 /** Ids that clients and providers give to what a request belongs to. */
