@@ -63,6 +63,7 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     host: flags.host ?? settings.host,
     limits: { ...limits, ...timeouts },
     bodyBytesMax: limits.bodyReadBytesMax,
+    rewriteMsMax: settings.optimize.waitMs,
     connectMsMax: timeouts.connectMs,
     firstByteMsMax: timeouts.firstByteMs,
     onProblem: onNotice,

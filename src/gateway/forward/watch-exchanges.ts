@@ -7,6 +7,8 @@ export interface WatchOptions {
   readonly observer: Observer;
   /** A longer request is not shown. */
   readonly bodyBytesMax: number;
+  /** How long a client waits for other bytes in place of its own. */
+  readonly rewriteMsMax?: number;
   /** For people: the observer failed, or is left out for a while. */
   readonly onProblem: (problem: string) => void;
   readonly now?: () => number;
@@ -50,16 +52,15 @@ export const faultsMax = 5;
 export const pauseMs = 60_000;
 /** Longer ones take too long to read. */
 const rewrittenBytesMax = 8 * 1024 * 1024;
-/** The client waits meanwhile. */
-export const rewriteMsMax = 50;
+const usualRewriteMsMax = 50;
 /** Bodies of all exchanges under way that are kept at once, in bodies of the largest size. */
 const fullBodiesMax = 4;
 
 export function watchExchanges(options: WatchOptions): Watching {
-  const { observer, bodyBytesMax } = options;
+  const { observer, bodyBytesMax, rewriteMsMax = usualRewriteMsMax } = options;
   const breaker = createBreaker(options);
   const later = createLater();
-  const shelf = { bodyBytesMax, keptBytes: 0, unreadBodies: 0, lateBodies: 0 };
+  const shelf = { bodyBytesMax, rewriteMsMax, keptBytes: 0, unreadBodies: 0, lateBodies: 0 };
   let unseen = 0;
   return {
     begin: (describe) => {
@@ -88,6 +89,7 @@ export function watchExchanges(options: WatchOptions): Watching {
 /** Bodies that are kept for the observer. */
 interface Shelf {
   readonly bodyBytesMax: number;
+  readonly rewriteMsMax: number;
   keptBytes: number;
   unreadBodies: number;
   lateBodies: number;
@@ -122,15 +124,7 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
   return {
     rewrittenBytesMax: observation.rewrite === undefined ? 0 : rewrittenBytesMax,
     rewrite: () => {
-      if (pieces === null || observation.rewrite === undefined || !isWatched) return null;
-      const from = performance.now();
-      try {
-        const other = observation.rewrite(pieces);
-        if (performance.now() - from <= rewriteMsMax) sent = other;
-        else shelf.lateBodies += 1;
-      } catch (error) {
-        breaker.fault(error);
-      }
+      if (pieces !== null && isWatched) sent = rewriteIn(observation, pieces, { shelf, breaker });
       return sent;
     },
     requestBytes: (bytes) => {
@@ -159,6 +153,23 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
       });
     },
   };
+}
+
+/** Null for the client's own bytes, also after a fault and after too long a time. */
+function rewriteIn(
+  observation: Observation,
+  pieces: readonly Uint8Array[],
+  { shelf, breaker }: Pick<WatchParts, "shelf" | "breaker">,
+): readonly Uint8Array[] | null {
+  const from = performance.now();
+  try {
+    const other = observation.rewrite?.(pieces) ?? null;
+    if (other === null || performance.now() - from <= shelf.rewriteMsMax) return other;
+    shelf.lateBodies += 1;
+  } catch (error) {
+    breaker.fault(error);
+  }
+  return null;
 }
 
 interface Breaker {

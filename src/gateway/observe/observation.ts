@@ -1,13 +1,11 @@
 // One exchange under observation: the request is read when it is whole, the answer as it passes, the verdict at the end.
 import type { TierSizes } from "../../core/cache/tier-usage.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
-import type { ModelFacts } from "../../core/models/model-facts.ts";
-import { findModel } from "../../core/models/resolve-model.ts";
 import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { ExchangeEnd, ExchangeStart, Observation } from "../exchange.ts";
 import type { CallSink, ConversationName, ObservedCall } from "../observed-call.ts";
-import type { CallRewriter, SentCall } from "./call-rewriter.ts";
+import type { CallRewriter } from "./call-rewriter.ts";
 import { addNames, readMarks, type CallMarks } from "./client-marks.ts";
 import { openingOf, type Branch, type Conversation } from "./conversation.ts";
 import type { ConversationLimits } from "./conversation-memory.ts";
@@ -18,6 +16,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { BodyBytes } from "./body-bytes.ts";
 import { decodeWhole, isCoded } from "./decode-content.ts";
 import { readBody, type ReadDocument } from "./read-body.ts";
+import { asSent, compareCosts, factsOf, prepareCall, type Prepared } from "./rewriting.ts";
 import {
   openReplyReader,
   seenNothing,
@@ -63,24 +62,27 @@ export function observe(
   const tenant = `${start.upstream}\n${start.account}`;
   const marks = readMarks(start.headers);
   let document: ReadDocument | null = null;
+  let isRead = false;
   let prepared: Prepared | null = null;
   let reply: ReplyReader | null = null;
   let responseBytes = 0;
   const { rewriter } = shared;
-  const rewrite = (pieces: readonly Uint8Array[]): readonly Uint8Array[] | null => {
+  const read = (pieces: readonly Uint8Array[]): ReadDocument | null => {
+    isRead = true;
     document = readRequestBody(pieces, { start, tenant, marks, rows }, shared);
+    return document;
+  };
+  const rewrite = (pieces: readonly Uint8Array[]): readonly Uint8Array[] | null => {
+    read(pieces);
     if (document === null || rewriter === null) return null;
-    prepared = prepare({ start, tenant, marks, document }, rewriter, shared);
+    prepared = prepareCall({ start, tenant, marks, document }, rewriter, shared);
     return prepared.sent.pieces;
   };
   return {
     ...(rewriter?.wants(start, marks) === true ? { rewrite } : {}),
     requestBody: (pieces) => {
-      if (pieces !== null && document === null)
-        document = readRequestBody(pieces, { start, tenant, marks, rows }, shared);
-      if (prepared !== null && document !== null && prepared.sent.pieces !== pieces) {
-        prepared = { ...prepared, sent: asItIs(prepared.sent, document) };
-      }
+      if (pieces !== null && !isRead) read(pieces);
+      if (prepared !== null && document !== null) prepared = asSent(prepared, document, pieces);
     },
     responseHead: (status, headers) => {
       if (document === null) return;
@@ -109,38 +111,6 @@ export function observe(
       isLate = true;
     },
   };
-}
-
-/** A call that the rewriter has seen before it was sent. */
-interface Prepared {
-  readonly sent: SentCall;
-  /** Of a conversation that it begins. */
-  readonly conversationId: string;
-}
-
-type CallToPrepare = Pick<EndedCall, "start" | "tenant" | "marks" | "document">;
-
-function prepare(
-  { start, tenant, marks, document }: CallToPrepare,
-  rewriter: CallRewriter,
-  { conversations, catalogue }: Watched,
-): Prepared {
-  const { request } = document;
-  const facts = factsOf(request.model, start.upstream, catalogue);
-  const found = conversations.place({
-    tenant,
-    marks: addNames(marks, document.names),
-    request,
-    model: facts?.id ?? request.model,
-    nowMs: start.startMs,
-  });
-  const sent = rewriter.prepare({ start, tenant, document, found, facts });
-  return { sent, conversationId: found.conversation.id };
-}
-
-/** What was prepared was not sent. */
-function asItIs(sent: SentCall, { request }: ReadDocument): SentCall {
-  return { ...sent, request, pieces: null, plan: null };
 }
 
 interface Sent {
@@ -247,42 +217,28 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
     markers: request.markers.map(({ block, lifetime }) => ({ block, lifetime })),
     tiers: tiersOf(request.blocks),
     otherPolicies,
-    ...(prepared === null ? {} : compare(call, prepared, found, judged, shared)),
+    ...compare(call, found, judged, shared),
     requestBytes: document.byteLength,
     responseBytes: call.responseBytes,
     notes: request.continues ? [...seen.notes, continuesNote] : seen.notes,
   });
 }
 
-/** Who placed the markers, and what the client's own would have cost. */
+/** Nothing where nothing may be rewritten. */
 function compare(
-  { start, tenant, document }: EndedCall,
-  { sent }: Prepared,
+  { start, tenant, document, prepared }: EndedCall,
   found: Found,
   { usage, reportsCache, costPicoUsd }: ReturnType<typeof judgeCall>,
   { rewriter, catalogue }: Watched,
-): Pick<ObservedCall, "arm" | "policy" | "clientCostPicoUsd"> {
+): ReturnType<typeof compareCosts> {
+  if (prepared === null || rewriter === null) return {};
+  const { sent } = prepared;
   const facts = factsOf(document.request.model, start.upstream, catalogue);
   const call = { start, tenant, document, found, facts };
-  const learned = rewriter?.learn({ ...call, sent, usage, reportsCache, costPicoUsd });
-  const { arm, plan } = sent;
-  if (arm !== "strata") return { arm };
-  return {
-    arm,
-    ...(plan === null ? {} : { policy: "adaptive" }),
-    clientCostPicoUsd: learned?.clientCostPicoUsd ?? null,
-  };
+  return compareCosts(rewriter, { ...call, sent, usage, reportsCache, costPicoUsd });
 }
 
 const continuesNote = "it goes on from a history that only the provider has: nothing to compare";
-
-/** The facts of a model where the upstream is a route of its own, else by the name alone. */
-function factsOf(model: string, upstream: string, catalogue: Catalogue): ModelFacts | null {
-  const routed = catalogue.routes.has(upstream)
-    ? findModel(`${upstream}/${model}`, catalogue)
-    : null;
-  return (routed ?? findModel(model, catalogue))?.facts ?? null;
-}
 
 function lineAfter(
   { branch }: Found,

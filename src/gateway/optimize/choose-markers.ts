@@ -20,10 +20,10 @@ export interface CallToMark {
   readonly state: CacheState;
   readonly pace: Pace;
   readonly nowMs: number;
-  /** Whether other conversations were seen to begin with the same tools and system text. */
+  /** Whether others are known to begin with the same tools and system text. */
   readonly hasSiblings: boolean;
-  /** Whether another call of this conversation is unlikely: then only what others read is worth writing. */
-  readonly isLast: boolean;
+  /** Whether it may be the only one: then nothing but what others read is worth writing. */
+  readonly isSingle: boolean;
 }
 
 const { markers: leastCost } = findPolicy("adaptive");
@@ -31,17 +31,21 @@ const { markers: noMarkers } = findPolicy("none");
 
 /** Null if the client's own markers are not expected to cost more. */
 export function chooseMarkers(call: CallToMark): CachePlan | null {
+  const { isSingle, hasSiblings, request, facts } = call;
+  // What the client asks for may be for a call to come, and what the provider keeps by itself, too.
+  const asks = request.markers.length > 0 || request.requestMarker !== null;
+  if (isSingle && (!hasSiblings || asks || facts.cache.automatic !== null)) return null;
   const planned = planMarkers(call);
   return expectedTokens(planned, call) < expectedTokens(planOfClient(call), call) ? planned : null;
 }
 
 function planMarkers(call: CallToMark): CachePlan {
-  const { request, facts, state, pace, nowMs, hasSiblings, isLast } = call;
+  const { request, facts, state, pace, nowMs, isSingle } = call;
   const { blocks } = request;
   const question = { blocks, rules: facts, state, pace, now: nowMs };
   const plan = planCache({ ...question, markers: leastCost });
-  if (!isLast) return plan;
-  const head = hasSiblings ? foundationEnd(blocks) : -1;
+  if (!isSingle) return plan;
+  const head = foundationEnd(blocks);
   const markers = plan.markers.filter(({ block }) => block <= head);
   return priced({ ...plan, markers }, call);
 }
@@ -96,7 +100,7 @@ export function billClient(call: CallToMark, promptTokens: number): CachePlan {
 
 /** What this call and the next one should cost, in input tokens at their prices. The next one sends the same again. */
 function expectedTokens(plan: CachePlan, call: CallToMark): number {
-  const { request, facts, state, pace, nowMs, hasSiblings, isLast } = call;
+  const { request, facts, state, pace, nowMs, hasSiblings, isSingle } = call;
   const { blocks } = request;
   const { cache } = facts;
   const usage = usageOf(plan);
@@ -106,8 +110,8 @@ function expectedTokens(plan: CachePlan, call: CallToMark): number {
   const longMs = (cache.lifetimes.at(-1)?.seconds ?? 0) * 1000;
   const again = (gapMs: number): number =>
     tokensOf(billOf(plan, call, after, nowMs + gapMs), cache);
-  const soon = isLast ? 0 : chanceWithin(pace, shortMs);
-  const later = isLast ? 0 : Math.max(0, chanceWithin(pace, longMs) - soon);
+  const soon = isSingle ? 0 : chanceWithin(pace, shortMs);
+  const later = isSingle ? 0 : Math.max(0, chanceWithin(pace, longMs) - soon);
   return (
     tokensOf(plan.expected, cache) +
     soon * again(shortMs / 2) +

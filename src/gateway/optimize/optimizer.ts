@@ -42,7 +42,7 @@ export interface OptimizerOptions {
 }
 
 export interface OptimizeCounts {
-  /** Calls that were sent with our markers. */
+  /** Calls with usage that were sent with our markers. */
   readonly marked: number;
   /** Calls of the same conversations that kept the client's, because those cost no more. */
   readonly kept: number;
@@ -99,10 +99,7 @@ function prepare(call: CallToSend, shared: Shared): SentCall {
   const { marking, body } = markable;
   const { state, toMark } = toMarkQuestion({ ...call, facts: markable.facts }, shared);
   const plan = isBehind(state) ? null : chooseMarkers(toMark);
-  if (plan === null) {
-    shared.counts.kept += 1;
-    return asItIs;
-  }
+  if (plan === null) return asItIs;
   // A key that comes or goes within a conversation would lose its prefix.
   const cacheKey = found.branch === null || state.markedCalls > 0 ? plan.cacheKey : null;
   const words = marking.words({ ...plan, cacheKey }, markable.facts);
@@ -121,7 +118,6 @@ function prepare(call: CallToSend, shared: Shared): SentCall {
     shared.counts.unclear += 1;
     return asItIs;
   }
-  shared.counts.marked += 1;
   const markers = plan.markers.map(({ block, lifetime }) => ({
     block,
     lifetime,
@@ -213,17 +209,24 @@ function toMarkQuestion(
   const { conversation } = found;
   const { blocks } = request;
   const known = states.get(conversation)?.get(facts.id) ?? openMarkedState();
-  const place = { scope: `${tenant}\n${facts.id}`, blocks, conversation: conversation.id };
+  const place: HeadPlace = {
+    scope: `${tenant}\n${facts.id}`,
+    blocks,
+    conversation: conversation.id,
+    nowMs: start.startMs,
+    keptMs: (facts.cache.lifetimes[0]?.seconds ?? 0) * 1000,
+  };
   const { state, hasSiblings: isShared } = heads.join(place, known);
   const head = foundationEnd(blocks);
   // A client that marks its head knows of others that begin with it.
   const hasSiblings = isShared || request.markers.some(({ block }) => block <= head);
   const kind = kindOf(call);
-  const isLast = kind === "one-shot";
-  const paceKind = isLast && hasSiblings ? "worker" : kind;
+  const isSingle = kind === "one-shot";
+  // Of a call among many of its kind the planner places the head.
+  const paceKind = isSingle && hasSiblings ? "worker" : kind;
   const pace = paceOf(state, paceKind, start.startMs);
   const nowMs = start.startMs;
-  const toMark = { request, facts, state: state.sent, pace, nowMs, hasSiblings, isLast };
+  const toMark = { request, facts, state: state.sent, pace, nowMs, hasSiblings, isSingle };
   return { state, toMark, place };
 }
 
@@ -243,6 +246,7 @@ function learn(answered: AnsweredCall, shared: Shared): Comparison {
   if (sent.arm !== "strata" || facts === null || usage === null) {
     return { clientCostPicoUsd: null };
   }
+  shared.counts[sent.plan === null ? "kept" : "marked"] += 1;
   const markable = toMarkable(answered, shared);
   if (markable === null) return { clientCostPicoUsd: costPicoUsd };
   const question = toMarkQuestion({ ...answered, facts: markable.facts }, shared);

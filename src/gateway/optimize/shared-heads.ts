@@ -16,40 +16,43 @@ export interface HeadPlace {
   readonly scope: string;
   readonly blocks: readonly ForeignBlock[];
   readonly conversation: string;
+  readonly nowMs: number;
+  /** How long the provider keeps a prefix at least. */
+  readonly keptMs: number;
 }
 
 export interface JoinedState {
   readonly state: MarkedState;
-  /** Whether another conversation began with the same. */
+  /** Whether several others began with the same, and the last of them not long ago. */
   readonly hasSiblings: boolean;
 }
 
 interface Head {
+  readonly touchedMs: number;
   readonly conversations: readonly string[];
   readonly sent: readonly KnownEntry[];
   readonly client: readonly KnownEntry[];
 }
 
 const headsMax = 1000;
-/** Two are enough to say that there are several. */
-const conversationsMax = 2;
+/** The own one and several others. */
+const conversationsMax = 3;
 
 export function openSharedHeads(): SharedHeads {
   // In the order of use: the first was unused for longest.
   const heads = new Map<string, Head>();
   return {
-    join: ({ scope, blocks, conversation }, state) => {
+    join: ({ scope, blocks, conversation, nowMs, keptMs }, state) => {
       const head = heads.get(keyOf(scope, blocks));
       if (head === undefined) return { state, hasSiblings: false };
       const sent = withEntries(state.sent, head.sent);
       const isSame = state.sent === state.client && head.sent === head.client;
       const client = isSame ? sent : withEntries(state.client, head.client);
-      return {
-        state: { ...state, sent, client },
-        hasSiblings: head.conversations.some((each) => each !== conversation),
-      };
+      const others = head.conversations.filter((each) => each !== conversation);
+      const hasSiblings = others.length > 1 && nowMs - head.touchedMs <= keptMs;
+      return { state: { ...state, sent, client }, hasSiblings };
     },
-    learn: ({ scope, blocks, conversation }, { sent, client }) => {
+    learn: ({ scope, blocks, conversation, nowMs }, { sent, client }) => {
       const end = foundationEnd(blocks);
       if (end === -1) return;
       const key = keyOf(scope, blocks);
@@ -59,6 +62,7 @@ export function openSharedHeads(): SharedHeads {
       const written = inHead(sent);
       heads.delete(key);
       heads.set(key, {
+        touchedMs: nowMs,
         conversations: [conversation, ...before.filter((each) => each !== conversation)].slice(
           0,
           conversationsMax,

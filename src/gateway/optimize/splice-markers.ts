@@ -129,10 +129,10 @@ const stand = "the text of the client";
 function wrapText(
   { start, end, member: whole }: TextPlace,
   [name, json]: readonly [name: string, json: string],
-  { open, toPart }: ForeignMarking,
+  marking: ForeignMarking,
 ): readonly Edit[] {
-  const opened = whole === null ? stand : (open?.({ [whole]: stand })[whole] ?? stand);
-  const part = { ...toPart(stand), [name]: JSON.parse(json) as unknown };
+  const opened = whole === null ? stand : (marking.open?.({ [whole]: stand })[whole] ?? stand);
+  const part = { ...marking.toPart(stand), [name]: JSON.parse(json) as unknown };
   const written = JSON.stringify(replaceText(opened, [part]));
   const [before, after, ...more] = written.split(JSON.stringify(stand));
   assert(before !== undefined && after !== undefined && more.length === 0, "a part has one text");

@@ -31,6 +31,7 @@ export interface OptimizeConfig {
   /** Names of programs; empty for all. */
   readonly clients: readonly string[];
   readonly logins: boolean;
+  readonly waitMs: number;
 }
 
 export interface UpstreamConfig {
@@ -141,6 +142,10 @@ export const gateway: Spec<GatewayConfig> = group("the gateway of strata serve",
     ),
     clients: texts([], "only these programs, such as claude-code; default: all"),
     logins: flag(false, "whether calls that a subscription's login pays are changed, too"),
+    waitMs: whole(
+      { usual: 50, min: 1, max: msMax },
+      "how long a request may wait for its markers; then it is sent as it is",
+    ),
   }),
   limits,
   timeouts,
