@@ -7,7 +7,8 @@ import type { CallToSend, SentCall } from "../observe/call-rewriter.ts";
 import { beginConversation } from "../observe/conversation.ts";
 import { readMarks } from "../observe/client-marks.ts";
 import { readBody } from "../observe/read-body.ts";
-import { createOptimizer, type OptimizeSettings } from "./optimizer.ts";
+import type { OptimizeSettings } from "./may-mark.ts";
+import { createOptimizer } from "./optimizer.ts";
 
 const usual: OptimizeSettings = {
   share: 100,

@@ -2,10 +2,7 @@
 import { hash } from "node:crypto";
 import { foundationEnd } from "../../core/cache/expect-bill.ts";
 import type { PaceKind } from "../../core/cache/pace.ts";
-import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
-import type { ForeignMarking } from "../../core/wire/foreign/foreign-reader.ts";
-import type { Protocol } from "../../core/wire/protocol.ts";
 import type {
   AnsweredCall,
   CallRewriter,
@@ -15,31 +12,12 @@ import type {
 } from "../observe/call-rewriter.ts";
 import type { Conversation } from "../observe/conversation.ts";
 import { isCoded } from "../observe/decode-content.ts";
-import type { ScannedBody } from "../observe/scan-body.ts";
-import { readsAsPlanned } from "./check-spliced.ts";
+import { isRight } from "./check-spliced.ts";
+import { toMarkable, type OptimizerOptions, type OptimizeSettings } from "./may-mark.ts";
 import { chooseMarkers, type CallToMark } from "./choose-markers.ts";
 import { isBehind, learnMark, openMarkedState, paceOf, type MarkedState } from "./marked-state.ts";
 import { openSharedHeads, type HeadPlace } from "./shared-heads.ts";
-import { spliceMarkers, type Spliced } from "./splice-markers.ts";
-
-export interface OptimizeSettings {
-  /** Percent of the conversations. */
-  readonly share: number;
-  /** Percent of those: they are left as they are, to compare. */
-  readonly holdout: number;
-  /** Names of upstreams; empty for every vendor's own. */
-  readonly upstreams: readonly string[];
-  /** Names of client programs, such as `claude-code`; empty for all. */
-  readonly clients: readonly string[];
-  /** Whether calls of a login, which a subscription pays, are changed, too. */
-  readonly logins: boolean;
-}
-
-export interface OptimizerOptions {
-  readonly settings: OptimizeSettings;
-  readonly catalogue: Catalogue;
-  readonly isVendor: (upstream: string, protocol: Protocol) => boolean;
-}
+import { spliceMarkers } from "./splice-markers.ts";
 
 export interface OptimizeCounts {
   /** Calls with usage that were sent with our markers. */
@@ -113,8 +91,7 @@ function prepare(call: CallToSend, shared: Shared): SentCall {
     words,
     marking,
   });
-  const isChecked = state.markedCalls % checkedEvery === 0;
-  if (spliced === null || (isChecked && !isRight(spliced, call, plan))) {
+  if (spliced === null || !isRight(spliced, document, plan.markers, state.markedCalls)) {
     shared.counts.unclear += 1;
     return asItIs;
   }
@@ -131,18 +108,6 @@ function prepare(call: CallToSend, shared: Shared): SentCall {
   };
 }
 
-/** Reading a body again takes about as long as reading it first. */
-const checkedEvery = 32;
-const checkedBytesMax = 1024 * 1024;
-
-function isRight(
-  spliced: Spliced,
-  { document }: CallToSend,
-  plan: NonNullable<SentCall["plan"]>,
-): boolean {
-  return spliced.byteLength > checkedBytesMax || readsAsPlanned(spliced, document, plan.markers);
-}
-
 /** The same conversation is always in the same arm; its sub-agents are in it, too. */
 function armOf(
   { id, parentId, role }: Conversation,
@@ -153,45 +118,6 @@ function armOf(
   if (place * 10_000 < share * holdout) return "holdout";
   // It repeats its parent's prompt once, and reads what the parent has written.
   return role === "summary" ? "client" : "strata";
-}
-
-interface Markable {
-  readonly facts: ModelFacts;
-  readonly marking: ForeignMarking;
-  readonly body: ScannedBody;
-}
-
-/** Null for a request that is better left alone. */
-function toMarkable(call: CallToSend, shared: Shared): Markable | null {
-  const { document, facts, start } = call;
-  const { request, protocol, grown } = document;
-  const { marking } = protocol.foreign;
-  if (facts === null || marking === undefined || grown === null) return null;
-  if (facts.cache.markers === null && !takesKey(facts)) return null;
-  // The history is the provider's, and so is what it has kept of it.
-  if (request.continues || request.strayMarkers.length > 0) return null;
-  const { members } = grown.scanned;
-  if (marking.settings.some((name) => members.has(name))) return null;
-  const { settings, catalogue, isVendor } = shared;
-  const isTaken =
-    isVendor(start.upstream, protocol) ||
-    settings.upstreams.includes(start.upstream) ||
-    catalogue.routes.has(start.upstream) ||
-    request.markers.length > 0;
-  if (!isTaken) return null;
-  const slots = marking.takesSlot.filter((name) => members.has(name)).length;
-  return { facts: withoutSlots(facts, slots), marking, body: grown.scanned };
-}
-
-function takesKey({ cache }: ModelFacts): boolean {
-  return cache.invalidation.some(({ change }) => change === "cache key");
-}
-
-function withoutSlots(facts: ModelFacts, slots: number): ModelFacts {
-  const { markers } = facts.cache;
-  if (markers === null || slots === 0) return facts;
-  const left = { ...markers, markersMax: markers.markersMax - slots };
-  return { ...facts, cache: { ...facts.cache, markers: left } };
 }
 
 interface MarkQuestion {
