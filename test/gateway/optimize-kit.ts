@@ -269,4 +269,21 @@ export const plays: Readonly<Record<string, Play>> = {
       });
     }
   },
+  "OpenAI with tools, many messages at once, and pauses": async (url, turn) => {
+    const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: plantedOpenaiKey, maxRetries: 0 });
+    for (const [call, seconds] of times(8, 5, 2400).entries()) {
+      await turn(seconds);
+      await client.chat.completions.create({
+        model: gpt,
+        tools: tools.map(({ name, description, input_schema: parameters }) => ({
+          type: "function",
+          function: { name, description, parameters },
+        })),
+        messages: [
+          { role: "system", content: manual },
+          ...(history(call * 24) as unknown as OpenAI.ChatCompletionMessageParam[]),
+        ],
+      });
+    }
+  },
 };

@@ -37,7 +37,7 @@ export function toMarkable(call: CallToSend, options: OptimizerOptions): Markabl
   const { request, protocol, grown } = document;
   const { marking } = protocol.foreign;
   if (facts === null || marking === undefined || grown === null) return null;
-  if (facts.cache.markers === null && !takesKey(facts)) return null;
+  if (facts.cache.markers === null) return null;
   // The history is the provider's, and so is what it has kept of it.
   if (request.continues || request.strayMarkers.length > 0) return null;
   const { members } = grown.scanned;
@@ -51,10 +51,6 @@ export function toMarkable(call: CallToSend, options: OptimizerOptions): Markabl
   if (!isTaken) return null;
   const slots = marking.takesSlot.filter((name) => members.has(name)).length;
   return { facts: withoutSlots(facts, slots), marking, body: grown.scanned };
-}
-
-function takesKey({ cache }: ModelFacts): boolean {
-  return cache.invalidation.some(({ change }) => change === "cache key");
 }
 
 function withoutSlots(facts: ModelFacts, slots: number): ModelFacts {

@@ -78,9 +78,8 @@ function prepare(call: CallToSend, shared: Shared): SentCall {
   const { state, toMark } = toMarkQuestion({ ...call, facts: markable.facts }, shared);
   const plan = isBehind(state) ? null : chooseMarkers(toMark);
   if (plan === null) return asItIs;
-  // A key that comes or goes within a conversation would lose its prefix.
-  const cacheKey = found.branch === null || state.markedCalls > 0 ? plan.cacheKey : null;
-  const words = marking.words({ ...plan, cacheKey }, markable.facts);
+  // A key that comes or goes within a conversation would lose its prefix: the client's own stays, or none.
+  const words = marking.words({ ...plan, cacheKey: null }, markable.facts);
   const spliced = spliceMarkers(body, {
     present: request.markers,
     marksRequest: request.requestMarker !== null,
