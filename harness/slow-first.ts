@@ -13,6 +13,7 @@ export const slowFiles: readonly string[] = [
   "test/engine/processes.test.ts",
   "test/ledger-errors.test.ts",
   "test/gateway/serve.test.ts",
+  "test/gateway/optimize.test.ts",
   "test/queue/stores.test.ts",
   "test/compaction/sqlite.test.ts",
   "test/ledger/sqlite.test.ts",

@@ -15,6 +15,8 @@ export interface ExchangeStart {
   readonly upstream: string;
   /** The protocol's name where the configuration of the upstream gives it; else it is to be recognised. */
   readonly protocol?: string;
+  /** Whether the credentials are a person's login, which a subscription pays, and no key. */
+  readonly usesLogin?: boolean;
   /** A hash of the credentials: conversations of two accounts never meet. Empty if the request has none. */
   readonly account: string;
 }
@@ -27,6 +29,11 @@ export interface Observer {
 
 /** Calls come in this order; each at most once, except `responseBytes`. */
 export interface Observation {
+  /**
+   * Absent if the request is sent as it is. Else called once with the whole body, before it is sent and before
+   * `requestBody`: the bytes to send instead, or null. A throw, or too long a time, sends the client's bytes.
+   */
+  readonly rewrite?: (body: readonly Uint8Array[]) => readonly Uint8Array[] | null;
   /** The whole body as the upstream gets it; null if it was too large to be kept. */
   requestBody(body: readonly Uint8Array[] | null): void;
   responseHead(status: number, headers: Readonly<Record<string, string>>): void;

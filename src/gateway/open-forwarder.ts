@@ -1,6 +1,7 @@
 // Forwards every request to its upstream, with an observer beside the traffic.
 import { setImmediate } from "node:timers/promises";
 import type { Environment } from "../core/config/environment.ts";
+import { onlyPresent } from "../core/message/fields.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { answerRequests } from "./answer-requests.ts";
 import type { Directing } from "./direct-request.ts";
@@ -31,6 +32,8 @@ export interface ForwarderOptions {
   readonly limits?: Partial<ListenLimits>;
   /** A longer request is forwarded without being observed. */
   readonly bodyBytesMax?: number;
+  /** How long a client waits for other bytes in place of its own. */
+  readonly rewriteMsMax?: number;
   readonly connectMsMax?: number;
   /** From the request to the first byte of its answer. */
   readonly firstByteMsMax?: number;
@@ -76,7 +79,12 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
   const { bodyBytesMax, connectMsMax, firstByteMsMax } = { ...usualForwarding, ...options };
   checkToken(host, token);
   const dispatcher = openDispatcher({ env, connectMsMax });
-  const watching = watchExchanges({ observer, bodyBytesMax, onProblem });
+  const watching = watchExchanges({
+    observer,
+    bodyBytesMax,
+    onProblem,
+    ...onlyPresent({ rewriteMsMax: options.rewriteMsMax }),
+  });
   const book = openBook(options.onExchange ?? (() => {}), watching);
   const startedMs = Date.now();
   let { table } = options;

@@ -1,6 +1,10 @@
 // The gateway: requests are forwarded, calls observed, and what is known of them recorded.
+import { builtInCatalogue } from "../core/models/catalogue.ts";
+import type { Protocol } from "../core/wire/protocol.ts";
 import { createObserver } from "./observe/observer.ts";
 import type { ObservedCall } from "./observed-call.ts";
+import type { OptimizeSettings } from "./optimize/may-mark.ts";
+import { createOptimizer } from "./optimize/optimizer.ts";
 import { openForwarder, type Forwarder, type ForwarderOptions } from "./open-forwarder.ts";
 import { observeBoth } from "./record/log-requests.ts";
 import { openRecorder, type RecorderOptions, type RecorderStats } from "./record/open-recorder.ts";
@@ -12,6 +16,8 @@ export interface GatewayOptions extends Omit<ForwarderOptions, "observer" | "mor
   readonly store: string;
   /** Where requests and answers are kept whole; null for nowhere. */
   readonly log?: RecorderOptions["log"];
+  /** Which conversations are sent with our markers; null for none. */
+  readonly optimize?: OptimizeSettings | null;
   /** Called after each model call. */
   readonly onCall?: (call: ObservedCall) => void;
 }
@@ -21,7 +27,7 @@ export interface Gateway extends Forwarder {
 }
 
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { store, log = null, onCall = () => {}, onProblem = () => {} } = options;
+  const { store, log = null, optimize = null, onCall = () => {}, onProblem = () => {} } = options;
   let { table } = options;
   const recorder = openRecorder({
     store,
@@ -29,9 +35,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     onProblem,
     onLoss: (loss) => onProblem(describeLoss(loss)),
   });
+  const isVendor = (upstream: string, protocol: Protocol): boolean =>
+    table.isVendor(upstream, protocol);
+  const optimizer =
+    optimize === null
+      ? null
+      : createOptimizer({ settings: optimize, catalogue: builtInCatalogue, isVendor });
   const calls = createObserver({
+    rewriter: optimizer,
     nowMs: Date.now,
-    isVendor: (upstream, protocol) => table.isVendor(upstream, protocol),
+    isVendor,
     sink: {
       take: (call) => {
         recorder.take(call);
@@ -43,6 +56,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const observer = requests === null ? calls : observeBoth(calls, requests);
   const moreHealth = (): Readonly<Record<string, unknown>> => ({
     calls: calls.state(),
+    ...(optimizer === null ? {} : { optimize: optimizer.counts() }),
     ledger: recorder.stats(),
   });
   const forwarder = await openForwarder({ ...options, observer, moreHealth }).catch(

@@ -34,6 +34,7 @@ async function serveSimulated(): Promise<Simulated> {
       isSimulated: true,
       store: join(folder, "ledger.db"),
       recordFolder: null,
+      isOptimizing: false,
       lines: "none",
     },
     env: {},

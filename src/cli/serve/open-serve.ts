@@ -55,11 +55,13 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     token,
     websocket,
     store: findStore(env, flags, config.now().ledger.store),
+    optimize: findOptimize(settings.optimize, flags),
     log: recordFolder === null ? null : { folder: recordFolder },
     port: flags.port ?? settings.port,
     host: flags.host ?? settings.host,
     limits: { ...limits, ...timeouts },
     bodyBytesMax: limits.bodyReadBytesMax,
+    rewriteMsMax: settings.optimize.waitMs,
     connectMsMax: timeouts.connectMs,
     firstByteMsMax: timeouts.firstByteMs,
     onProblem: onNotice,
@@ -102,6 +104,16 @@ async function openChecked(
 ): Promise<Gateway> {
   refuseLoop(table, options.port);
   return openGateway({ ...options, table, tls: readTls(tlsFiles) });
+}
+
+/** Null for a gateway that only observes. */
+function findOptimize(
+  configured: GatewayConfig["optimize"],
+  { isOptimizing }: ServeFlags,
+): GatewayConfig["optimize"] | null {
+  const { share } = configured;
+  if (share === 0 && !isOptimizing) return null;
+  return { ...configured, share: share === 0 ? 100 : share };
 }
 
 /** An upstream that is the gateway itself would send each request round for ever. */

@@ -29,6 +29,10 @@ export const serveCommand: Command = {
       meaning:
         "also keep requests and answers whole, with secrets taken out, in private files that strata replay reads",
     },
+    optimize: {
+      meaning:
+        "place cache markers in requests where they are expected to cost less than the client's own; everything else stays to the byte",
+    },
     install: {
       meaning:
         "write a user service (systemd, launchd) that runs this with the other options; it is shown first",

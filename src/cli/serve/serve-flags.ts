@@ -14,6 +14,8 @@ export interface ServeFlags {
   readonly store: string | undefined;
   /** A folder for whole requests and answers; null for none. */
   readonly recordFolder: string | null;
+  /** Every conversation, with holdouts as configured. */
+  readonly isOptimizing: boolean;
   readonly lines: "people" | "json" | "none";
 }
 
@@ -26,6 +28,7 @@ export function readServeFlags({ values, switches }: CommandInput): ServeFlags {
     isSimulated: switches.has("sim"),
     store: values.get("store"),
     recordFolder: readFolder(values.get("record")),
+    isOptimizing: switches.has("optimize"),
     lines: switches.has("json") ? "json" : switches.has("quiet") ? "none" : "people",
   };
 }

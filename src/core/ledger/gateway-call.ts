@@ -31,6 +31,10 @@ export interface GatewayCall {
   readonly provider: string;
   /** Who placed the markers: `client` by default, a policy where the gateway did. */
   readonly policy?: MarkedBy;
+  /** Which of the compared ways its conversation goes; absent where nothing is compared. Not kept in a ledger. */
+  readonly arm?: Arm;
+  /** What it would have cost with the client's own markers, by the account of its conversation; null if unknown. Not kept in a ledger. */
+  readonly clientCostPicoUsd?: bigint | null;
   readonly status: "complete" | "partial" | "failed";
   readonly stopReason: ReplyStop | null;
   readonly failure: ProviderFailure | null;
@@ -61,6 +65,9 @@ export interface GatewayCall {
   /** What could not be read or was left out, in words. */
   readonly notes: readonly string[];
 }
+
+/** `strata`: our markers where they cost less. `holdout`: left as it is, to compare. `client`: not chosen. */
+export type Arm = "client" | "strata" | "holdout";
 
 export type MarkedBy = PolicyName | "client";
 

@@ -13,6 +13,8 @@ export interface ProtocolAccess {
   readonly key: KeyHeader;
   /** The header of the key for providers of the compatible kind; the same by default. */
   readonly compatibleKey?: KeyHeader;
+  /** Matches an `authorization` header with a person's login, which a subscription pays, in place of a key. */
+  readonly login?: RegExp;
   /** The vendor that needs no entry in strata.yaml; null for none. */
   readonly vendor: Vendor | null;
 }

@@ -10,6 +10,8 @@ export interface ToldHeaders {
   readonly headers: Readonly<Record<string, string>>;
   /** Empty without credentials. */
   readonly account: string;
+  /** Whether the credentials are a person's login, and no key. */
+  readonly usesLogin: boolean;
 }
 
 /** `own`: headers that the upstream's configuration sends in place of the client's, as names and values in turn. */
@@ -33,8 +35,11 @@ export function describeHeaders(
   secrets.push(...keysIn(path));
   // The order in which a client sends them says nothing.
   const account = secrets.length === 0 ? "" : hash("sha256", secrets.toSorted().join("\n"), "hex");
-  return { headers: told, account };
+  const usesLogin = logins.some((login) => secrets.some((secret) => login.test(secret)));
+  return { headers: told, account, usesLogin };
 }
+
+const logins: readonly RegExp[] = protocols.flatMap(({ access }) => access.login ?? []);
 
 const keyHeaders: ReadonlySet<string> = new Set([
   ...protocols.map(({ access }) => access.key.name),

@@ -1,5 +1,6 @@
 // One request and its answer: raw bytes both ways, with back-pressure. Nothing here reads, changes or repeats them.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { ExchangeEnd } from "../exchange.ts";
 import type { Target } from "../upstreams/upstream-table.ts";
@@ -54,7 +55,7 @@ export function forwardExchange(
           origin: target.origin,
           path: target.path,
           method: incoming.method ?? "GET",
-          headers: passRequestHeaders(incoming.rawHeaders, target.headers),
+          headers: withLength(passRequestHeaders(incoming.rawHeaders, target.headers), body),
           body,
           headersTimeout: firstByteMsMax,
           // How long a reply may pause is for the client to say.
@@ -66,6 +67,15 @@ export function forwardExchange(
       passage.fail(error instanceof Error ? error : new Error(String(error)));
     }
   });
+}
+
+/** A whole body may be another one than the client's. */
+function withLength(headers: string[], body: Buffer | Readable | null): string[] {
+  if (!Buffer.isBuffer(body)) return headers;
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at]?.toLowerCase() === "content-length") headers[at + 1] = String(body.length);
+  }
+  return headers;
 }
 
 interface Passage {

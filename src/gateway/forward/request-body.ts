@@ -8,7 +8,7 @@ const wholeBytesMax = 65_536;
 
 /**
  * Calls `send` with what the client library takes: null for no body. A short body is read first; a long one is passed on
- * as it comes. Never calls it for a client that leaves before.
+ * as it comes, unless other bytes may be sent in place of it. Never calls it for a client that leaves before.
  */
 export function takeBody(
   incoming: IncomingMessage,
@@ -24,7 +24,8 @@ export function takeBody(
     incoming.resume();
     return send(null);
   }
-  if (!isChunked && Number(length) <= wholeBytesMax) return takeWhole(incoming, watch, send);
+  const wholeMax = Math.max(wholeBytesMax, watch?.rewrittenBytesMax ?? 0);
+  if (!isChunked && Number(length) <= wholeMax) return takeWhole(incoming, watch, send);
   send(passOn(incoming, watch));
 }
 
@@ -39,8 +40,13 @@ function takeWhole(
     watch?.requestBytes(piece);
   });
   incoming.on("end", () => {
+    const sent = watch?.rewrite() ?? pieces;
     watch?.requestEnd();
-    send(pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces));
+    send(
+      sent === pieces && pieces.length === 1 && pieces[0] !== undefined
+        ? pieces[0]
+        : Buffer.concat(sent),
+    );
   });
 }
 

@@ -139,6 +139,7 @@ test("after five faults in a row it is left out for a minute, and one more fault
   expect(watching.state()).toEqual({
     faults: 5,
     unreadBodies: 0,
+    lateBodies: 0,
     unseen: 3,
     pausedUntilMs: nowMs + pauseMs,
   });

@@ -7,6 +7,8 @@ export interface WatchOptions {
   readonly observer: Observer;
   /** A longer request is not shown. */
   readonly bodyBytesMax: number;
+  /** How long a client waits for other bytes in place of its own. */
+  readonly rewriteMsMax?: number;
   /** For people: the observer failed, or is left out for a while. */
   readonly onProblem: (problem: string) => void;
   readonly now?: () => number;
@@ -24,6 +26,8 @@ export interface WatchState {
   readonly faults: number;
   /** Requests that were too large to be shown. */
   readonly unreadBodies: number;
+  /** Requests that were sent as they came, because other bytes for them took too long. */
+  readonly lateBodies: number;
   /** Exchanges that passed unseen while the observer was left out. */
   readonly unseen: number;
   /** Milliseconds since 1970; null while the observer sees everything. */
@@ -32,7 +36,11 @@ export interface WatchState {
 
 /** One exchange as it passes. Each method returns at once. */
 export interface Watch {
+  /** A body up to this length may be sent in other bytes, if it is whole before it is sent; 0: none is. */
+  readonly rewrittenBytesMax: number;
   requestBytes(bytes: Uint8Array): void;
+  /** After the last bytes and before `requestEnd`: what to send in their place; null for the client's own. */
+  rewrite(): readonly Uint8Array[] | null;
   requestEnd(): void;
   responseHead(status: number, headers: RawHeaders): void;
   responseBytes(bytes: Uint8Array): void;
@@ -42,14 +50,17 @@ export interface Watch {
 /** Faults in a row after which the observer is left out. */
 export const faultsMax = 5;
 export const pauseMs = 60_000;
+/** Longer ones take too long to read. */
+const rewrittenBytesMax = 8 * 1024 * 1024;
+const usualRewriteMsMax = 50;
 /** Bodies of all exchanges under way that are kept at once, in bodies of the largest size. */
 const fullBodiesMax = 4;
 
 export function watchExchanges(options: WatchOptions): Watching {
-  const { observer, bodyBytesMax } = options;
+  const { observer, bodyBytesMax, rewriteMsMax = usualRewriteMsMax } = options;
   const breaker = createBreaker(options);
   const later = createLater();
-  const shelf = { bodyBytesMax, keptBytes: 0, unreadBodies: 0 };
+  const shelf = { bodyBytesMax, rewriteMsMax, keptBytes: 0, unreadBodies: 0, lateBodies: 0 };
   let unseen = 0;
   return {
     begin: (describe) => {
@@ -66,15 +77,22 @@ export function watchExchanges(options: WatchOptions): Watching {
       }
     },
     noteFault: (error) => breaker.fault(error),
-    state: () => ({ ...breaker.state(), unreadBodies: shelf.unreadBodies, unseen }),
+    state: () => ({
+      ...breaker.state(),
+      unreadBodies: shelf.unreadBodies,
+      lateBodies: shelf.lateBodies,
+      unseen,
+    }),
   };
 }
 
 /** Bodies that are kept for the observer. */
 interface Shelf {
   readonly bodyBytesMax: number;
+  readonly rewriteMsMax: number;
   keptBytes: number;
   unreadBodies: number;
+  lateBodies: number;
 }
 
 interface WatchParts {
@@ -97,12 +115,18 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
     });
   };
   let pieces: Uint8Array[] | null = [];
+  let sent: readonly Uint8Array[] | null = null;
   let ownBytes = 0;
   const release = (): void => {
     shelf.keptBytes -= ownBytes;
-    [ownBytes, pieces] = [0, null];
+    [ownBytes, pieces, sent] = [0, null, null];
   };
   return {
+    rewrittenBytesMax: observation.rewrite === undefined ? 0 : rewrittenBytesMax,
+    rewrite: () => {
+      if (pieces !== null && isWatched) sent = rewriteIn(observation, pieces, { shelf, breaker });
+      return sent;
+    },
     requestBytes: (bytes) => {
       if (pieces === null) return;
       ownBytes += bytes.byteLength;
@@ -114,7 +138,7 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
       release();
     },
     requestEnd: () => {
-      const whole = pieces;
+      const whole = sent ?? pieces;
       show((to) => to.requestBody(whole));
     },
     responseHead: (status, headers) => {
@@ -129,6 +153,23 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
       });
     },
   };
+}
+
+/** Null for the client's own bytes, also after a fault and after too long a time. */
+function rewriteIn(
+  observation: Observation,
+  pieces: readonly Uint8Array[],
+  { shelf, breaker }: Pick<WatchParts, "shelf" | "breaker">,
+): readonly Uint8Array[] | null {
+  const from = performance.now();
+  try {
+    const other = observation.rewrite?.(pieces) ?? null;
+    if (other === null || performance.now() - from <= shelf.rewriteMsMax) return other;
+    shelf.lateBodies += 1;
+  } catch (error) {
+    breaker.fault(error);
+  }
+  return null;
 }
 
 interface Breaker {

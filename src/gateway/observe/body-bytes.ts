@@ -50,17 +50,24 @@ export class BodyBytes {
     return -1;
   }
 
-  text(start: number, end: number): string {
+  text(start: number, end: number, encoding: "utf8" | "latin1" = "utf8"): string {
     this.#find(start);
     if (end <= this.#end) {
-      return this.#piece.toString("utf8", start - this.#start, end - this.#start);
+      return this.#piece.toString(encoding, start - this.#start, end - this.#start);
     }
-    const parts: Buffer[] = [];
+    return Buffer.concat(this.slices(start, end)).toString(encoding);
+  }
+
+  /** The same bytes, not copied. */
+  slices(start: number, end: number): Buffer[] {
+    const slices: Buffer[] = [];
     for (let place = start; place < end; place = this.#end) {
       this.#find(place);
-      parts.push(this.#piece.subarray(place - this.#start, Math.min(end, this.#end) - this.#start));
+      slices.push(
+        this.#piece.subarray(place - this.#start, Math.min(end, this.#end) - this.#start),
+      );
     }
-    return Buffer.concat(parts).toString("utf8");
+    return slices;
   }
 
   /** Checksums of its beginnings, the shortest first: bodies that may begin alike are found by them. */

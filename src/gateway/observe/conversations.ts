@@ -10,8 +10,8 @@ import { findConversation, type Found } from "./find-conversation.ts";
 import type { ReadDocument } from "./read-body.ts";
 
 export interface Conversations extends Pick<ConversationMemory, "forgotten" | "size"> {
-  /** Finds or begins the conversation of a call. */
-  place(call: CallToPlace): Found;
+  /** Finds or begins the conversation of a call; one that begins has the given id. */
+  place(call: CallToPlace, id?: string): Found;
   /** After a call: its line goes on, or another one begins. */
   settle(found: Found, branch: Branch, nowMs: number): void;
   /** Remembers which conversation a reply belongs to: the next request may only name the reply. */
@@ -36,12 +36,12 @@ export function openConversations(limits: ConversationLimits, newId: () => strin
   const memory = openConversationMemory(limits);
   const byReply = new Map<string, Conversation>();
   return {
-    place: (call) => {
+    place: (call, id) => {
       const { marks, tenant } = call;
       const named =
         marks.continues === null ? undefined : byReply.get(`${tenant}\n${marks.continues}`);
       const known = named !== undefined && memory.has(named) ? named : null;
-      return findConversation(call, known, memory, newId);
+      return findConversation(call, known, memory, id === undefined ? newId : () => id);
     },
     settle: ({ conversation, branch: before, goesOn }, branch, nowMs) => {
       const others = conversation.branches.filter((each) => !(goesOn && each === before));

@@ -19,6 +19,7 @@ export function describeObserved(call: ObservedCall, options: LineOptions = {}):
     `${clockAt(call.startMs, minutesAhead)} ${plain(conversation.client)}${kind} ${plain(model)}`,
     figuresOf(call),
     costOf(call),
+    comparedWith(call),
     `${((call.endMs - call.startMs) / 1000).toFixed(1)} s`,
   ];
   const line = parts.filter((part) => part !== "").join("  ");
@@ -45,6 +46,19 @@ function costOf({ costPicoUsd, usage, factsId }: ObservedCall): string {
   if (costPicoUsd !== null) return dollars(costPicoUsd);
   if (usage === null) return "";
   return factsId === null ? "model not listed, no price" : "no price";
+}
+
+/** In a word: whose markers it was sent with, where that is compared. */
+function comparedWith({
+  arm,
+  policy,
+  costPicoUsd,
+  clientCostPicoUsd = null,
+}: ObservedCall): string {
+  if (arm === "holdout") return "holdout";
+  if (policy === undefined || policy === "client") return "";
+  const isOther = clientCostPicoUsd !== null && clientCostPicoUsd !== costPicoUsd;
+  return isOther ? `optimised, not ${dollars(clientCostPicoUsd)}` : "optimised";
 }
 
 /** What was lost, why, where, and for how much. Empty if nothing was. */

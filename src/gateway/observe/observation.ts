@@ -1,12 +1,11 @@
 // One exchange under observation: the request is read when it is whole, the answer as it passes, the verdict at the end.
 import type { TierSizes } from "../../core/cache/tier-usage.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
-import type { ModelFacts } from "../../core/models/model-facts.ts";
-import { findModel } from "../../core/models/resolve-model.ts";
 import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { ExchangeEnd, ExchangeStart, Observation } from "../exchange.ts";
 import type { CallSink, ConversationName, ObservedCall } from "../observed-call.ts";
+import type { CallRewriter } from "./call-rewriter.ts";
 import { addNames, readMarks, type CallMarks } from "./client-marks.ts";
 import { openingOf, type Branch, type Conversation } from "./conversation.ts";
 import type { ConversationLimits } from "./conversation-memory.ts";
@@ -17,6 +16,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { BodyBytes } from "./body-bytes.ts";
 import { decodeWhole, isCoded } from "./decode-content.ts";
 import { readBody, type ReadDocument } from "./read-body.ts";
+import { asSent, compareCosts, factsOf, prepareCall, type Prepared } from "./rewriting.ts";
 import {
   openReplyReader,
   seenNothing,
@@ -42,6 +42,8 @@ export interface Watched {
   readonly counts: ObserveCounts;
   /** A fault after an exchange's end, when an answer was unpacked. */
   readonly onFault: (error: unknown) => void;
+  /** Null if calls are only observed. */
+  readonly rewriter: CallRewriter | null;
 }
 
 export interface ObserveCounts {
@@ -60,12 +62,27 @@ export function observe(
   const tenant = `${start.upstream}\n${start.account}`;
   const marks = readMarks(start.headers);
   let document: ReadDocument | null = null;
+  let isRead = false;
+  let prepared: Prepared | null = null;
   let reply: ReplyReader | null = null;
   let responseBytes = 0;
+  const { rewriter } = shared;
+  const read = (pieces: readonly Uint8Array[]): ReadDocument | null => {
+    isRead = true;
+    document = readRequestBody(pieces, { start, tenant, marks, rows }, shared);
+    return document;
+  };
+  const rewrite = (pieces: readonly Uint8Array[]): readonly Uint8Array[] | null => {
+    read(pieces);
+    if (document === null || rewriter === null) return null;
+    prepared = prepareCall({ start, tenant, marks, document }, rewriter, shared);
+    return prepared.sent.pieces;
+  };
   return {
+    ...(rewriter?.wants(start, marks) === true ? { rewrite } : {}),
     requestBody: (pieces) => {
-      if (pieces !== null)
-        document = readRequestBody(pieces, { start, tenant, marks, rows }, shared);
+      if (pieces !== null && !isRead) read(pieces);
+      if (prepared !== null && document !== null) prepared = asSent(prepared, document, pieces);
     },
     responseHead: (status, headers) => {
       if (document === null) return;
@@ -80,7 +97,7 @@ export function observe(
     end: (end) => {
       if (document === null) return;
       const named = addNames(marks, document.names);
-      const call = { start, tenant, marks: named, document, end, responseBytes };
+      const call = { start, tenant, marks: named, document, end, responseBytes, prepared };
       if (reply === null) return settle(call, seenNothing(end.how), shared);
       let isLate = false;
       reply.end(end.how, (seen) => {
@@ -143,16 +160,20 @@ interface EndedCall {
   readonly document: ReadDocument;
   readonly end: ExchangeEnd;
   readonly responseBytes: number;
+  readonly prepared: Prepared | null;
 }
 
 function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
-  const { start, tenant, marks, document, end } = call;
+  const { start, tenant, marks, document, end, prepared } = call;
   const { conversations, catalogue } = shared;
-  const { request } = document;
+  const request = prepared?.sent.request ?? document.request;
   const facts = factsOf(request.model, start.upstream, catalogue);
   const model = facts?.id ?? request.model;
   const nowMs = end.endMs;
-  const found = conversations.place({ tenant, marks, request, model, nowMs });
+  const found = conversations.place(
+    { tenant, marks, request, model, nowMs },
+    prepared?.conversationId,
+  );
   const { conversation, branch } = found;
   const { reported } = seen;
   const judged = judgeCall({
@@ -196,21 +217,28 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
     markers: request.markers.map(({ block, lifetime }) => ({ block, lifetime })),
     tiers: tiersOf(request.blocks),
     otherPolicies,
+    ...compare(call, found, judged, shared),
     requestBytes: document.byteLength,
     responseBytes: call.responseBytes,
     notes: request.continues ? [...seen.notes, continuesNote] : seen.notes,
   });
 }
 
-const continuesNote = "it goes on from a history that only the provider has: nothing to compare";
-
-/** The facts of a model where the upstream is a route of its own, else by the name alone. */
-function factsOf(model: string, upstream: string, catalogue: Catalogue): ModelFacts | null {
-  const routed = catalogue.routes.has(upstream)
-    ? findModel(`${upstream}/${model}`, catalogue)
-    : null;
-  return (routed ?? findModel(model, catalogue))?.facts ?? null;
+/** Nothing where nothing may be rewritten. */
+function compare(
+  { start, tenant, document, prepared }: EndedCall,
+  found: Found,
+  { usage, reportsCache, costPicoUsd }: ReturnType<typeof judgeCall>,
+  { rewriter, catalogue }: Watched,
+): ReturnType<typeof compareCosts> {
+  if (prepared === null || rewriter === null) return {};
+  const { sent } = prepared;
+  const facts = factsOf(document.request.model, start.upstream, catalogue);
+  const call = { start, tenant, document, found, facts };
+  return compareCosts(rewriter, { ...call, sent, usage, reportsCache, costPicoUsd });
 }
+
+const continuesNote = "it goes on from a history that only the provider has: nothing to compare";
 
 function lineAfter(
   { branch }: Found,

@@ -6,6 +6,7 @@ import { protocols } from "../../core/wire/protocols.ts";
 import type { ExchangeStart, Observer } from "../exchange.ts";
 import type { CallSink } from "../observed-call.ts";
 import type { Forgotten } from "./conversation-memory.ts";
+import type { CallRewriter } from "./call-rewriter.ts";
 import { openConversations } from "./conversations.ts";
 import { observe, type ObserveCounts, type ObserveLimits } from "./observation.ts";
 
@@ -22,6 +23,8 @@ export interface ObserverOptions {
   readonly protocols?: readonly Protocol[];
   /** Whether an upstream is the own API of a protocol's vendor; by its name by default. */
   readonly isVendor?: (upstream: string, protocol: Protocol) => boolean;
+  /** Sends calls with other markers; none by default. */
+  readonly rewriter?: CallRewriter | null;
 }
 
 export interface CallObserver extends Observer {
@@ -49,7 +52,7 @@ export const usualObserveLimits: ObserveLimits = {
 
 export function createObserver(options: ObserverOptions): CallObserver {
   const { sink, nowMs, catalogue = builtInCatalogue, newId = randomUUID } = options;
-  const { protocols: rows = protocols, isVendor = isNamedAsVendor } = options;
+  const { protocols: rows = protocols, isVendor = isNamedAsVendor, rewriter = null } = options;
   const limits = { ...usualObserveLimits, ...options.limits };
   const conversations = openConversations(limits, newId);
   const counts: ObserveCounts = { unreadBodies: 0, faults: 0 };
@@ -57,7 +60,17 @@ export function createObserver(options: ObserverOptions): CallObserver {
     counts.faults += 1;
     options.onFault?.(error);
   };
-  const shared = { sink, nowMs, catalogue, conversations, limits, isVendor, counts, onFault };
+  const shared = {
+    sink,
+    nowMs,
+    catalogue,
+    conversations,
+    limits,
+    isVendor,
+    counts,
+    onFault,
+    rewriter,
+  };
   return {
     begin: (start) => {
       const spoken = protocolsAt(start, rows);

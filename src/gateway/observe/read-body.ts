@@ -117,7 +117,8 @@ function leavesVendorText(protocol: Protocol, { isVendor }: Pick<BodyToRead, "is
   return foreign.vendorText !== undefined && isOwn && isVendor(protocol);
 }
 
-function leavesOut(
+/** What the vendor takes out of the prompt. */
+export function leavesOut(
   { foreign: { vendorText } }: Protocol,
   isForVendor: boolean,
 ): { readonly leavesOut?: (draft: BlockDraft) => boolean } {

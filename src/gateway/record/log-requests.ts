@@ -58,7 +58,9 @@ export function observeBoth(one: Observer, other: Observer): Observer {
       const seen = [one.begin(start), other.begin(start)].filter((each) => each !== null);
       const [first, second] = seen;
       if (first === undefined || second === undefined) return first ?? null;
+      const { rewrite } = seen.find((each) => each.rewrite !== undefined) ?? {};
       return {
+        ...(rewrite === undefined ? {} : { rewrite }),
         requestBody: (body) => {
           for (const each of seen) each.requestBody(body);
         },

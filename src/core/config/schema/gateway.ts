@@ -1,7 +1,7 @@
 // gateway: what `strata serve` listens at, and where it sends requests.
 import { protocolKinds } from "../../wire/protocols.ts";
 import { nodeAt, type Origin } from "../config-node.ts";
-import { choice, optionalChoice, text, whole } from "../leaves.ts";
+import { choice, flag, optionalChoice, text, texts, whole } from "../leaves.ts";
 import { group, named, section, type Surroundings } from "../sections.ts";
 import { joinPath, reportError, type Spec } from "../spec.ts";
 import { path } from "./places.ts";
@@ -16,8 +16,22 @@ export interface GatewayConfig {
   readonly tls: { readonly certFile: string | null; readonly keyFile: string | null };
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
   readonly websocket: "relay" | "refuse";
+  readonly optimize: OptimizeConfig;
   readonly limits: GatewayLimits;
   readonly timeouts: GatewayTimeouts;
+}
+
+export interface OptimizeConfig {
+  /** Percent of the conversations; 0 for none. */
+  readonly share: number;
+  /** Percent of those: left as they are, to compare. */
+  readonly holdout: number;
+  /** Names; empty for those that are known to take our markers. */
+  readonly upstreams: readonly string[];
+  /** Names of programs; empty for all. */
+  readonly clients: readonly string[];
+  readonly logins: boolean;
+  readonly waitMs: number;
 }
 
 export interface UpstreamConfig {
@@ -113,6 +127,26 @@ export const gateway: Spec<GatewayConfig> = group("the gateway of strata serve",
     "relay",
     "whether WebSockets are relayed unread, or answered 426, after which Codex uses HTTP",
   ),
+  optimize: group("cache markers in place of the client's, where they are expected to cost less", {
+    share: whole(
+      { usual: 0, min: 0, max: 100 },
+      "percent of the conversations; 0: none, or all with --optimize",
+    ),
+    holdout: whole(
+      { usual: 10, min: 0, max: 100 },
+      "percent of those: left as they are, to compare",
+    ),
+    upstreams: texts(
+      [],
+      "only these; default: vendors' own addresses, and servers to which the client itself sends markers",
+    ),
+    clients: texts([], "only these programs, such as claude-code; default: all"),
+    logins: flag(false, "whether calls that a subscription's login pays are changed, too"),
+    waitMs: whole(
+      { usual: 50, min: 1, max: msMax },
+      "how long a request may wait for its markers; then it is sent as it is",
+    ),
+  }),
   limits,
   timeouts,
 });

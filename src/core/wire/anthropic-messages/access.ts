@@ -5,6 +5,7 @@ export const access: ProtocolAccess = {
   kind: "anthropic",
   baseUrl: "https://api.anthropic.com",
   key: { name: "x-api-key", prefix: "" },
+  login: /\bBearer sk-ant-oat/i,
   vendor: {
     name: "anthropic",
     keyVariable: "ANTHROPIC_API_KEY",

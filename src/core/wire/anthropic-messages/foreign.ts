@@ -28,6 +28,9 @@ export const foreign: ForeignReader = {
   cacheDefaults: { mode: "explicit", lifetime: "5m" },
   showsThinking: true,
   marking: {
+    names: ["cache_control"],
+    settings: [],
+    takesSlot: ["thread"],
     toPart: (text) => ({ type: "text", text }),
     words: ({ requestMarker }, { cache }) => ({
       toMarker: (lifetime) => ["cache_control", markerJson(lifetime)],

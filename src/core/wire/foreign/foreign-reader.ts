@@ -58,6 +58,12 @@ export interface RequestNames {
 export interface ForeignMarking {
   /** A marker is a block of its own after the block that it ends, and no member of it. */
   readonly standsAlone?: true;
+  /** The members that are markers. */
+  readonly names: readonly string[];
+  /** Members of the body by which a client settles the caching itself. */
+  readonly settings: readonly string[];
+  /** Members of the body for which the provider keeps a marker of its own. */
+  readonly takesSlot: readonly string[];
   /** The body with a list in place of a plain text that no part of a list can stand for; absent if there is none. */
   open?(body: Fields): Fields;
   /** A plain text as a part that can carry a marker. */

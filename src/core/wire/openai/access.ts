@@ -1,9 +1,11 @@
 // How to reach OpenAI with either of its protocols.
 import { toEndpoint, type Endpoint, type EndpointOptions, type ProtocolAccess } from "../access.ts";
 
-const shared: Pick<ProtocolAccess, "baseUrl" | "key"> = {
+const shared: Pick<ProtocolAccess, "baseUrl" | "key" | "login"> = {
   baseUrl: "https://api.openai.com/v1",
   key: { name: "authorization", prefix: "Bearer " },
+  // A signed token: keys have no parts with dots.
+  login: /\bBearer eyJ/,
 };
 
 export const chatAccess: ProtocolAccess = {

@@ -10,6 +10,11 @@ import { ignored, setting, type Member, type PlacedMarkers } from "./body.ts";
 import type { CallToEncode } from "../protocol.ts";
 import type { Insertion } from "../splice.ts";
 
+/** Routes to other vendors' models take their markers, too. */
+export const markerNames: readonly string[] = ["prompt_cache_breakpoint", "cache_control"];
+
+export const cacheSettings: readonly string[] = ["prompt_cache_options", "prompt_cache_retention"];
+
 export interface EncodedCache {
   readonly markers: PlacedMarkers;
   readonly members: readonly Member[];

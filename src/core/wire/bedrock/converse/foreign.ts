@@ -89,6 +89,9 @@ export const foreign: ForeignReader = {
   showsThinking: true,
   marking: {
     standsAlone: true,
+    names: ["cachePoint"],
+    settings: [],
+    takesSlot: [],
     toPart: (text) => ({ text }),
     words: () => ({
       toMarker: (lifetime) => ["cachePoint", cachePointOf(cachePointJson(lifetime))],

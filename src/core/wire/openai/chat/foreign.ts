@@ -1,7 +1,7 @@
 // Recognises and reads requests of Chat Completions from any client.
 import * as json from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
-import { markWords } from "../cache.ts";
+import { cacheSettings, markerNames, markWords } from "../cache.ts";
 import type { PromptRole } from "../../../assembly/prompt-block.ts";
 import type { Lifetime } from "../../../message/usage.ts";
 import { endMessage, type BlockDraft } from "../../foreign/foreign-request.ts";
@@ -62,6 +62,9 @@ export const foreign: ForeignReader = {
   cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
   marking: {
+    names: markerNames,
+    settings: cacheSettings,
+    takesSlot: [],
     toPart: (text) => ({ type: "text", text }),
     words: (plan, model) =>
       markWords(plan, model, { lifetimes: ["30m"], takesCacheKey: model.wire.cacheKey }),

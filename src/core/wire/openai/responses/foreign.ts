@@ -2,7 +2,7 @@
 import * as json from "../../../message/json-tree.ts";
 import { hasMember, memberOf, textOf, type JsonObject } from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
-import { markWords } from "../cache.ts";
+import { cacheSettings, markerNames, markWords } from "../cache.ts";
 import type { BlockKind, PromptRole } from "../../../assembly/prompt-block.ts";
 import type { Block, JsonText } from "../../../message/message.ts";
 import { StrataError } from "../../../strata-error.ts";
@@ -66,6 +66,9 @@ export const foreign: ForeignReader = {
   cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
   marking: {
+    names: markerNames,
+    settings: cacheSettings,
+    takesSlot: [],
     // A text is one message of the user.
     open: (body) =>
       typeof body["input"] === "string"

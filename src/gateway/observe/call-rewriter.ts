@@ -1,0 +1,51 @@
+// How calls that are observed may be sent with other markers. Without a rewriter they are only observed.
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { Usage } from "../../core/message/usage.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
+import type { ExchangeStart } from "../exchange.ts";
+import type { Arm } from "../../core/ledger/gateway-call.ts";
+import type { CallMarks } from "./client-marks.ts";
+import type { Found } from "./find-conversation.ts";
+import type { ReadDocument } from "./read-body.ts";
+
+export interface CallRewriter {
+  /** Whether calls such as this one may be sent with other markers. Then their bodies are kept until they are whole. */
+  wants(start: ExchangeStart, marks: CallMarks): boolean;
+  /** Before a call is sent. May throw; then it is sent as it is. */
+  prepare(call: CallToSend): SentCall;
+  /** After its reply. `found`: the conversation it was placed in. */
+  learn(answered: AnsweredCall): Comparison;
+}
+
+export interface CallToSend {
+  readonly start: ExchangeStart;
+  readonly tenant: string;
+  readonly document: ReadDocument;
+  readonly found: Found;
+  /** Null for a model that is not listed. */
+  readonly facts: ModelFacts | null;
+}
+
+export interface SentCall {
+  readonly arm: Arm;
+  /** As it is sent: with the markers that are in the bytes. */
+  readonly request: ForeignRequest;
+  /** The body as it is sent; null for the client's own. */
+  readonly pieces: readonly Uint8Array[] | null;
+  /** Our markers in it; null for the client's. */
+  readonly plan: CachePlan | null;
+}
+
+export interface AnsweredCall extends CallToSend {
+  readonly sent: SentCall;
+  /** Null if the provider reported none. */
+  readonly usage: Usage | null;
+  readonly reportsCache: boolean;
+  readonly costPicoUsd: bigint | null;
+}
+
+/** What the call would have cost with the client's own markers; null if it is not known. */
+export interface Comparison {
+  readonly clientCostPicoUsd: bigint | null;
+}

@@ -1,0 +1,40 @@
+// Reads a body with new markers as the provider will: the same blocks as before, and the markers of the plan.
+import type { WireMarker } from "../../core/cache/find-hit.ts";
+import { readRequest } from "../../core/wire/foreign/read-request.ts";
+import { leavesOut, type ReadDocument } from "../observe/read-body.ts";
+import type { Spliced } from "./splice-markers.ts";
+
+/** Reading a body again takes about as long as reading it first: one of many is read. */
+const checkedEvery = 32;
+const checkedBytesMax = 1024 * 1024;
+
+/** `before`: how many bodies of the conversation were sent with our markers. */
+export function isRight(
+  spliced: Spliced,
+  document: ReadDocument,
+  markers: readonly WireMarker[],
+  before: number,
+): boolean {
+  const isChecked = before % checkedEvery === 0 && spliced.byteLength <= checkedBytesMax;
+  return !isChecked || readsAsPlanned(spliced, document, markers);
+}
+
+function readsAsPlanned(
+  { pieces }: Spliced,
+  { protocol, request, grown }: ReadDocument,
+  markers: readonly WireMarker[],
+): boolean {
+  const text = Buffer.concat(pieces).toString("utf8");
+  const left = leavesOut(protocol, grown?.isForVendor === true);
+  const after = readRequest(text, { protocol, ...left });
+  const isSame =
+    after.blocks.length === request.blocks.length &&
+    after.blocks.every(({ hash }, at) => hash === request.blocks[at]?.hash);
+  return isSame && JSON.stringify(places(after.markers)) === JSON.stringify(places(markers));
+}
+
+function places(markers: readonly WireMarker[]): readonly (readonly [number, string])[] {
+  return markers
+    .map(({ block, lifetime }) => [block, lifetime] as const)
+    .toSorted(([left], [right]) => left - right);
+}

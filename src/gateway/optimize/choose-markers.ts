@@ -1,0 +1,154 @@
+// Which markers a call is sent with: the planner's, or the client's own where those are not expected to cost more.
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { CacheState } from "../../core/cache/cache-state.ts";
+import { createRuler } from "../../core/cache/cache-state.ts";
+import { entriesByBlock, expectBill, foundationEnd } from "../../core/cache/expect-bill.ts";
+import { learnFromReply } from "../../core/cache/learn-from-reply.ts";
+import { chanceWithin, type Pace } from "../../core/cache/pace.ts";
+import { planCache, toExpectation } from "../../core/cache/plan-cache.ts";
+import { findPolicy } from "../../core/cache/policies.ts";
+import { findReadable } from "../../core/cache/prompt-contents.ts";
+import type { Usage } from "../../core/message/usage.ts";
+import type { CacheRules } from "../../core/models/cache-rules.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
+
+export interface CallToMark {
+  readonly request: ForeignRequest;
+  /** Of the model on its route. */
+  readonly facts: ModelFacts;
+  readonly state: CacheState;
+  readonly pace: Pace;
+  readonly nowMs: number;
+  /** Whether others are known to begin with the same tools and system text. */
+  readonly hasSiblings: boolean;
+  /** Whether it may be the only one: then nothing but what others read is worth writing. */
+  readonly isSingle: boolean;
+}
+
+const { markers: leastCost } = findPolicy("adaptive");
+const { markers: noMarkers } = findPolicy("none");
+
+/** Null if the client's own markers are not expected to cost more. */
+export function chooseMarkers(call: CallToMark): CachePlan | null {
+  const { isSingle, hasSiblings, request, facts } = call;
+  // What the client asks for may be for a call to come, and what the provider keeps by itself, too.
+  const asks = request.markers.length > 0 || request.requestMarker !== null;
+  if (isSingle && (!hasSiblings || asks || facts.cache.automatic !== null)) return null;
+  const planned = planMarkers(call);
+  return expectedTokens(planned, call) < expectedTokens(planOfClient(call), call) ? planned : null;
+}
+
+function planMarkers(call: CallToMark): CachePlan {
+  const { request, facts, state, pace, nowMs, isSingle } = call;
+  const { blocks } = request;
+  const question = { blocks, rules: facts, state, pace, now: nowMs };
+  const plan = planCache({ ...question, markers: leastCost });
+  if (!isSingle) return plan;
+  const head = foundationEnd(blocks);
+  const markers = plan.markers.filter(({ block }) => block <= head);
+  return priced({ ...plan, markers }, call);
+}
+
+/** What the client asks for itself, as a plan. */
+export function planOfClient(call: CallToMark): CachePlan {
+  const { request, facts, state, pace, nowMs } = call;
+  const { blocks, markers, requestMarker, mode } = request;
+  const takesMode = facts.cache.markers !== null && facts.cache.automatic?.takesMarkerSlot === true;
+  const plan = planCache({
+    blocks,
+    rules: facts,
+    markers: noMarkers,
+    state,
+    pace,
+    now: nowMs,
+    present: facts.cache.markers === null ? [] : markers,
+  });
+  return priced({ ...plan, requestMarker, mode: takesMode ? mode : null }, call);
+}
+
+function priced(plan: CachePlan, call: CallToMark, promptTokens?: number): CachePlan {
+  return { ...plan, expected: billOf(plan, call, call.state, call.nowMs, promptTokens) };
+}
+
+function billOf(
+  { markers, requestMarker, mode }: CachePlan,
+  { request, facts }: Pick<CallToMark, "request" | "facts">,
+  state: CacheState,
+  now: number,
+  promptTokens?: number,
+): CachePlan["expected"] {
+  const { blocks } = request;
+  const bill = expectBill({
+    blocks,
+    markers,
+    requestMarker,
+    mode: mode ?? "implicit",
+    rules: facts.cache,
+    entries: entriesByBlock(findReadable(state, blocks, facts.cache).entries),
+    ruler: createRuler(blocks, state.measured),
+    nowMs: now,
+    ...(promptTokens === undefined ? {} : { promptTokens }),
+  });
+  return toExpectation(bill, { rules: facts, now });
+}
+
+/** The client's plan again, for a prompt of a known length. */
+export function billClient(call: CallToMark, promptTokens: number): CachePlan {
+  return priced(planOfClient(call), call, promptTokens);
+}
+
+/** What this call and the next one should cost, in input tokens at their prices. The next one sends the same again. */
+function expectedTokens(plan: CachePlan, call: CallToMark): number {
+  const { request, facts, state, pace, nowMs, hasSiblings, isSingle } = call;
+  const { blocks } = request;
+  const { cache } = facts;
+  const usage = usageOf(plan);
+  const answered = { state, plan, blocks, rules: cache, usage, reportsCache: true };
+  const after = learnFromReply({ ...answered, startMs: nowMs }).state;
+  const shortMs = (cache.lifetimes[0]?.seconds ?? 0) * 1000;
+  const longMs = (cache.lifetimes.at(-1)?.seconds ?? 0) * 1000;
+  const again = (gapMs: number): number =>
+    tokensOf(billOf(plan, call, after, nowMs + gapMs), cache);
+  const soon = isSingle ? 0 : chanceWithin(pace, shortMs);
+  const later = isSingle ? 0 : Math.max(0, chanceWithin(pace, longMs) - soon);
+  return (
+    tokensOf(plan.expected, cache) +
+    soon * again(shortMs / 2) +
+    (later > 0 ? later * again((shortMs + longMs) / 2) : 0) +
+    (hasSiblings ? siblingTokens(after, call, nowMs + shortMs / 2) : 0)
+  );
+}
+
+/** What the tools and the system text cost another conversation. */
+function siblingTokens(after: CacheState, { request, facts }: CallToMark, atMs: number): number {
+  const { blocks } = request;
+  const head = foundationEnd(blocks);
+  if (head === -1) return 0;
+  const ruler = createRuler(blocks, after.measured);
+  const kept = after.entries.filter(
+    ({ block, key, touchedMs, keptMs }) =>
+      block <= head && blocks[block]?.key === key && atMs <= touchedMs + keptMs,
+  );
+  const read = Math.max(0, ...kept.map(({ block }) => ruler(block)));
+  return ruler(head) - read * (1 - (facts.cache.readMultiplier ?? 1));
+}
+
+export function usageOf({ expected }: CachePlan): Usage {
+  return {
+    uncachedTokens: Math.max(0, expected.uncachedTokens),
+    cacheReadTokens: expected.readTokens,
+    cacheWriteTokens: expected.writeTokens,
+    outputTokens: 0,
+    reasoningTokens: 0,
+  };
+}
+
+function tokensOf(bill: CachePlan["expected"], { lifetimes, readMultiplier }: CacheRules): number {
+  const written = lifetimes.reduce(
+    (sum, { lifetime, writeMultiplier }) =>
+      sum + (writeMultiplier ?? 1) * (bill.writeTokens[lifetime] ?? 0),
+    0,
+  );
+  return bill.uncachedTokens + (readMultiplier ?? 1) * bill.readTokens + written;
+}

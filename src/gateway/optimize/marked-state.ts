@@ -1,0 +1,117 @@
+// What a conversation's own calls taught of the cache, and what the client's markers would have left there instead.
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import { openCacheState, type CacheState } from "../../core/cache/cache-state.ts";
+import { learnFromReply } from "../../core/cache/learn-from-reply.ts";
+import { openPace, paceAt, type Pace, type PaceKind } from "../../core/cache/pace.ts";
+import { promptTokens, type Usage } from "../../core/message/usage.ts";
+import { findTotal } from "../../core/models/cost.ts";
+import { billClient, planOfClient, usageOf, type CallToMark } from "./choose-markers.ts";
+
+/** Of one conversation with one model. */
+export interface MarkedState {
+  /** By the markers that were sent. */
+  readonly sent: CacheState;
+  /** By the client's markers, under the same bills. */
+  readonly client: CacheState;
+  readonly pace: Pace;
+  /** Calls that were sent with our markers. */
+  readonly markedCalls: number;
+  /** What the calls so far have cost, and what they would have. */
+  readonly paid: { readonly sent: bigint; readonly client: bigint };
+}
+
+export function openMarkedState(): MarkedState {
+  // One value, as long as both ways are the same.
+  const state = openCacheState();
+  return {
+    sent: state,
+    client: state,
+    pace: openPace("human"),
+    markedCalls: 0,
+    paid: { sent: 0n, client: 0n },
+  };
+}
+
+/** The pace of an agent of this kind that has made these calls, when its next call starts. */
+export function paceOf({ pace, sent }: MarkedState, kind: PaceKind, nowMs: number): Pace {
+  return { ...paceAt(pace, sent.lastStartMs, nowMs), kind };
+}
+
+export interface AnsweredMark {
+  readonly call: CallToMark;
+  /** Null if it was sent with the client's markers. */
+  readonly plan: CachePlan | null;
+  readonly usage: Usage;
+  readonly reportsCache: boolean;
+  readonly costPicoUsd: bigint | null;
+}
+
+export interface MarkLesson {
+  readonly state: MarkedState;
+  /** What the call would have cost with the client's own markers. Null without prices. */
+  readonly clientCostPicoUsd: bigint | null;
+}
+
+/** After a reply. `state` is the conversation's of now: other calls of it may have ended meanwhile. */
+export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesson {
+  const { call, plan, usage, reportsCache, costPicoUsd } = answered;
+  const { request, facts, nowMs } = call;
+  const { blocks } = request;
+  const known = { blocks, rules: facts.cache, reportsCache, startMs: nowMs };
+  const own = { ...call, state: state.sent };
+  const sent = learnFromReply({
+    ...known,
+    state: state.sent,
+    plan: plan ?? planOfClient(own),
+    usage,
+  }).state;
+  const paceAfter = paceAt(state.pace, state.sent.lastStartMs, nowMs);
+  const isSame = plan === null && state.client === state.sent;
+  const spent = costPicoUsd ?? 0n;
+  if (isSame) {
+    return {
+      state: {
+        ...state,
+        sent,
+        client: sent,
+        pace: paceAfter,
+        paid: { sent: state.paid.sent + spent, client: state.paid.client + spent },
+      },
+      clientCostPicoUsd: costPicoUsd,
+    };
+  }
+  // Counts and the provider's reliability are known from the real reply.
+  const { measured, evidence } = sent;
+  const asked = { ...call, state: { ...state.client, measured, evidence } };
+  const clientPlan = billClient(asked, promptTokens(usage));
+  const { outputTokens, reasoningTokens } = usage;
+  const clientUsage: Usage = { ...usageOf(clientPlan), outputTokens, reasoningTokens };
+  const client = learnFromReply({
+    ...known,
+    state: asked.state,
+    plan: clientPlan,
+    usage: clientUsage,
+    reportsCache: true,
+  }).state;
+  const clientCostPicoUsd = findTotal(clientUsage, facts, { at: nowMs });
+  return {
+    state: {
+      sent,
+      client,
+      pace: paceAfter,
+      markedCalls: state.markedCalls + (plan === null ? 0 : 1),
+      paid: {
+        sent: state.paid.sent + spent,
+        client: state.paid.client + (clientCostPicoUsd ?? spent),
+      },
+    },
+    clientCostPicoUsd,
+  };
+}
+
+const triedCallsMin = 4;
+
+/** Whether our markers have cost this conversation more than the client's own would have. */
+export function isBehind({ paid, markedCalls }: MarkedState): boolean {
+  return markedCalls >= triedCallsMin && paid.sent * 100n > paid.client * 101n;
+}
