@@ -13,6 +13,8 @@ export interface Client {
   readonly name: string;
   readonly package: string;
   readonly program: string;
+  /** A kind of sub-agent that it knows; null if it was not seen to have any. */
+  readonly subAgent: string | null;
   readonly env: (place: Place) => Readonly<Record<string, string>>;
   /** By path under the home. */
   readonly files: (place: Place) => Readonly<Record<string, string>>;
@@ -27,6 +29,7 @@ export const clients: readonly Client[] = [
     name: "claude-code",
     package: "@anthropic-ai/claude-code@2.1.325",
     program: "claude",
+    subAgent: "general-purpose",
     env: ({ url }) => ({
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: key,
@@ -47,6 +50,7 @@ export const clients: readonly Client[] = [
     name: "codex",
     package: "@openai/codex@0.166.0",
     program: "codex",
+    subAgent: null,
     env: () => ({ STRATA_TRY_KEY: key }),
     files: ({ url }) => ({
       ".codex/config.toml": [
@@ -67,6 +71,7 @@ export const clients: readonly Client[] = [
     name: "opencode",
     package: "opencode-ai@1.18.33",
     program: "opencode",
+    subAgent: "general",
     env: ({ url }) => ({
       OPENCODE_CONFIG_CONTENT: JSON.stringify({
         provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: key } } },
@@ -85,6 +90,7 @@ export const clients: readonly Client[] = [
     name: "pi",
     package: "@earendil-works/pi-coding-agent@0.87.1",
     program: "pi",
+    subAgent: null,
     env: () => ({ ANTHROPIC_API_KEY: key, PI_OFFLINE: "1" }),
     files: ({ url }) => ({
       ".pi/agent/models.json": JSON.stringify({
@@ -98,6 +104,7 @@ export const clients: readonly Client[] = [
     name: "gemini-cli",
     package: "@google/gemini-cli@0.61.0",
     program: "gemini",
+    subAgent: "codebase_investigator",
     env: ({ url }) => ({
       GOOGLE_GEMINI_BASE_URL: url,
       GEMINI_API_KEY: key,
@@ -115,13 +122,15 @@ export const clients: readonly Client[] = [
     name: "letta",
     package: "@letta-ai/letta-code@0.25.9",
     program: "letta",
+    subAgent: null,
     env: ({ home }) => ({
       LETTA_LOCAL_BACKEND_EXPERIMENTAL: "1",
       LETTA_LOCAL_BACKEND_DIR: `${home}/letta`,
     }),
     files: ({ url }) => ({
       "letta/providers/auth.json": JSON.stringify({
-        "lc-anthropic": { auth: { type: "api", key }, base_url: url },
+        version: 1,
+        providers: { "lc-anthropic": { auth: { type: "api", key }, base_url: url } },
       }),
     }),
     first: (prompt) => ["-p", prompt, "--new-agent", ...lettaFlags],
@@ -131,6 +140,7 @@ export const clients: readonly Client[] = [
     name: "openclaw",
     package: "openclaw@2026.9.6",
     program: "openclaw",
+    subAgent: null,
     env: ({ home }) => ({ OPENCLAW_CONFIG_PATH: `${home}/openclaw.json` }),
     files: ({ url, workspace }) => ({
       "openclaw.json": JSON.stringify({

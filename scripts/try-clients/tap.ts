@@ -70,7 +70,7 @@ function relay(
     onward.destroy();
     note({
       line: `${method} ${url}`,
-      requestHeaders: linesOf(withoutConnection(rawHeaders)),
+      requestHeaders: linesOf(rawHeaders),
       userAgent: incoming.headers["user-agent"] ?? "",
       requestBody: asked.digest("hex"),
       status,
@@ -88,10 +88,13 @@ function withoutConnection(raw: readonly string[]): string[] {
   return raw.filter((_, index) => !ofConnection.test(raw[index - (index % 2)] ?? ""));
 }
 
+/** Without the length: the gateway writes it last and in lower case, and a wrong one would break the body. */
 function linesOf(raw: readonly string[]): string {
-  return raw
-    .flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${raw[index + 1]}`] : []))
-    .join("\n");
+  const passed = withoutConnection(raw);
+  const lines = passed.flatMap((name, index) =>
+    index % 2 === 0 ? [`${name}: ${passed[index + 1]}`] : [],
+  );
+  return lines.filter((line) => !/^content-length:/i.test(line)).join("\n");
 }
 
 export interface Sameness {

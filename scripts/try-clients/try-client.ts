@@ -38,7 +38,7 @@ export async function tryClient(client: Client, dir: string, msMax: number): Pro
   if (!existsSync(path)) return null;
   const run = join(folder, "run");
   rmSync(run, { recursive: true, force: true });
-  const simulator = createSimulator({ model: createDelegator() });
+  const simulator = createSimulator({ model: createDelegator(client.subAgent) });
   const upstream = await simulator.listen();
   const behind = await openTap(upstream.url);
   const [calls, exchanges, problems]: [ObservedCall[], DoneExchange[], string[]] = [[], [], []];

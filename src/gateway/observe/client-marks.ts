@@ -32,14 +32,15 @@ const parentAgentHeader = "x-claude-code-parent-agent-id";
 
 /** Programs by what their user agent says. Agents stand before the libraries they are made with. */
 const programs: readonly (readonly [RegExp, string])[] = [
-  [/claude-cli\/.*\bsdk/i, "claude-agent-sdk"],
+  // `claude -p` is `sdk-cli`; programs with the SDK are `sdk-ts` and `sdk-py`. Seen of 2.1.325, 2026-11-18.
+  [/claude-cli\/.*\bsdk-(?!cli\b)/i, "claude-agent-sdk"],
   [/claude-cli|claude-code/i, "claude-code"],
   [/codex/i, "codex"],
   [/opencode/i, "opencode"],
   [/gemini-?cli/i, "gemini-cli"],
   [/openclaw/i, "openclaw"],
   [/letta/i, "letta"],
-  [/\bpi(?:-coding-agent)?\//i, "pi"],
+  [/^pi(?:-coding-agent)?(?:\/| \()/i, "pi"],
   [/agents\/(?:js|python)|openai-agents/i, "openai-agents"],
   [/langchain/i, "langchain"],
   [/ai-sdk\//i, "ai-sdk"],
