@@ -40,11 +40,8 @@ export const clients: readonly Client[] = [
       IS_SANDBOX: "1",
     }),
     files: () => ({}),
-    first: (prompt) => ["-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"],
-    again: (prompt) => [
-      ...["--continue", "-p", prompt],
-      ...["--dangerously-skip-permissions", "--output-format", "json"],
-    ],
+    first: (prompt) => ["-p", prompt, ...claudeFlags],
+    again: (prompt) => ["--continue", "-p", prompt, ...claudeFlags],
   },
   {
     name: "codex",
@@ -162,18 +159,38 @@ export const clients: readonly Client[] = [
   },
 ];
 
+const claudeFlags: readonly string[] = [
+  "--dangerously-skip-permissions",
+  "--output-format",
+  "json",
+];
 const codexFlags: readonly string[] = [
   "--skip-git-repo-check",
   "--dangerously-bypass-approvals-and-sandbox",
   "--json",
 ];
 const geminiFlags: readonly string[] = [
-  ...["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "--output-format", "json"],
+  "-m",
+  "gemini-2.5-pro",
+  "--approval-mode",
+  "yolo",
+  "--output-format",
+  "json",
 ];
 const lettaFlags: readonly string[] = [
-  ...["--backend", "local", "--model", "anthropic/claude-sonnet-4-6"],
-  ...["--output-format", "json", "--yolo"],
+  "--backend",
+  "local",
+  "--model",
+  "anthropic/claude-sonnet-4-6",
+  "--output-format",
+  "json",
+  "--yolo",
 ];
 const openclawFlags: readonly string[] = [
-  ...["--local", "--agent", "main", "--session-id", "s1", "--json"],
+  "--local",
+  "--agent",
+  "main",
+  "--session-id",
+  "s1",
+  "--json",
 ];
