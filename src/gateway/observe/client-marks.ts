@@ -12,6 +12,8 @@ export interface CallMarks {
   /** Names an agent within the session; null for its main one. */
   readonly agent: string | null;
   readonly parentAgent: string | null;
+  /** The session of the client that started this one. */
+  readonly parentSession: string | null;
   /** The provider's id of the reply that this request goes on from. */
   readonly continues: string | null;
 }
@@ -29,6 +31,8 @@ const sessionHeaders: readonly string[] = [
 
 const agentHeader = "x-claude-code-agent-id";
 const parentAgentHeader = "x-claude-code-parent-agent-id";
+/** opencode 1.18.33: its sub-agents have sessions of their own. Seen 2026-11-18. */
+const parentSessionHeader = "x-parent-session-id";
 
 /** Programs by what their user agent says. Agents stand before the libraries they are made with. */
 const programs: readonly (readonly [RegExp, string])[] = [
@@ -58,6 +62,7 @@ export function readMarks(headers: Headers): CallMarks {
     session: named === undefined ? null : (headers[named] ?? null),
     agent: nameIn(headers, agentHeader),
     parentAgent: nameIn(headers, parentAgentHeader),
+    parentSession: nameIn(headers, parentSessionHeader),
     continues: null,
   };
 }
