@@ -1,4 +1,4 @@
-// Runs a client's program in a home of its own, with no key and no way out of this machine.
+// Runs a client's program in a home of its own, with no key, and a dead proxy in place of the network.
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 
