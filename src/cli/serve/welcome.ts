@@ -27,7 +27,10 @@ const recipes: readonly Recipe[] = [
   {
     client: "Codex",
     place: "~/.codex/config.toml",
-    lines: (url) => [`openai_base_url = "${url}/v1"`],
+    lines: (url) => [
+      `openai_base_url = "${url}/v1"`,
+      "It tries a WebSocket first, which passes without being observed. gateway.websocket: refuse makes it use HTTP.",
+    ],
   },
   {
     client: "gemini-cli",

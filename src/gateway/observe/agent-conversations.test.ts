@@ -56,6 +56,36 @@ describe("an agent's conversation", () => {
     });
   });
 
+  test("of gemini-cli misses nothing in its second call, although the first reply was silent about the cache", () => {
+    const { pass } = startWatching();
+    const asked = { role: "user", parts: [{ text: "What is in this folder?" }] };
+    const said = { role: "model", parts: [{ text: "A README." }] };
+    const ask = (contents: readonly object[], usageMetadata: object): ReturnType<typeof pass> =>
+      pass({
+        path: "/v1beta/models/gemini-2.5-pro:generateContent",
+        upstream: "gemini",
+        body: {
+          systemInstruction: { parts: [{ text: "Tell what you see. ".repeat(800) }] },
+          contents,
+        },
+        answer: JSON.stringify({
+          candidates: [{ content: said, finishReason: "STOP" }],
+          usageMetadata,
+        }),
+      });
+    // A reply without `cachedContentTokenCount` reports no reads. Our own count of this text is higher.
+    ask([asked], { promptTokenCount: 3000, candidatesTokenCount: 5 });
+    const second = ask([asked, said, asked], {
+      promptTokenCount: 3300,
+      cachedContentTokenCount: 2998,
+      candidatesTokenCount: 5,
+    });
+    expect(second).toMatchObject({
+      conversation: { callNumber: 2 },
+      explanation: { cause: "no miss" },
+    });
+  });
+
   test("is found without any id, by its content alone", () => {
     const { pass } = startWatching();
     const one = { role: "user", content: "One." };

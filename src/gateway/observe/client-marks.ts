@@ -12,6 +12,8 @@ export interface CallMarks {
   /** Names an agent within the session; null for its main one. */
   readonly agent: string | null;
   readonly parentAgent: string | null;
+  /** The session of the client that started this one. */
+  readonly parentSession: string | null;
   /** The provider's id of the reply that this request goes on from. */
   readonly continues: string | null;
 }
@@ -29,17 +31,20 @@ const sessionHeaders: readonly string[] = [
 
 const agentHeader = "x-claude-code-agent-id";
 const parentAgentHeader = "x-claude-code-parent-agent-id";
+/** opencode 1.18.33: its sub-agents have sessions of their own. Seen 2026-11-18. */
+const parentSessionHeader = "x-parent-session-id";
 
 /** Programs by what their user agent says. Agents stand before the libraries they are made with. */
 const programs: readonly (readonly [RegExp, string])[] = [
-  [/claude-cli\/.*\bsdk/i, "claude-agent-sdk"],
+  // `claude -p` is `sdk-cli`; programs with the SDK are `sdk-ts` and `sdk-py`. Seen of 2.1.325, 2026-11-18.
+  [/claude-cli\/.*\bsdk-(?!cli\b)/i, "claude-agent-sdk"],
   [/claude-cli|claude-code/i, "claude-code"],
   [/codex/i, "codex"],
   [/opencode/i, "opencode"],
   [/gemini-?cli/i, "gemini-cli"],
   [/openclaw/i, "openclaw"],
   [/letta/i, "letta"],
-  [/\bpi(?:-coding-agent)?\//i, "pi"],
+  [/^pi(?:-coding-agent)?(?:\/| \()/i, "pi"],
   [/agents\/(?:js|python)|openai-agents/i, "openai-agents"],
   [/langchain/i, "langchain"],
   [/ai-sdk\//i, "ai-sdk"],
@@ -57,6 +62,7 @@ export function readMarks(headers: Headers): CallMarks {
     session: named === undefined ? null : (headers[named] ?? null),
     agent: nameIn(headers, agentHeader),
     parentAgent: nameIn(headers, parentAgentHeader),
+    parentSession: nameIn(headers, parentSessionHeader),
     continues: null,
   };
 }

@@ -20,6 +20,39 @@ import {
 } from "./test-kit.ts";
 
 describe("what belongs to a conversation and is none of its calls", () => {
+  test("a sub-agent of opencode has a session of its own and is shown under the one that started it", () => {
+    const { pass } = startWatching();
+    const opencode = { "user-agent": "opencode/1.18.33 ai-sdk/provider-utils/4.0.46" };
+    const own = { system: "You search.", tools: [tools[1]] };
+    const task = { role: "user", content: "Find the test." };
+    const main = pass({
+      ...coded([opening]),
+      headers: { ...opencode, "x-session-id": "ses_1" },
+      ...saidInStream(["x"], usage(0, 3600), "m1"),
+    });
+    const started = pass({
+      ...coded([task], own),
+      headers: { ...opencode, "x-session-id": "ses_2", "x-parent-session-id": "ses_1" },
+      ...saidInStream(["x"], usage(0, 0, 90), "m2"),
+    });
+    const nested = pass({
+      ...coded([{ role: "user", content: "Look in src." }], own),
+      headers: { ...opencode, "x-session-id": "ses_3", "x-parent-session-id": "ses_2" },
+      ...saidInStream(["x"], usage(0, 0, 90), "m3"),
+    });
+    const stray = pass({
+      ...coded([{ role: "user", content: "Look in test." }], own),
+      headers: { ...opencode, "x-session-id": "ses_4", "x-parent-session-id": "never seen" },
+      ...saidInStream(["x"], usage(0, 0, 90), "m4"),
+    });
+    expect([main, started, nested, stray].map((call) => call?.conversation)).toMatchObject([
+      { id: "conversation 1", kind: "conversation", client: "opencode", parentId: null },
+      { id: "conversation 2", kind: "sub-agent", parentId: "conversation 1" },
+      { id: "conversation 3", kind: "sub-agent", parentId: "conversation 2" },
+      { id: "conversation 4", kind: "conversation", parentId: null },
+    ]);
+  });
+
   test("a sub-agent is a conversation of its own under its parent", () => {
     const { pass } = startWatching();
     const agent = { ...session, "x-claude-code-agent-id": "a-7" };

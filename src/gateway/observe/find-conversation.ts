@@ -42,7 +42,8 @@ export function findConversation(
   if (best !== null) return best;
   const again = rewritten(call, [...inSession, ...known.latestOf(call.tenant)]);
   if (again !== null) return { conversation: again, branch: latestOf(again), goesOn: true };
-  const parentId = parentOf(call, inSession)?.id ?? null;
+  const parent = parentOf(call, inSession) ?? startedBy(call, known);
+  const parentId = parent?.id ?? null;
   const conversation = beginConversation(call, { id: newId(), parentId, role: "own" });
   return { conversation, branch: null, goesOn: false };
 }
@@ -218,6 +219,15 @@ function parentOf({ marks }: CallToPlace, inSession: readonly Conversation[]): C
     (each) => each.agent === marks.parentAgent && each.role === "own" && each.hasTools,
   );
   return parent ?? mainOf(inSession);
+}
+
+/** The conversation of the session that the client names as the one that started this one. */
+function startedBy({ tenant, marks }: CallToPlace, known: Known): Conversation | null {
+  if (marks.parentSession === null) return null;
+  const own = known
+    .inSession(tenant, marks.parentSession)
+    .filter((each) => each.role === "own" && each.hasTools);
+  return own.at(-1) ?? null;
 }
 
 /** The session's own conversation: with tools, and of no agent within it. */

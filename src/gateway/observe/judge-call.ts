@@ -74,8 +74,16 @@ export function judgeCall(call: CallToJudge): Judgement {
       entries: branch?.remembered?.entries ?? [],
       startMs: call.startMs,
       readableMs: call.readableMs,
+      scale: billedPerCounted(view, usage),
     }),
   };
+}
+
+/** A reply that says nothing about its cache still says how long the prompt was, such as Gemini's first. */
+function billedPerCounted({ blocks }: PromptView, usage: Usage): number {
+  const counted = blocks.at(-1)?.endTokens ?? 0;
+  const billed = promptTokens(usage);
+  return counted > 0 && billed > 0 ? billed / counted : 1;
 }
 
 const unknown: Omit<Judgement, "accounts"> = {
