@@ -115,6 +115,8 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
     },
     requestEnd: () => {
       const whole = pieces;
+      // From now on the observer holds what it needs; it counts as kept to the end.
+      pieces = null;
       show((to) => to.requestBody(whole));
     },
     responseHead: (status, headers) => {
