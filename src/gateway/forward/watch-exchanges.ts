@@ -98,6 +98,13 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
   };
   let pieces: Uint8Array[] | null = [];
   let ownBytes = 0;
+  // A stream has many pieces, so they are shown together.
+  let arrived: Uint8Array[] = [];
+  const showArrived = (to: Observation): void => {
+    const shown = arrived;
+    arrived = [];
+    for (const bytes of shown) to.responseBytes(bytes);
+  };
   const release = (): void => {
     shelf.keptBytes -= ownBytes;
     [ownBytes, pieces] = [0, null];
@@ -122,7 +129,10 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
     responseHead: (status, headers) => {
       show((to) => to.responseHead(status, toHeaderRecord(headers)));
     },
-    responseBytes: (bytes) => show((to) => to.responseBytes(bytes)),
+    responseBytes: (bytes) => {
+      arrived.push(bytes);
+      if (arrived.length === 1) show(showArrived);
+    },
     end: (end) => {
       show((to) => to.end(end));
       later(() => {
