@@ -1,6 +1,6 @@
 // The extra cost of lost tokens over a cache read.
 import { lifetimes, noUsage, type Lifetime, type Usage } from "../message/usage.ts";
-import { findCost } from "../models/cost.ts";
+import { findTotal } from "../models/cost.ts";
 import { seeMarkers } from "./prompt-view.ts";
 import type { Comparison } from "./read-ladder.ts";
 
@@ -16,10 +16,11 @@ export function lossOf(lostTokens: number, loss: PricedLoss): bigint | null {
   const billed = loss.usage ?? guessUsage(loss);
   const paid = { ...billed, outputTokens: 0, reasoningTokens: 0 };
   const options = { at: loss.startMs };
-  const was = findCost(paid, loss.rules, options).cost;
-  const couldBe = findCost(readInstead(paid, lostTokens), loss.rules, options).cost;
-  if (was === null || couldBe === null) return null;
-  const difference = was.totalPicoUsd - couldBe.totalPicoUsd;
+  const was = findTotal(paid, loss.rules, options);
+  if (was === null || lostTokens === 0) return was === null ? null : 0n;
+  const couldBe = findTotal(readInstead(paid, lostTokens), loss.rules, options);
+  if (couldBe === null) return null;
+  const difference = was - couldBe;
   return difference < 0n ? 0n : difference;
 }
 

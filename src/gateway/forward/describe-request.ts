@@ -49,8 +49,16 @@ const keyHeaders: ReadonlySet<string> = new Set([
 ]);
 
 function isCredential(name: string): boolean {
-  return keyHeaders.has(name) || isSecretName(name);
+  const known = judgedNames.get(name);
+  if (known !== undefined) return known;
+  const isSecret = keyHeaders.has(name) || isSecretName(name);
+  if (judgedNames.size < judgedNamesMax && name.length <= 64) judgedNames.set(name, isSecret);
+  return isSecret;
 }
+
+/** Clients send the same few headers with every request. */
+const judgedNames = new Map<string, boolean>();
+const judgedNamesMax = 1000;
 
 /** A path without keys in its query. */
 export function withoutKeys(path: string): string {

@@ -117,6 +117,13 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
   let pieces: Uint8Array[] | null = [];
   let sent: readonly Uint8Array[] | null = null;
   let ownBytes = 0;
+  // A stream has many pieces, so they are shown together.
+  let arrived: Uint8Array[] = [];
+  const showArrived = (to: Observation): void => {
+    const shown = arrived;
+    arrived = [];
+    for (const bytes of shown) to.responseBytes(bytes);
+  };
   const release = (): void => {
     shelf.keptBytes -= ownBytes;
     [ownBytes, pieces, sent] = [0, null, null];
@@ -139,12 +146,17 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
     },
     requestEnd: () => {
       const whole = sent ?? pieces;
+      // From now on the observer holds what it needs; it counts as kept to the end.
+      [pieces, sent] = [null, null];
       show((to) => to.requestBody(whole));
     },
     responseHead: (status, headers) => {
       show((to) => to.responseHead(status, toHeaderRecord(headers)));
     },
-    responseBytes: (bytes) => show((to) => to.responseBytes(bytes)),
+    responseBytes: (bytes) => {
+      arrived.push(bytes);
+      if (arrived.length === 1) show(showArrived);
+    },
     end: (end) => {
       show((to) => to.end(end));
       later(() => {

@@ -126,7 +126,7 @@ function rewritten(call: CallToPlace, members: readonly Conversation[]): Convers
   const { marks, request } = call;
   const hasTools = request.blocks.some(({ tier }) => tier === "T0");
   // What asks without tools is a title or a question of its own: it goes on only by its content.
-  const hashes = new Set(request.blocks.map(({ hash }) => hash));
+  let hashes: ReadonlySet<string> | null = null;
   const alike = members.filter(
     (each) => each.agent === marks.agent && each.role === "own" && each.hasTools === hasTools,
   );
@@ -135,16 +135,17 @@ function rewritten(call: CallToPlace, members: readonly Conversation[]): Convers
     if (branch === null) continue;
     const isNamed = isSameSession(call, conversation);
     if (!isNamed && marks.session !== null && conversation.session !== null) continue;
-    const repeats = isNamed
-      ? repeatsHistory(branch.blocks, request.blocks) || repeatsEnd(branch.blocks, hashes)
-      : extendsHistory(branch.blocks, request.blocks);
+    if (isNamed) hashes ??= new Set(request.blocks.map(({ hash }) => hash));
+    const repeats =
+      hashes !== null && isNamed
+        ? repeatsHistory(branch.blocks, request.blocks) || repeatsEnd(branch.blocks, hashes)
+        : extendsHistory(branch.blocks, request.blocks);
     if (repeats) return conversation;
-    if (!sharesSystem(branch.blocks, request.blocks)) continue;
     // After a summary the same head goes on with another history.
     const isCompacted = conversation.summarisedMs !== null;
-    if ((isNamed && hasTools) || (isCompacted && hasSameHead(branch.blocks, request.blocks))) {
-      return conversation;
-    }
+    const mayBeCompacted =
+      (isNamed && hasTools) || (isCompacted && hasSameHead(branch.blocks, request.blocks));
+    if (mayBeCompacted && sharesSystem(branch.blocks, request.blocks)) return conversation;
   }
   return null;
 }

@@ -55,9 +55,11 @@ export function readBody(body: BodyToRead): ReadDocument | null {
 
 /** The earlier body with the longest common beginning. */
 function likest({ bytes, before }: BodyToRead): ReadDocument | null {
+  const known = before.filter(({ grown }) => grown !== null);
+  if (known.length < 2) return known[0] ?? null;
   let best: ReadDocument | null = null;
   let most = -1;
-  for (const document of before) {
+  for (const document of known) {
     const old = document.grown?.scanned.bytes;
     if (old === undefined) continue;
     const searched = Math.min(old.length, searchedBytesMax);

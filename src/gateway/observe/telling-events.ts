@@ -20,7 +20,8 @@ export function createTellingReader(
     return {
       feed: (bytes) => {
         if (bytes.byteLength === 0) return;
-        const window = pending.end + latin1(bytes);
+        const given = latin1(bytes);
+        const window = pending.end === "" ? given : pending.end + given;
         const tells = isFirst || pending.tells || telling.test(window);
         const ended = endOfEvents(window);
         if (ended === -1) {
@@ -108,5 +109,8 @@ function endOfEvents(text: string): number {
 
 /** Patterns are ASCII, so bytes serve as characters. */
 function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  const buffer = Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.toString("latin1");
 }
