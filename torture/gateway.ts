@@ -23,8 +23,7 @@ export const experiment: Experiment = {
   async run(settings) {
     const requests = wholeNumber(settings, "requests", 10_000);
     const seed = wholeNumber(settings, "seed", 1);
-    const only =
-      settings.options["only"] === undefined ? null : wholeNumber(settings, "only", 1);
+    const only = settings.options["only"] === undefined ? null : wholeNumber(settings, "only", 1);
     const folder = mkdtempSync(join(tmpdir(), "strata-gateway-"));
     try {
       const run = await runExchanges({
@@ -67,12 +66,20 @@ function figuresOf(run: Tortured, seed: number): Record<string, number | null> {
 function checksOf(run: Tortured, requests: number): readonly Check[] {
   return [
     atLeast("exchanges", run.exchanges, requests),
-    exactly("clients that saw something else than the upstream's answer or failure", run.misheard.length, 0),
+    exactly(
+      "clients that saw something else than the upstream's answer or failure",
+      run.misheard.length,
+      0,
+    ),
     exactly("requests that arrived otherwise, or were smuggled", run.misarrived.length, 0),
     exactly("crashes", run.crashes.length, 0),
     exactly("exchanges that never ended", run.openAtEnd, 0),
     exactly("sockets left open", run.leakedSockets, 0),
-    exactly("billed tokens otherwise in the ledger, or missing without being counted", run.misrecorded.length, 0),
+    exactly(
+      "billed tokens otherwise in the ledger, or missing without being counted",
+      run.misrecorded.length,
+      0,
+    ),
     atLeast("billed answers in the ledger", run.billedInLedger, run.billed / 3),
     exactly("calls neither recorded nor lost", run.taken - run.recorded - run.lost, 0),
     // A short run does not show a trend, and may miss a kind.

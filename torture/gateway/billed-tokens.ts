@@ -55,7 +55,12 @@ export function billedBy({ client, upstream, answer, cutAt }: Plan): Billed | nu
 }
 
 function isAnswered(upstream: Plan["upstream"]): boolean {
-  return upstream === "events" || upstream === "JSON" || upstream === "packed events" || upstream === "early hints";
+  return (
+    upstream === "events" ||
+    upstream === "JSON" ||
+    upstream === "packed events" ||
+    upstream === "early hints"
+  );
 }
 
 /** A problem in words; null if the ledger says what was billed. */

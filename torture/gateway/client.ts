@@ -109,7 +109,8 @@ function requestOf(plan: Plan): Buffer {
 
 /** Requests that two servers may read differently. The second request within must arrive nowhere. */
 function smuggling(plan: Plan): Buffer {
-  const inner = "POST /up/v1/messages?n=smuggled HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n";
+  const inner =
+    "POST /up/v1/messages?n=smuggled HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n";
   const chunked = "transfer-encoding: chunked";
   const forms: readonly (readonly [framing: readonly string[], body: string])[] = [
     [["content-length: 5", chunked], `0\r\n\r\n${inner}`],

@@ -1,11 +1,6 @@
 // What a client must have seen: what the upstream said, or the upstream's failure, or a refusal of ours that says which.
 import type { Heard, SeenAnswer } from "./client.ts";
-import {
-  brokenKinds,
-  noAnswerKinds,
-  type Plan,
-  type UpstreamKind,
-} from "./plan.ts";
+import { brokenKinds, noAnswerKinds, type Plan, type UpstreamKind } from "./plan.ts";
 
 /** A problem in words; null if all is well. */
 export function judgeExchange(plan: Plan, second: Plan | null, heard: Heard): string | null {

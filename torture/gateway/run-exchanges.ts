@@ -56,17 +56,15 @@ export async function runExchanges(options: RunOptions): Promise<Tortured> {
   const onCrash = (error: unknown): void => void crashes.push(String(error));
   process.on("uncaughtException", onCrash).on("unhandledRejection", onCrash);
   try {
-    const numbers =
-      only === null ? Array.from({ length: requests }, (_, at) => at + 1) : [only];
-    const t0=performance.now(); const T=(w:string)=>console.error(w,performance.now()-t0);
+    const numbers = only === null ? Array.from({ length: requests }, (_, at) => at + 1) : [only];
     const played = await playAll(numbers, { ...options, stage, struck, planOf });
-    stage.calm();T('played')
+    stage.calm();
     const openAtEnd = await settles(() => stage.forwarder.state().exchanges.open);
     await stage.recorder.flush();
-    T('flushed');const observed = stage.forwarder.state().observer;
+    const observed = stage.forwarder.state().observer;
     await stage.close();
-    T('closed');await settles(upstream.connections);
-T('settled');    const stats = stage.recorder.stats();
+    await settles(upstream.connections);
+    const stats = stage.recorder.stats();
     const judged = await judgeLedger(join(folder, "data", "ledger.db"), {
       numbers,
       planOf,
@@ -74,7 +72,7 @@ T('settled');    const stats = stage.recorder.stats();
       upstream,
       lost: stats.lostCount,
     });
-    T('judged');await upstream.close();
+    await upstream.close();
     const leakedSockets = await settles(() => Math.max(0, countSockets() - socketsBefore));
     return {
       ...played,
@@ -133,7 +131,8 @@ async function playAll(
       if (plan === undefined) throw new Error("every number has a plan");
       if (at % disturbEvery === disturbEvery - 1) count(`world: ${stage.disturb(random)}`);
       if (at === heapFrom) heapBefore = heapBytes();
-      const second = plan.client === "pipelined" ? (planOf(secondFrom + plan.number) ?? null) : null;
+      const second =
+        plan.client === "pipelined" ? (planOf(secondFrom + plan.number) ?? null) : null;
       for (const name of [`client: ${plan.client}`, `upstream: ${plan.upstream}`]) count(name);
       if (plan.planted !== null) count(`planted: ${plan.planted}`);
       const heard = await speak(stage.forwarder.port, plan, second);

@@ -98,7 +98,8 @@ function play(plan: Plan, { socket }: IncomingMessage, outgoing: ServerResponse)
       return void socket.end(upstream === "bad chunk" ? "-zz\r\n" : "ff\r\n");
     }
     case "early hints":
-      for (let hint = 0; hint < 3; hint += 1) outgoing.writeEarlyHints({ link: `<${hint}>; rel=x` });
+      for (let hint = 0; hint < 3; hint += 1)
+        outgoing.writeEarlyHints({ link: `<${hint}>; rel=x` });
       break;
     default:
   }
