@@ -74,9 +74,10 @@ async function send(socket: Socket, plan: Plan, second: Plan | null): Promise<vo
 /** Resolves when the bytes are on their way, or the connection is over. */
 async function write(socket: Socket, bytes: Buffer): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  socket.once("close", () => resolve());
+  socket.once("close", resolve);
   socket.write(bytes, () => resolve());
   await promise;
+  socket.off("close", resolve);
 }
 
 /** Without its body and the headers that say how long it is. */
