@@ -66,7 +66,11 @@ async function send(socket: Socket, plan: Plan, second: Plan | null): Promise<vo
       return;
     case "pipelined":
       return write(socket, second === null ? bytes : Buffer.concat([bytes, requestOf(second)]));
-    default:
+    case "whole":
+    case "chunked":
+    case "large":
+    case "leaves in the answer":
+    case "smuggles":
       return write(socket, bytes);
   }
 }
@@ -143,16 +147,16 @@ interface Reader {
 }
 
 function openReader(socket: Socket): Reader {
-  let bytes: Buffer<ArrayBufferLike> = Buffer.alloc(0);
+  let bytes: Buffer = Buffer.alloc(0);
   let isOver = false;
-  let wake = (): void => {};
+  let wake: (() => void) | null = null;
   socket.on("data", (more: Buffer) => {
     bytes = Buffer.concat([bytes, more]);
-    wake();
+    wake?.();
   });
   socket.on("close", () => {
     isOver = true;
-    wake();
+    wake?.();
   });
   return {
     until: async (isEnough) => {

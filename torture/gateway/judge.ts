@@ -14,17 +14,14 @@ export function judgeExchange(plan: Plan, second: Plan | null, heard: Heard): st
 function findProblem(plan: Plan, second: Plan | null, heard: Heard): string | null {
   const [answer, next] = heard.answers;
   if (heard.isHanging) return "the client waited in vain";
-  switch (plan.client) {
-    case "leaves in the request":
-      return null;
-    case "half a body":
-    case "smuggles":
-      // Only an upstream that does not wait for a body can have answered.
-      if (answer === undefined || answer.status >= 400) return null;
-      return "an answer to a request that is none";
-    case "leaves in the answer":
-      return answer === undefined ? null : judgeAnswer(plan, answer, true);
-    default:
+  if (plan.client === "leaves in the request") return null;
+  if (plan.client === "half a body" || plan.client === "smuggles") {
+    // Only an upstream that does not wait for a body can have answered.
+    const isRefused = answer === undefined || answer.status >= 400;
+    return isRefused ? null : "an answer to a request that is none";
+  }
+  if (plan.client === "leaves in the answer") {
+    return answer === undefined ? null : judgeAnswer(plan, answer, true);
   }
   if (answer === undefined) return "no answer";
   const problem = judgeAnswer(plan, answer, plan.upstream === "stall");

@@ -103,7 +103,7 @@ export function planExchange(seed: number, number: number): Plan {
 }
 
 /** So many exchanges in a row with a fault of the observer make the gateway leave it out for a while. */
-const burstEvery = 500;
+const burstEvery = 2500;
 const burstFrom = 70;
 const burstLength = 12;
 
@@ -154,7 +154,16 @@ function answerOf(kind: UpstreamKind, random: Random, number: number): Answer {
     }
     case "no content":
       return { status: 204, headers: [], body: Buffer.alloc(0), tokens: null };
-    default:
+    case "events":
+    case "closed":
+    case "cut head":
+    case "garbage":
+    case "endless headers":
+    case "silent":
+    case "cut body":
+    case "cut chunks":
+    case "bad chunk":
+    case "stall":
       return { status: 200, headers: text, body: events, tokens };
   }
 }

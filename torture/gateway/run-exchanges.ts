@@ -63,7 +63,7 @@ export async function runExchanges(options: RunOptions): Promise<Tortured> {
     await stage.recorder.flush();
     const observed = stage.forwarder.state().observer;
     await stage.close();
-    await settles(upstream.connections);
+    await settles(() => upstream.connections());
     const stats = stage.recorder.stats();
     const judged = await judgeLedger(join(folder, "data", "ledger.db"), {
       numbers,

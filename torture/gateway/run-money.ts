@@ -1,6 +1,5 @@
 // Conversations on every protocol at once, through a real gateway to a simulator each. One call after the other on each
 // protocol, so that its bill is the simulator's latest.
-import { setTimeout as wait } from "node:timers/promises";
 import { costOfBill } from "../../harness/cost-of-bill.ts";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { createRandom, type Random } from "../../harness/random-message.ts";
@@ -66,7 +65,7 @@ export async function runMoney({ store, calls, seed, progress }: MoneyOptions): 
     );
   } finally {
     await gateway.close(10_000);
-    await Promise.all(providers.map(({ close }) => close()));
+    await Promise.all(providers.map((provider) => provider.close()));
   }
   await readCosts(store, new Map(providers.map(({ lane }) => [lane.name, lane])));
   return { lanes: providers.map(({ lane }) => lane), lostCount: gateway.stats().lostCount };
@@ -86,7 +85,7 @@ interface Provider {
 
 async function openProvider(wire: CourseWire, seed: number): Promise<Provider> {
   const over: Call[] = [];
-  let wake = (): void => {};
+  let wake: (() => void) | null = null;
   const simulator = createSimulator({
     seed,
     callsMax: 10,
@@ -94,7 +93,7 @@ async function openProvider(wire: CourseWire, seed: number): Promise<Provider> {
     faults: [{ kind: "random", probability: 0.08, seed, of: retriable }],
     onCall: (call) => {
       over.push(call);
-      wake();
+      wake?.();
     },
   });
   const server = await simulator.listen();

@@ -49,7 +49,7 @@ export async function openStage({ folder, upstreamUrl, planOf }: StageOptions): 
   const recorder = openRecorder({
     store: join(data, "ledger.db"),
     log: { folder: join(data, "log"), folderBytesMax: 20_000_000 },
-    limits: { batchMs: 20, retryMs: 20, retryMsMax: 100, waitingCallsMax: 200, closeMsMax: 60_000 },
+    limits: { batchMs: 20, retryMs: 20, retryMsMax: 100, waitingCallsMax: 500, closeMsMax: 60_000 },
     onLoss: () => {},
   });
   const take = (call: ObservedCall): void => {

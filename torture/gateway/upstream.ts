@@ -101,7 +101,13 @@ function play(plan: Plan, { socket }: IncomingMessage, outgoing: ServerResponse)
       for (let hint = 0; hint < 3; hint += 1)
         outgoing.writeEarlyHints({ link: `<${hint}>; rel=x` });
       break;
-    default:
+    case "events":
+    case "JSON":
+    case "packed events":
+    case "refusal":
+    case "no content":
+    case "gzip bomb":
+    case "early refusal":
   }
   outgoing.writeHead(answer.status, answer.headers.flat());
   for (let at = 0; at < answer.body.length; at += Math.max(pieceBytes, 50)) {
