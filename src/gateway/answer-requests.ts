@@ -52,11 +52,10 @@ export function answerRequests({
     const direction = directRequest(incoming, directing());
     if (direction.kind === "health") return answerHealth(outgoing, health());
     if (direction.kind === "refused") {
-      if (direction.refusal.code === "transfer_coding") {
-        // Servers in front may see the end of its body elsewhere, and in what follows a request of another client.
-        unclear.add(incoming.socket);
-        outgoing.shouldKeepAlive = false;
-      }
+      // Servers in front may see the end of its body elsewhere, and in what follows a request of another client.
+      const isUnclear = direction.refusal.code === "transfer_coding";
+      if (isUnclear) unclear.add(incoming.socket);
+      outgoing.shouldKeepAlive &&= !isUnclear;
       refuse(outgoing, direction.refusal);
       return book.refused(begun, direction.refusal);
     }
