@@ -12,6 +12,8 @@ export const slowFiles: readonly string[] = [
   "test/compaction/postgres.test.ts",
   "test/engine/processes.test.ts",
   "test/ledger-errors.test.ts",
+  "test/gateway/money.test.ts",
+  "test/gateway/torture.test.ts",
   "test/gateway/serve.test.ts",
   "test/gateway/optimize.test.ts",
   "test/queue/stores.test.ts",

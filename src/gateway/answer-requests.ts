@@ -44,11 +44,18 @@ export function answerRequests({
       answer(ownFault);
     }
   };
+  const unclear = new WeakSet<object>();
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    // Its connection ends with the answer to the request before.
+    if (unclear.has(incoming.socket)) return void incoming.resume();
     const begun = beginExchange(incoming);
     const direction = directRequest(incoming, directing());
     if (direction.kind === "health") return answerHealth(outgoing, health());
     if (direction.kind === "refused") {
+      // Servers in front may see the end of its body elsewhere, and in what follows a request of another client.
+      const isUnclear = direction.refusal.code === "transfer_coding";
+      if (isUnclear) unclear.add(incoming.socket);
+      outgoing.shouldKeepAlive &&= !isUnclear;
       refuse(outgoing, direction.refusal);
       return book.refused(begun, direction.refusal);
     }

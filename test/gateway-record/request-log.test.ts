@@ -154,6 +154,17 @@ test("the folder keeps to its size: the oldest files go, and nobody else's", asy
   expect(kept).not.toContain("question 1\\");
 });
 
+test("an answer that unpacks to a thousand times its size fills no folder: its line is cut, and says so", async () => {
+  const folder = join(newFolder(), "log");
+  const { recorder } = recorderOn(join(newFolder(), "ledger.db"), { log: { folder } });
+  exchange(recorder, 1, { answer: gzipSync(" ".repeat(32_000_000)), encoding: "gzip" });
+  await recorder.flush();
+  expect(recorder.stats().log).toEqual({ writtenCount: 1, leftOutCount: 0 });
+  const line = textIn(folder);
+  expect(line.length).toBeLessThan(4_000_000);
+  expect(line).toMatch(/"body_problem":"the answer is longer than 3\d{6} bytes when unpacked"/);
+});
+
 test("nothing is logged unless a folder is named; what cannot be written is told once and counted", async () => {
   const store = join(newFolder(), "ledger.db");
   expect(recorderOn(store).recorder.requests).toBeNull();

@@ -16,6 +16,19 @@ async function openCounting(): Promise<{ readonly url: string; readonly asked: s
 
 const head = "Host: localhost\r\n";
 
+test("what follows a request in an unknown coding is taken for no request of its own", async () => {
+  const { url, asked } = await openCounting();
+  const gateway = await openTestGateway(url);
+  const client = connectRaw(
+    gateway.port,
+    `POST /up/v1/x HTTP/1.1\r\n${head}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\nGET /up/smuggled HTTP/1.1\r\n${head}\r\n`,
+  );
+  const answers = await client.untilClosed();
+  expect(answers).toMatch(/^HTTP\/1.1 501[^]*connection: close/i);
+  expect(answers.match(/HTTP\/1.1/g)).toHaveLength(1);
+  expect(asked).toEqual([]);
+});
+
 describe("a request that two servers could read in two ways is refused", () => {
   test.each([
     [

@@ -164,6 +164,25 @@ test("after five faults in a row it is left out for a minute, and one more fault
   ]);
 });
 
+test("a clock that is set back by a day does not leave the observer out for a day", () => {
+  let nowMs = 100_000_000;
+  const watching = watchExchanges({
+    observer: {
+      begin: () => {
+        throw new Error("broken");
+      },
+    },
+    bodyBytesMax: 1000,
+    onProblem: () => {},
+    now: () => nowMs,
+  });
+  for (let fault = 1; fault <= 6; fault += 1) watching.begin(() => start);
+  expect(watching.state()).toMatchObject({ faults: 5, unseen: 1 });
+  nowMs -= 86_400_000;
+  watching.begin(() => start);
+  expect(watching.state()).toMatchObject({ faults: 6, unseen: 1 });
+});
+
 test("what is kept for the observer has a limit over all exchanges", () => {
   const { observer } = createSeeing();
   const watching = watchExchanges({ observer, bodyBytesMax: 100, onProblem: () => {} });

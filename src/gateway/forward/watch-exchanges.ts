@@ -198,7 +198,9 @@ function createBreaker({ onProblem, now = Date.now }: WatchOptions): Breaker {
   return {
     isOpen: () => {
       if (pausedUntilMs === null) return false;
-      if (now() < pausedUntilMs) return true;
+      const leftMs = pausedUntilMs - now();
+      // More than the whole pause is left where the clock was set back.
+      if (leftMs > 0 && leftMs <= pauseMs) return true;
       // One more fault opens it again.
       [pausedUntilMs, inARow] = [null, faultsMax - 1];
       onProblem("exchanges are recorded again");

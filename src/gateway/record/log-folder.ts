@@ -142,6 +142,11 @@ function withoutSecrets(headers: LogEntry["headers"]): Readonly<Record<string, s
 
 const decodedBytesMax = 64 * 1024 * 1024;
 
+/** Text packs to a tenth; what unpacks to far more would fill the folder and hold up the ledger. The rest of it is cut, and the line says so. */
+function unpackedBytesMax(packedBytes: number): number {
+  return Math.min(decodedBytesMax, Math.max(1024 * 1024, packedBytes * 100));
+}
+
 /** As text. Bytes that are no text are kept as base64. */
 async function bodyOf(
   pieces: readonly Uint8Array[],
@@ -149,10 +154,12 @@ async function bodyOf(
   redact: RedactBody,
 ): Promise<object> {
   const decoded: Uint8Array[] = [];
-  const decoder = openContentDecoder(headers["content-encoding"], decodedBytesMax, (bytes) => {
+  const whole = Buffer.concat(pieces);
+  const bytesMax = unpackedBytesMax(whole.byteLength);
+  const decoder = openContentDecoder(headers["content-encoding"], bytesMax, (bytes) => {
     decoded.push(bytes);
   });
-  if (decoder === null) return { body_base64: Buffer.concat(pieces).toString("base64") };
+  if (decoder === null) return { body_base64: whole.toString("base64") };
   for (const piece of pieces) decoder.feed(piece);
   const problem = await new Promise<string | null>((resolve) => {
     decoder.end(resolve);
