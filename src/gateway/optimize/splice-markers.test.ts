@@ -16,14 +16,18 @@ type Fields = Record<string, unknown>;
 
 const marked = protocols.flatMap((protocol) => {
   const { marking } = protocol.foreign;
-  return marking === undefined ? [] : [[protocol.name, protocol, marking] as const];
+  return marking === undefined || marking.standsAlone === true
+    ? []
+    : [[protocol.name, protocol, marking] as const];
 });
 
-test("three protocols take markers", () => {
+test("five protocols take markers within blocks", () => {
   expect(marked.map(([name]) => name)).toEqual([
     "anthropic-messages",
     "openai-chat",
     "openai-responses",
+    "bedrock-invoke",
+    "vertex-anthropic",
   ]);
 });
 
