@@ -32,7 +32,7 @@ export interface Lane {
   failed: number;
   threaded: number;
   readonly owed: bigint[];
-  /** Of calls that completed at the gateway, perhaps, when their client had left. */
+  /** Of calls that completed at the gateway, perhaps, when their client had left or their connection broke. */
   readonly left: bigint[];
   readonly recorded: bigint[];
   /** How many are in the ledger. */
@@ -233,6 +233,8 @@ async function sendUntilAnswered(provider: Provider, request: Sending): Promise<
       if (said === null) lane.aborted += 1;
       return said;
     }
+    // The reply may have said its end before its connection broke: then it is complete, and its bill is due.
+    if (call.billed !== null) lane.left.push(costOfBill(call, facts, call.startMs));
     if (request.leaves && said === null) {
       lane.aborted += 1;
       return null;
