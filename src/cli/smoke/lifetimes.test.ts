@@ -147,7 +147,7 @@ test.each([
     const { out } = await strata(env, "doctor");
     expect(out).toMatch(
       new RegExp(
-        `ok {6}lifetimes +anthropic/claude-haiku-5-5, tested 20\\d\\d-\\d\\d-\\d\\d: a long part at the end keeps the whole prefix: ${step};`,
+        `ok {7}lifetimes +anthropic/claude-haiku-5-5, tested 20\\d\\d-\\d\\d-\\d\\d: a long part at the end keeps the whole prefix: ${step};`,
       ),
     );
   },
