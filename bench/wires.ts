@@ -1,6 +1,7 @@
 // Encoding and decoding in every protocol: the cost of a new message must not depend on how many came before it.
+import { EventStreamCodec } from "@smithy/core/event-streams";
 import { createConversation } from "../harness/conversation.ts";
-import { cpuMsOf, median } from "../harness/measure.ts";
+import { cpuMsOf } from "../harness/measure.ts";
 import { decodeEvents, eventsIn, type RawAnswer } from "../harness/raw-answer.ts";
 import { atMost, type Check, type Experiment, type Figure } from "../harness/report.ts";
 import {
@@ -20,11 +21,12 @@ import type { ToolDefinition } from "../src/core/message/tool-definition.ts";
 import { bodyText } from "../src/core/wire/encoded-request.ts";
 import { readRequest } from "../src/core/wire/foreign/read-request.ts";
 import type { ServerEvent } from "../src/core/wire/protocol.ts";
+import { isFrames } from "../src/edge/providers/bedrock/frames.ts";
 
 const few = 100;
 const many = 10_000;
 const newPerCall = 4;
-const rounds = 9;
+const rounds = 20;
 const callsPerRound = 40;
 const tools: readonly ToolDefinition[] = [
   { name: "Edit", description: "Edits a file.", inputSchemaJson: '{"type":"object"}' },
@@ -135,17 +137,18 @@ async function streaming(
   const sent = eventsIn(protocol, raw) ?? [];
   const [short, long] = [stretch(sent, few), stretch(sent, many)];
   const lines = toLines(long);
+  const frames = isFrames(raw.headers["content-type"] ?? "") ? framesIn(raw.bytes) : null;
   const [left, right, feed, plain] = alternate(
     () => repeat(many / few, () => void decodeEvents(protocol, short)),
     () => void decodeEvents(protocol, long),
     () => repeat(Math.ceil(many / sent.length), () => void eventsIn(protocol, raw)),
-    () => void splitAndParse(lines),
+    () => void (frames === null ? splitAndParse(lines) : decodeAndParse(frames, many)),
   );
   const framing = feed / (sent.length * Math.ceil(many / sent.length));
   return {
     [`stream at ${few}`]: framing + left / (short.length * (many / few)),
     [`stream at ${many}`]: framing + right / long.length,
-    "split and parse": plain / long.length,
+    "split and parse": plain / (frames === null ? long.length : many),
   };
 }
 
@@ -188,11 +191,38 @@ function splitAndParse(bytes: Uint8Array): number {
   return parsed;
 }
 
+/** The frames of an answer, each alone. */
+function framesIn(bytes: Uint8Array): readonly Uint8Array[] {
+  const frames: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const length = new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
+    frames.push(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return frames;
+}
+
+/** Splitting of a wire without lines: AWS's own decoder of frames, and the JSON in them. */
+function decodeAndParse(frames: readonly Uint8Array[], count: number): void {
+  const codec = new EventStreamCodec(
+    (bytes) => Buffer.from(bytes).toString(),
+    (text) => Buffer.from(text),
+  );
+  for (let done = 0; done < count; done += 1) {
+    const { body } = codec.decode(frames[done % frames.length] ?? new Uint8Array());
+    const { bytes } = JSON.parse(Buffer.from(body).toString()) as { readonly bytes?: string };
+    if (bytes !== undefined) JSON.parse(Buffer.from(bytes, "base64").toString());
+  }
+}
+
 function repeat(times: number, work: () => void): void {
   for (let time = 0; time < times; time += 1) work();
 }
 
-/** CPU milliseconds of each, in turn, so that all see the same machine. */
+/**
+ * CPU milliseconds of each, in turn, so that all see the same machine. The system counts them in steps of a few, so single
+ * rounds are too short: their sum counts.
+ */
 function alternate<Work extends readonly (() => void)[]>(
   ...work: Work
 ): { [Index in keyof Work]: number } {
@@ -203,5 +233,6 @@ function alternate<Work extends readonly (() => void)[]>(
       if (round >= 0) samples[index]?.push(ms);
     }
   }
-  return samples.map(median) as { [Index in keyof Work]: number };
+  const mean = (of: readonly number[]): number => of.reduce((sum, ms) => sum + ms, 0) / of.length;
+  return samples.map(mean) as { [Index in keyof Work]: number };
 }

@@ -4,12 +4,11 @@
 export function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const headers = new Map<string, string>();
-  const decoder = new TextDecoder();
   let at = 0;
   while (at < bytes.length) {
     const nameEnd = at + 1 + view.getUint8(at);
     if (nameEnd >= bytes.length) return undefined;
-    const name = decoder.decode(bytes.subarray(at + 1, nameEnd));
+    const name = utf8.decode(bytes.subarray(at + 1, nameEnd));
     const type = view.getUint8(nameEnd);
     const fixed = lengths.get(type);
     const lengthAt = nameEnd + 1;
@@ -19,12 +18,13 @@ export function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> | un
     const valueAt = fixed === undefined ? lengthAt + 2 : lengthAt;
     const end = valueAt + (fixed ?? view.getUint16(lengthAt));
     if (end > bytes.length) return undefined;
-    if (type === textType) headers.set(name, decoder.decode(bytes.subarray(valueAt, end)));
+    if (type === textType) headers.set(name, utf8.decode(bytes.subarray(valueAt, end)));
     at = end;
   }
   return headers;
 }
 
+const utf8 = new TextDecoder();
 const textType = 7;
 
 /** Bytes and texts say how long they are. */

@@ -39,6 +39,7 @@ interface Taken {
   readonly length: number;
 }
 
+const utf8 = new TextDecoder();
 const preludeBytes = 12;
 const checksumBytes = 4;
 const frameBytesMin = preludeBytes + checksumBytes;
@@ -69,7 +70,7 @@ function takeFrame(bytes: Uint8Array): Taken | null {
   const payloadAt = preludeBytes + headersLength;
   const headers = readHeaders(bytes.subarray(preludeBytes, payloadAt));
   if (headers === undefined) return broken("the headers of a frame cannot be read");
-  const data = new TextDecoder().decode(bytes.subarray(payloadAt, end));
+  const data = utf8.decode(bytes.subarray(payloadAt, end));
   const event = toEvent(headers, data);
   return event === undefined ? broken("a frame does not say what it is") : { event, length };
 }
