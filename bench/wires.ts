@@ -233,6 +233,9 @@ function alternate<Work extends readonly (() => void)[]>(
       if (round >= 0) samples[index]?.push(ms);
     }
   }
-  const mean = (of: readonly number[]): number => of.reduce((sum, ms) => sum + ms, 0) / of.length;
   return samples.map(mean) as { [Index in keyof Work]: number };
+}
+
+function mean(samples: readonly number[]): number {
+  return samples.reduce((sum, ms) => sum + ms, 0) / samples.length;
 }
