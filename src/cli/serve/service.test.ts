@@ -20,10 +20,10 @@ const input: CommandInput = {
 };
 
 test("on Linux it is a systemd unit of the user, with the words escaped", () => {
-  const place: ServicePlace = { platform: "linux", home: "/home/ana", env: {} };
+  const place: ServicePlace = { platform: "linux", home: "/people/ana", env: {} };
   const words = ["/usr/bin/node", "/opt/50% $HOME/main.js", "serve"];
   expect(describeService(words, place)).toEqual({
-    file: "/home/ana/.config/systemd/user/strata-gateway.service",
+    file: "/people/ana/.config/systemd/user/strata-gateway.service",
     text: [
       "# Written by strata serve --install; strata serve --uninstall removes it.",
       "[Unit]",

@@ -86,7 +86,7 @@ export function findVendor(name: string): KnownVendor | undefined {
   return vendors.find((vendor) => vendor.name === name);
 }
 
-/** The variable with the key of whoever answers for a model: the vendor of its route, else its own. */
+/** The variable with the key of the vendor that answers for a model: the one of its route, else its own. */
 export function findKeyVariable(
   model: { readonly route: string; readonly provider: string } | undefined,
 ): string | undefined {

@@ -1,4 +1,4 @@
-// Vendors that speak somebody else's protocol: their addresses and variables, from vendors.json.
+// Vendors that speak another vendor's protocol: their addresses and variables, from vendors.json.
 import * as read from "../models/read-fields.ts";
 import type { Vendor } from "./access.ts";
 import vendorsFile from "./vendors.json" with { type: "json" };

@@ -63,7 +63,7 @@ export function openConversations(limits: ConversationLimits, newId: () => strin
       const named = session === null ? [] : memory.inSession(tenant, session);
       const own = named.filter((each) => each.agent === agent);
       if (own.length > 0) return documentsIn(own);
-      // Of the prints that a body has, the last one is of the longest beginning.
+      // The last print of a body is that of its longest beginning.
       for (const print of prints.toReversed()) {
         const alike = memory.withPrint(tenant, print);
         if (alike.length > 0) return documentsIn(alike);

@@ -120,7 +120,7 @@ function decodeWith(
       try {
         onBytes(bytes);
       } catch (error) {
-        // A throw here would be nobody's: it is the reader's problem and ends the reading.
+        // No caller could catch a throw here: it is the reader's problem and ends the reading.
         stop(`the unpacked answer could not be read: ${String(error)}`);
       }
     });

@@ -26,7 +26,7 @@ import {
 } from "./read-reply.ts";
 
 export interface ObserveLimits extends ConversationLimits, ReplyLimits {
-  /** Of a request, after unpacking. */
+  /** A longer request, after unpacking, is not read. */
   readonly bodyBytesMax: number;
 }
 

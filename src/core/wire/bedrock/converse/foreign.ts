@@ -25,7 +25,7 @@ interface ConverseFrame extends ReadFrame {
   readonly model: ModelAbilities | undefined;
 }
 
-/** Of the messages so far. */
+/** What the messages so far hold. */
 interface SeenMessages {
   readonly stray: readonly StrayMarker[];
   readonly hasImages: boolean;
