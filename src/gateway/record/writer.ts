@@ -140,10 +140,10 @@ function isOfStore(error: unknown): boolean {
   return error instanceof StrataError && storeCodes.has(error.code);
 }
 
+/** A conflict is not among them: the ledger has tried several times by then, and one call must not hold up all others. */
 const storeCodes: ReadonlySet<string> = new Set([
   "store-unavailable",
   "environment-unfit",
-  "conflict",
   "usage",
 ]);
 
