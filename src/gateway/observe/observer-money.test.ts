@@ -1,15 +1,14 @@
 // Goal: the observer's dollars are the provider's bill. Method: simulated calls of every protocol, whole and streamed, cut at random.
 import { expect, test } from "vitest";
+import { costOfBill } from "../../../harness/cost-of-bill.ts";
 import { courseWires, openCourse, prepare, startMs } from "../../../harness/wire-course.ts";
 import { plantedKey } from "../../../harness/planted-key.ts";
 import { createRandom } from "../../../harness/random-message.ts";
 import { appendMessages } from "../../core/assembly/thread.ts";
 import type { Message } from "../../core/message/message.ts";
-import { findTotal } from "../../core/models/cost.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { toEndpoint } from "../../core/wire/access.ts";
 import { bodyText } from "../../core/wire/encoded-request.ts";
-import type { Call } from "../../simulator/call-ledger.ts";
 import { startWatching, textOf } from "./test-kit.ts";
 
 test.each(courseWires.map((wire) => [wire.protocol.name, wire] as const))(
@@ -44,7 +43,7 @@ test.each(courseWires.map((wire) => [wire.protocol.name, wire] as const))(
           atMs: turn * 20_000,
         });
         const last = simulator.calls().at(-1);
-        const owed = costOfBill(last, facts);
+        const owed = costOfBill(last, facts, startMs);
         expect(seen).toMatchObject({ status: "complete", costPicoUsd: owed, notes: [] });
         expect(seen.conversation.callNumber).toBe(turn + 1);
         // Where a provider says nothing about its cache, there is no verdict.
@@ -68,20 +67,4 @@ test.each(courseWires.map((wire) => [wire.protocol.name, wire] as const))(
 
 function user(text: string): Message {
   return { role: "user", content: [{ type: "text", text }] };
-}
-
-function costOfBill(call: Call | undefined, facts: Parameters<typeof findTotal>[1]): bigint {
-  const record = call?.billed;
-  if (record === null || record === undefined) throw new Error("nothing was billed");
-  const { bill, outputTokens, reasoningTokens } = record;
-  const usage = {
-    uncachedTokens: bill.uncachedTokens,
-    cacheReadTokens: bill.readTokens,
-    cacheWriteTokens: bill.writeTokens,
-    outputTokens: outputTokens - reasoningTokens,
-    reasoningTokens,
-  };
-  const total = findTotal(usage, facts, { at: startMs });
-  if (total === null) throw new Error("it has no price");
-  return total;
 }

@@ -33,7 +33,7 @@ export interface CallObserver extends Observer {
 
 export interface ObserverState extends ObserveCounts {
   readonly conversations: number;
-  /** Of bodies and blocks that are kept. */
+  /** The size of all bodies and blocks that are kept. */
   readonly bytes: number;
   readonly forgotten: Forgotten;
 }

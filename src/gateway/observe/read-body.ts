@@ -197,7 +197,7 @@ function readFrame(
 
 const emptyList: JsonNode = { kind: "list", items: [] };
 
-/** Of a list, such as the tools, only new items are parsed. */
+/** Only new items of a list, such as the tools, are parsed. */
 function frameNode(
   { start, end, items, isSame }: ScannedMember,
   old: JsonNode | undefined,

@@ -12,7 +12,7 @@ import type { ReadDocument } from "./read-body.ts";
 /** A call that the rewriter has seen before it was sent. */
 export interface Prepared {
   readonly sent: SentCall;
-  /** Of a conversation that it begins. */
+  /** The one that the call was found to belong to, or that it begins. */
   readonly conversationId: string;
 }
 

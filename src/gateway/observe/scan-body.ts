@@ -25,7 +25,7 @@ export interface ScannedItems {
   readonly ends: readonly number[];
   /** How many at the beginning are those of the body before. */
   readonly keptCount: number;
-  /** Of the items after those: the place of the same bytes in the list before. */
+  /** For each item after those, the place of the same bytes in the list before. */
   readonly sameAs: ReadonlyMap<number, number>;
 }
 

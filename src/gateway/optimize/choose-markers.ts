@@ -15,7 +15,7 @@ import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts"
 
 export interface CallToMark {
   readonly request: ForeignRequest;
-  /** Of the model on its route. */
+  /** What the model takes on its route. */
   readonly facts: ModelFacts;
   readonly state: CacheState;
   readonly pace: Pace;

@@ -7,7 +7,7 @@ import { promptTokens, type Usage } from "../../core/message/usage.ts";
 import { findTotal } from "../../core/models/cost.ts";
 import { billClient, planOfClient, usageOf, type CallToMark } from "./choose-markers.ts";
 
-/** Of one conversation with one model. */
+/** What is known of one conversation with one model. */
 export interface MarkedState {
   /** By the markers that were sent. */
   readonly sent: CacheState;
