@@ -87,7 +87,7 @@ function checksOf(run: Tortured, requests: number): readonly Check[] {
       ? []
       : [
           atMost("heap that stays, KB per exchange", run.heapKbPerExchange, 1),
-          atLeast("kinds of clients, answers, faults and disturbances", run.struck.size, 37),
+          atLeast("kinds of clients, answers, faults and disturbances", run.struck.size, 38),
         ]),
   ];
 }

@@ -42,6 +42,8 @@ export interface ForwarderOptions {
   readonly onExchange?: (done: DoneExchange) => void;
   /** Further members of the health route's answer. */
   readonly moreHealth?: () => Readonly<Record<string, unknown>>;
+  /** How long the observer is left out after five faults in a row. */
+  readonly observerPauseMs?: number;
   /** For people. */
   readonly onProblem?: (problem: string) => void;
 }
@@ -83,7 +85,7 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
     observer,
     bodyBytesMax,
     onProblem,
-    ...onlyPresent({ rewriteMsMax: options.rewriteMsMax }),
+    ...onlyPresent({ rewriteMsMax: options.rewriteMsMax, pauseMs: options.observerPauseMs }),
   });
   const book = openBook(options.onExchange ?? (() => {}), watching);
   const startedMs = Date.now();

@@ -9,6 +9,7 @@ import { speak } from "./client.ts";
 import { judgeExchange } from "./judge.ts";
 import { planExchange, type Plan } from "./plan.ts";
 import { openStage, type Stage } from "./stage.ts";
+import { stir, type Stirring } from "./stir.ts";
 import { openUpstream, type PlayedUpstream } from "./upstream.ts";
 
 export interface RunOptions {
@@ -58,7 +59,7 @@ export async function runExchanges(options: RunOptions): Promise<Tortured> {
   try {
     const numbers = only === null ? Array.from({ length: requests }, (_, at) => at + 1) : [only];
     const played = await playAll(numbers, { ...options, stage, struck, planOf });
-    stage.calm();
+    await stage.calm();
     const openAtEnd = await settles(() => stage.forwarder.state().exchanges.open);
     await stage.recorder.flush();
     const observed = stage.forwarder.state().observer;
@@ -120,32 +121,51 @@ async function playAll(
   { stage, struck, planOf, seed, progress }: Playing,
 ): Promise<Pick<Tortured, "exchanges" | "misheard" | "heapKbPerExchange">> {
   const misheard: string[] = [];
-  const random = createRandom(seed);
-  const disturbEvery = Math.max(8, Math.min(100, Math.floor(numbers.length / 12)));
-  const heapFrom = Math.floor(numbers.length / 3);
-  let [next, heapBefore] = [0, 0];
   const count = (name: string): void => void struck.set(name, (struck.get(name) ?? 0) + 1);
+  const stirring = stir({
+    stage,
+    random: createRandom(seed),
+    every: Math.max(8, Math.min(100, Math.floor(numbers.length / 12))),
+    onDisturbed: (name) => count(`world: ${name}`),
+  });
+  const play = async (number: number): Promise<void> => {
+    const plan = planOf(number);
+    if (plan === undefined) throw new Error("every number has a plan");
+    stirring.at(number);
+    const second = plan.client === "pipelined" ? (planOf(secondFrom + number) ?? null) : null;
+    for (const name of [`client: ${plan.client}`, `upstream: ${plan.upstream}`]) count(name);
+    if (plan.planted !== null) count(`planted: ${plan.planted}`);
+    const heard = await speak(stage.forwarder.port, plan, second);
+    const problem = judgeExchange(plan, second, heard);
+    if (problem !== null) misheard.push(problem);
+    if (number % 1000 === 0) progress(`${number} exchanges, ${misheard.length} problems`);
+  };
+  const exchanges = numbers.length;
+  const warm = Math.floor(exchanges / 3);
+  await inLanes(numbers.slice(0, warm), play);
+  const heapBefore = await settledHeap(stirring, stage);
+  await inLanes(numbers.slice(warm), play);
+  const grown = ((await settledHeap(stirring, stage)) - heapBefore) / 1000;
+  const heapKbPerExchange = exchanges < 3000 ? null : grown / (exchanges - warm);
+  return { exchanges, misheard, heapKbPerExchange };
+}
+
+async function settledHeap(stirring: Stirring, { recorder }: Stage): Promise<number> {
+  await stirring.end();
+  await recorder.flush();
+  return heapBytes();
+}
+
+/** Several at a time. */
+async function inLanes(
+  numbers: readonly number[],
+  play: (number: number) => Promise<void>,
+): Promise<void> {
+  const left = numbers.values();
   const lane = async (): Promise<void> => {
-    for (let at = next++; at < numbers.length; at = next++) {
-      const plan = planOf(numbers[at] ?? 0);
-      if (plan === undefined) throw new Error("every number has a plan");
-      if (at % disturbEvery === disturbEvery - 1) count(`world: ${stage.disturb(random)}`);
-      if (at === heapFrom) heapBefore = heapBytes();
-      const second =
-        plan.client === "pipelined" ? (planOf(secondFrom + plan.number) ?? null) : null;
-      for (const name of [`client: ${plan.client}`, `upstream: ${plan.upstream}`]) count(name);
-      if (plan.planted !== null) count(`planted: ${plan.planted}`);
-      const heard = await speak(stage.forwarder.port, plan, second);
-      const problem = judgeExchange(plan, second, heard);
-      if (problem !== null) misheard.push(problem);
-      if ((at + 1) % 1000 === 0) progress(`${at + 1} exchanges, ${misheard.length} problems`);
-    }
+    for (const number of left) await play(number);
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-  const exchanges = numbers.length;
-  const grown = (heapBytes() - heapBefore) / 1000;
-  const heapKbPerExchange = exchanges < 3000 ? null : grown / (exchanges - heapFrom);
-  return { exchanges, misheard, heapKbPerExchange };
 }
 
 interface Judging {

@@ -1,8 +1,10 @@
 // The gateway as `openGateway` makes it, with faults planted at its steps, and a world that does not stand still:
-// the ledger goes away, its thread dies, the clock jumps, the table of upstreams changes.
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+// the ledger goes away, its disk is full, its thread dies, the clock jumps, the table of upstreams changes.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import type { Observer } from "../../src/gateway/exchange.ts";
 import { createObserver } from "../../src/gateway/observe/observer.ts";
@@ -24,8 +26,8 @@ export interface Stage {
   readonly unseen: ReadonlySet<number>;
   /** One more disturbance; its name. */
   disturb(random: Random): string;
-  /** Everything is as it should be again. */
-  calm(): void;
+  /** Everything is as it should be again. Resolves when the ledger is written again. */
+  calm(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,6 +40,8 @@ export interface StageOptions {
 
 /** A silent upstream is given up after this. Others answer at once, on a busy machine a little later. */
 const firstByteMsMax = 3000;
+/** A minute would outlast the run. */
+const observerPauseMs = 200;
 
 export async function openStage({ folder, upstreamUrl, planOf }: StageOptions): Promise<Stage> {
   const data = join(folder, "data");
@@ -70,6 +74,7 @@ export async function openStage({ folder, upstreamUrl, planOf }: StageOptions): 
     observer: plant(observer, plantedAt),
     env: {},
     firstByteMsMax,
+    observerPauseMs,
     onExchange: ({ isWatched, path }) => {
       if (!isWatched) unseen.add(Number(/\bn=(\d+)/.exec(path)?.[1] ?? NaN));
     },
@@ -83,7 +88,10 @@ export async function openStage({ folder, upstreamUrl, planOf }: StageOptions): 
       forwarder.use(makeTable());
       return world.disturb(random);
     },
-    calm: () => world.calm(),
+    calm: async () => {
+      world.calm();
+      while (recorder.stats().problem !== null) await wait(10);
+    },
     close: async () => {
       await forwarder.close(10_000);
       await recorder.close();
@@ -148,6 +156,13 @@ interface World {
   close(): void;
 }
 
+const prlimit = "/usr/bin/prlimit";
+
+/** The kernel then refuses to make any file of this process longer, as a full disk does. */
+function limitFiles(limit: string): void {
+  execFileSync(prlimit, ["--pid", String(process.pid), `--fsize=${limit}`]);
+}
+
 /** Each disturbance ends with the next one. */
 function openWorld(data: string): World {
   const away = `${data}-away`;
@@ -189,6 +204,14 @@ function openWorld(data: string): World {
         // The thread was writing: it holds the lock itself.
       }
     },
+    ...(existsSync(prlimit)
+      ? {
+          "disk full": () => {
+            limitFiles("8192:");
+            undo.push(() => limitFiles("unlimited:"));
+          },
+        }
+      : {}),
     "clock jumped": (random) => {
       const jumpMs = Math.floor((random() - 0.5) * 2 * 86_400_000);
       Date.now = () => realNow() + jumpMs;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { plantedKey, plantedOpenaiKey } from "../../../harness/planted-key.ts";
 import { openTestGateway, openUpstream, type TestGateway } from "../../../test/gateway/kit.ts";
 import type { ExchangeStart, Observation, Observer } from "../exchange.ts";
-import { faultsMax, pauseMs, watchExchanges } from "./watch-exchanges.ts";
+import { faultsMax, usualPauseMs, watchExchanges } from "./watch-exchanges.ts";
 
 const start: ExchangeStart = {
   id: "1",
@@ -141,12 +141,12 @@ test("after five faults in a row it is left out for a minute, and one more fault
     unreadBodies: 0,
     lateBodies: 0,
     unseen: 3,
-    pausedUntilMs: nowMs + pauseMs,
+    pausedUntilMs: nowMs + usualPauseMs,
   });
-  nowMs += pauseMs;
+  nowMs += usualPauseMs;
   watching.begin(() => start);
-  expect([begun, watching.state().pausedUntilMs]).toEqual([6, nowMs + pauseMs]);
-  nowMs += pauseMs;
+  expect([begun, watching.state().pausedUntilMs]).toEqual([6, nowMs + usualPauseMs]);
+  nowMs += usualPauseMs;
   isBroken = false;
   const watch = watching.begin(() => start);
   watch?.end({ how: "complete", endMs: 0, firstByteMs: null });

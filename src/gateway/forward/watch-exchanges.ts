@@ -12,6 +12,8 @@ export interface WatchOptions {
   /** For people: the observer failed, or is left out for a while. */
   readonly onProblem: (problem: string) => void;
   readonly now?: () => number;
+  /** How long the observer is left out after its faults. */
+  readonly pauseMs?: number;
 }
 
 export interface Watching {
@@ -49,7 +51,7 @@ export interface Watch {
 
 /** Faults in a row after which the observer is left out. */
 export const faultsMax = 5;
-export const pauseMs = 60_000;
+export const usualPauseMs = 60_000;
 /** Longer ones take too long to read. */
 const rewrittenBytesMax = 8 * 1024 * 1024;
 const usualRewriteMsMax = 50;
@@ -192,7 +194,8 @@ interface Breaker {
   state(): Pick<WatchState, "faults" | "pausedUntilMs">;
 }
 
-function createBreaker({ onProblem, now = Date.now }: WatchOptions): Breaker {
+function createBreaker(options: WatchOptions): Breaker {
+  const { onProblem, now = Date.now, pauseMs = usualPauseMs } = options;
   let [faults, inARow] = [0, 0];
   let pausedUntilMs: number | null = null;
   return {

@@ -19,7 +19,7 @@ export interface Forgotten {
 export interface ConversationMemory {
   /** Takes a conversation in after a call, as the latest, and makes room for it. */
   keep(conversation: Conversation, nowMs: number): void;
-  has(conversation: Conversation): boolean;
+  withId(id: string): Conversation | null;
   /** Those with a line whose opening has this key; the latest first, like all of the following. */
   withOpening(tenant: string, key: string): readonly Conversation[];
   inSession(tenant: string, session: string): readonly Conversation[];
@@ -77,7 +77,7 @@ export function openConversationMemory(limits: ConversationLimits): Conversation
       }
       dropBodies();
     },
-    has: ({ id }) => all.has(id),
+    withId: (id) => all.get(id) ?? null,
     withOpening: (tenant, key) => latestFirst(tenants.with(tenant, key)),
     inSession: (tenant, session) => latestFirst(tenants.with(tenant, `session ${session}`)),
     withPrint: (tenant, print) => latestFirst(tenants.with(tenant, print)),

@@ -34,13 +34,14 @@ const replyNamesMax = 20_000;
 
 export function openConversations(limits: ConversationLimits, newId: () => string): Conversations {
   const memory = openConversationMemory(limits);
-  const byReply = new Map<string, Conversation>();
+  // Ids, because what is forgotten must not be held here.
+  const byReply = new Map<string, string>();
   return {
     place: (call, id) => {
       const { marks, tenant } = call;
       const named =
         marks.continues === null ? undefined : byReply.get(`${tenant}\n${marks.continues}`);
-      const known = named !== undefined && memory.has(named) ? named : null;
+      const known = named === undefined ? null : memory.withId(named);
       return findConversation(call, known, memory, id === undefined ? newId : () => id);
     },
     settle: ({ conversation, branch: before, goesOn }, branch, nowMs) => {
@@ -53,7 +54,7 @@ export function openConversations(limits: ConversationLimits, newId: () => strin
       memory.keep(conversation, nowMs);
     },
     nameReply: (conversation, replyId) => {
-      byReply.set(`${conversation.tenant}\n${replyId}`, conversation);
+      byReply.set(`${conversation.tenant}\n${replyId}`, conversation.id);
       for (const oldest of byReply.keys()) {
         if (byReply.size <= replyNamesMax) break;
         byReply.delete(oldest);

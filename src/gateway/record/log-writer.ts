@@ -20,7 +20,7 @@ export interface LogState {
 
 export interface LogWriter {
   readonly observer: Observer;
-  /** Resolves when nothing waits any more. */
+  /** Resolves when everything seen so far is written or left out. */
   flush(): Promise<void>;
   state(): LogState;
 }
@@ -30,11 +30,11 @@ const mebibyte = 1024 * 1024;
 export function createLogWriter(options: LogWriterOptions): LogWriter {
   const { ask, onProblem } = options;
   const { waitingBytesMax = 64 * mebibyte, exchangeBytesMax = 32 * mebibyte } = options;
-  const waiting: LogEntry[] = [];
+  const waiting: { readonly entry: LogEntry; readonly onSettled: () => void }[] = [];
   let [bytes, writtenCount, leftOutCount] = [0, 0, 0];
   let problem: string | null = null;
-  let writing: Promise<void> | null = null;
-  const isWriting = (): boolean => writing !== null;
+  let isWriting = false;
+  let last: Promise<void> = Promise.resolve();
 
   const note = (found: string | null): void => {
     if (found !== null && problem === null) {
@@ -44,33 +44,36 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     problem = found;
   };
   const writeAll = async (): Promise<void> => {
-    for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
+    isWriting = true;
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const { entry, onSettled } = next;
       bytes -= sizeOf(entry);
       const answer = await ask({ do: "log", entry }).catch((error: unknown) => error);
       const found = problemIn(answer);
       if (found === null) writtenCount += 1;
       else leftOutCount += 1;
       note(found);
+      onSettled();
     }
-    writing = null;
+    isWriting = false;
   };
   const onEntry = (entry: LogEntry): void => {
     if (bytes + sizeOf(entry) > waitingBytesMax) {
       leftOutCount += 1;
       return;
     }
-    waiting.push(entry);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push({ entry, onSettled: resolve });
+    last = promise;
     bytes += sizeOf(entry);
-    writing ??= writeAll();
+    if (!isWriting) void writeAll();
   };
   const onSkipped = (): void => {
     leftOutCount += 1;
   };
   return {
     observer: logRequests({ onEntry, onSkipped, exchangeBytesMax }),
-    flush: async () => {
-      while (isWriting()) await writing;
-    },
+    flush: () => last,
     state: () => ({ writtenCount, leftOutCount }),
   };
 }
