@@ -171,20 +171,25 @@ async function playConversation(
     const isStream = random() < 0.6;
     const encoded = call.encode(isStream);
     const whole = bodyText(encoded.pieces);
-    const threaded = isThreaded ? toThreaded(whole, goesOnFrom) : null;
+    const threaded = isThreaded ? toThreaded(lane.name, whole, goesOnFrom) : null;
     if (threaded !== null && goesOnFrom !== null) lane.threaded += 1;
     const path = `/u/${lane.name}${encoded.path}`;
     const { credentials } = toEndpoint(wire.protocol.access, { apiKey: plantedKey });
     const request = {
       url: `${gateway.urls[0]}${path}`,
-      headers: { ...encoded.headers, ...credentials, "content-type": "application/json" },
-      body: threaded ?? whole,
+      headers: {
+        ...encoded.headers,
+        ...credentials,
+        ...threaded?.headers,
+        "content-type": "application/json",
+      },
+      body: threaded?.body ?? whole,
       isStream,
       leaves: random() < 0.08,
     };
     const said = await sendUntilAnswered(provider, request);
     if (said === null) return;
-    goesOnFrom = /"id":\s*"(resp_[^"]+)"/.exec(said)?.[1] ?? null;
+    goesOnFrom = /"id":\s*"((?:resp|msg)_[^"]+)"/.exec(said)?.[1] ?? null;
     const reply: Message = {
       role: "assistant",
       content: [{ type: "text", text: provider.answer }],
@@ -198,14 +203,43 @@ function user(text: string): Message {
   return { role: "user", content: [{ type: "text", text }] };
 }
 
-/** The request as one that goes on from a stored reply; null on a protocol without such. */
-function toThreaded(body: string, goesOnFrom: string | null): string | null {
-  const request = JSON.parse(body) as Record<string, unknown>;
-  const { input } = request;
-  if (!Array.isArray(input)) return null;
-  const more =
-    goesOnFrom === null ? {} : { previous_response_id: goesOnFrom, input: input.slice(-1) };
-  return JSON.stringify({ ...request, ...more, store: true });
+interface Threaded {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The request as one that goes on from a kept reply; null on a protocol without such. */
+function toThreaded(protocol: string, whole: string, goesOnFrom: string | null): Threaded | null {
+  const body = JSON.parse(whole) as Record<string, unknown>;
+  const make = threadings[protocol];
+  return make === undefined ? null : make(body, goesOnFrom);
+}
+
+const threadings: Readonly<
+  Record<string, (body: Record<string, unknown>, goesOnFrom: string | null) => Threaded>
+> = {
+  "openai-responses": (body, goesOnFrom) => {
+    const { input } = body;
+    const more =
+      goesOnFrom === null ? {} : { previous_response_id: goesOnFrom, input: latestOf(input) };
+    return { body: JSON.stringify({ ...body, ...more, store: true }), headers: {} };
+  },
+  "anthropic-messages": ({ system, tools, ...body }, goesOnFrom) => {
+    const headers = { "anthropic-beta": "message-threads-2026-08-12" };
+    if (goesOnFrom === null) {
+      const whole = { ...body, system, tools, thread: { type: "create" } };
+      return { body: JSON.stringify(whole), headers };
+    }
+    const thread = { type: "continue", previous_message_id: goesOnFrom };
+    return {
+      body: JSON.stringify({ ...body, messages: latestOf(body["messages"]), thread }),
+      headers,
+    };
+  },
+};
+
+function latestOf(list: unknown): unknown {
+  return Array.isArray(list) ? list.slice(-1) : list;
 }
 
 interface Sending {

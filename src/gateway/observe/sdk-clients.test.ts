@@ -1,16 +1,22 @@
 // The official SDKs through the observer: what they were told is what it saw. Method: an SDK's own `fetch` is watched.
 import Anthropic from "@anthropic-ai/sdk";
+import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
 import { plantedKey } from "../../../harness/planted-key.ts";
-import { createSimulator } from "../../simulator/index.ts";
+import { onlyPresent } from "../../core/message/fields.ts";
+import { createSimulator, type SimulatorOptions } from "../../simulator/index.ts";
 import { startWatching, textOf, type Watching } from "./test-kit.ts";
 
 const question = { role: "user" as const, content: `What is this? ${textOf(1500)}` };
 
 /** A simulator whose exchanges are watched as they would pass a gateway. */
-function watched(watching: Watching, upstream: string): typeof fetch {
-  const simulator = createSimulator({ seed: 1 });
+function watched(
+  watching: Watching,
+  upstream: string,
+  model?: SimulatorOptions["model"],
+): typeof fetch {
+  const simulator = createSimulator({ seed: 1, ...onlyPresent({ model }) });
   return async (input, init) => {
     const request = new Request(input, init);
     const body = await request.clone().text();
@@ -58,6 +64,40 @@ test("the Anthropic SDK: whole, streamed and counted", async () => {
   }
   expect(streamed.usage.cache_read_input_tokens).toBeGreaterThan(1024);
   expect(watching.calls[1]?.explanation?.cause).toBe("no miss");
+});
+
+test("the Anthropic SDK's tool runner sends only what is new, and its calls are one conversation", async () => {
+  const watching = startWatching();
+  const client = new Anthropic({
+    apiKey: plantedKey,
+    baseURL: "http://127.0.0.1",
+    fetch: watched(watching, "anthropic", ({ turns }) => {
+      const isDone = turns.some(({ toolResults }) => toolResults.length > 0);
+      return isDone
+        ? { parts: [{ kind: "text", text: "Three." }], stop: "end" }
+        : { parts: [{ kind: "tool use", name: "add", inputJson: "{}" }], stop: "tool use" };
+    }),
+  });
+  const add = betaTool({
+    name: "add",
+    description: "Adds one.",
+    inputSchema: { type: "object", properties: {} },
+    run: () => "3",
+  });
+  const cached = { cache_control: { type: "ephemeral" as const } };
+  const asked = { model: "claude-sonnet-4-6", max_tokens: 200, messages: [question], tools: [add] };
+  const final = await client.beta.messages.toolRunner({ ...asked, ...cached });
+  const [first, second] = watching.calls;
+  expect(watching.calls.map(({ conversation }) => conversation.callNumber)).toEqual([1, 2]);
+  expect(second?.conversation.id).toBe(first?.conversation.id);
+  expect(second?.usage).toMatchObject({
+    cacheReadTokens: final.usage.cache_read_input_tokens,
+    outputTokens: final.usage.output_tokens,
+  });
+  expect(final.usage.cache_read_input_tokens).toBeGreaterThan(1024);
+  expect(second?.notes).toEqual([
+    "it goes on from a history that only the provider has: nothing to compare",
+  ]);
 });
 
 test("the OpenAI SDK: Chat Completions and Responses, whole and streamed", async () => {

@@ -3,13 +3,19 @@ import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import type { OpenBill } from "../billing/bill.ts";
 import type { PromptMemory } from "./diagnostics.ts";
 import { generateReply } from "./reply/generate-reply.ts";
-import { readRequest, type MessagesRequest } from "./request/read-request.ts";
+import {
+  readBody,
+  readMessages,
+  readRequest,
+  type MessagesRequest,
+} from "./request/read-request.ts";
 import { renderPrompt, validateLength } from "./render/render-prompt.ts";
 import { jsonResponse } from "./refusal.ts";
 import { readBetas, type ApiCall } from "./request-headers.ts";
 import { toCallRecord } from "../record-call.ts";
 import { settingsOf } from "./settings.ts";
 import { messageEvents, messageText, type Outcome } from "./reply/write-message.ts";
+import type { ThreadStore } from "./threads.ts";
 
 export function countMessageTokens(
   sent: SimRequest,
@@ -34,20 +40,26 @@ export function createMessage(
   sent: SimRequest,
   { requestId, version }: ApiCall,
   context: SurfaceContext,
-  memory: PromptMemory,
+  { memory, threads }: Remembered,
 ): SimResponse {
-  const request = readRequest(sent.bodyText, {
-    version,
-    betas: readBetas(sent),
-    purpose: "create",
-  });
+  const betas = readBetas(sent);
+  const joined = threads.join(readBody(sent.bodyText), { ...context, betas });
+  const request = readMessages(joined.body, { version, betas, purpose: "create" });
   const { outcome, open } = answerMessages(
     request,
     { requestId, surface: "anthropic", idPrefix: "msg_" },
     context,
     memory,
   );
+  joined.answered(outcome);
   return { ...messageResponse(outcome), bill: open };
+}
+
+/** What the provider knows of earlier calls, besides its cache. */
+export interface Remembered {
+  /** For cache diagnostics. */
+  readonly memory: PromptMemory;
+  readonly threads: ThreadStore;
 }
 
 /** Which surface asks: other providers carry the same requests. */

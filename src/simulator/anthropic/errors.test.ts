@@ -344,19 +344,6 @@ test.each([
   );
 });
 
-test("a thread is refused so that the client sends its whole history", () => {
-  const { status, body } = createClient().create({ ...base, thread: { type: "create" } });
-  expect(status).toBe(400);
-  expect(body.error).toMatchObject({
-    type: "invalid_request_error",
-    details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
-  });
-  const next = { type: "continue", previous_message_id: "msg_1" };
-  expect(createClient().create({ ...base, thread: next }).body.error.details.error_code).toBe(
-    "thread_unsupported_request",
-  );
-});
-
 test("what is not simulated says so", () => {
   const client = createClient();
   client.betas = ["context-management-2025-06-27", "compact-2026-01-12"];

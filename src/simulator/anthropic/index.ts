@@ -12,11 +12,12 @@ import { createPromptMemory } from "./diagnostics.ts";
 import { overloadedEvent } from "./reply/write-message.ts";
 import { listModels, modelsByName, showModel } from "./models-list.ts";
 import { Refusal, refusalResponse } from "./refusal.ts";
+import { createThreadStore } from "./threads.ts";
 import { answerOrRefuse, authenticate, faultResponse, type ApiCall } from "./request-headers.ts";
 
-/** Create one per simulator: it stores prompts for cache diagnostics. */
+/** Create one per simulator: it stores prompts for cache diagnostics, and threads. */
 export function createAnthropicSurface(): Surface {
-  const memory = createPromptMemory();
+  const remembered = { memory: createPromptMemory(), threads: createThreadStore() };
   return {
     name: "anthropic",
     authenticate,
@@ -29,7 +30,7 @@ export function createAnthropicSurface(): Surface {
     },
     routes: [
       route("POST", "/v1/messages", (request, call, context) =>
-        createMessage(request, call, context, memory),
+        createMessage(request, call, context, remembered),
       ),
       route("POST", "/v1/messages/count_tokens", countMessageTokens),
       route("GET", "/v1/models", ({ query }) => listModels(query)),

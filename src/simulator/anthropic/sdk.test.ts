@@ -4,8 +4,8 @@ import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { expect, test } from "vitest";
 import { createClient, type Client } from "./test-kit.ts";
 
-/** The SDK in front of a client of the surface; it sends its own version and betas. */
-function sdkFor(client: Client): Anthropic {
+/** The SDK in front of a client of the surface; it sends its own version and betas. `messages`: how many each request had. */
+function sdkFor(client: Client, messages: number[] = []): Anthropic {
   return new Anthropic({
     apiKey: "key",
     maxRetries: 0,
@@ -15,10 +15,16 @@ function sdkFor(client: Client): Anthropic {
       client.version = request.headers.get("anthropic-version");
       client.betas = request.headers.get("anthropic-beta")?.split(",") ?? [];
       const bodyText = await request.text();
+      if (bodyText !== "") messages.push(messagesIn(bodyText));
       const answer = client.call(request.method, url.pathname, bodyText, url.search);
       return new Response(answer.text, { status: answer.status, headers: { ...answer.headers } });
     },
   });
+}
+
+function messagesIn(bodyText: string): number {
+  const { messages } = JSON.parse(bodyText) as { readonly messages: readonly unknown[] };
+  return messages.length;
 }
 
 const ask = {
@@ -52,8 +58,9 @@ test("it puts a stream together as the message it would have got whole", async (
   expect(streamed.usage.output_tokens).toBe(whole.usage.output_tokens);
 });
 
-test("its tool runner falls back from threads to the whole history", async () => {
+test("its tool runner sends only the new results, on a thread", async () => {
   const client = createClient();
+  const sent: number[] = [];
   client.answer = ({ turns }) => {
     const done = turns.reduce((sum, { toolResults }) => sum + toolResults.length, 0);
     return done < 3
@@ -66,7 +73,8 @@ test("its tool runner falls back from threads to the whole history", async () =>
     inputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
     run: ({ n }) => String(n + 1),
   });
-  const final = await sdkFor(client).beta.messages.toolRunner({ ...ask, tools: [add] });
+  const final = await sdkFor(client, sent).beta.messages.toolRunner({ ...ask, tools: [add] });
+  expect(sent).toEqual([1, 1, 1, 1]);
   expect(final.content).toMatchObject([{ type: "text", text: "done 3" }]);
   expect(client.prompts.at(-1)?.turns.map(({ role }) => role)).toEqual([
     "user",

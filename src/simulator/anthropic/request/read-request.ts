@@ -121,7 +121,7 @@ export function readBody(bodyText: string): Place {
   }
 }
 
-/** Refused, because ignoring the field would silently answer without the conversation. */
+/** Where threads are not offered: ignoring the field would silently answer without the conversation. */
 function refuseThread(body: Place): void {
   if (find(body, "thread") === null) return;
   throw invalid("thread: this request is not supported on a thread", {
