@@ -204,6 +204,16 @@ export function gatewayCallsContract({ open, blank, connect }: TestStore): void 
     expect(await ledger.sumSpending({ sessionId: "a" })).toBe(1000n);
   });
 
+  test("a burst of new conversations is stored whole, though all are opened in one millisecond", async () => {
+    const { ledger } = await open();
+    const calls = Array.from({ length: 500 }, (_, at) => gatewayCall(`burst-${at}`, 1));
+    expect(await ledger.recordCalls(calls)).toEqual({
+      recordedCount: 500,
+      repeatedCount: 0,
+      refused: [],
+    });
+  });
+
   test("a batch of many conversations is one transaction", async () => {
     const { ledger, reopen } = await open();
     const calls = Array.from({ length: 500 }, (_, at) =>

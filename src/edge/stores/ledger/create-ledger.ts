@@ -164,9 +164,16 @@ function createEvents(now: () => number): Store["events"] {
   return { make, continueAfter: (id, eventId) => ids.continueAfter(id, eventId) };
 }
 
-/** Milliseconds and 12 random bits. Grows with time, so that new branches are adjacent on disk. */
+let lastBranchId = 0;
+
+/**
+ * Milliseconds and 12 random bits. Grows with time, so that new branches are adjacent on disk, and within the process
+ * with every call: one batch of the gateway opens hundreds of conversations in a millisecond.
+ */
 function newBranchId(): number {
-  return (Date.now() - idsStartMs) * 4096 + randomInt(4096);
+  const drawn = (Date.now() - idsStartMs) * 4096 + randomInt(4096);
+  lastBranchId = Math.max(lastBranchId + 1, drawn);
+  return lastBranchId;
 }
 
 const idsStartMs = Date.UTC(2026, 0, 1);
