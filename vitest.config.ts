@@ -15,8 +15,8 @@ const config: ViteUserConfig = defineConfig({
     isolate: false,
     sequence: { sequencer: SlowFirst },
     // Everything the suite puts out is searched for planted secrets.
-    globalSetup: ["harness/watch-run.ts"],
-    setupFiles: ["harness/watch-outputs.ts"],
+    globalSetup: ["harness/watch/watch-run.ts"],
+    setupFiles: ["harness/watch/watch-outputs.ts"],
   },
 });
 

@@ -1,5 +1,5 @@
 // Secrets for tests. Every test that needs a key or a password uses one of these, and everything the suite prints,
-// writes, sends or stores is searched for them (harness/watch-outputs.ts, harness/watch-run.ts). They repeat one
+// writes, sends or stores is searched for them (harness/watch/watch-outputs.ts, harness/watch/watch-run.ts). They repeat one
 // word, so that parts of a secret are found too and no escaping hides it.
 
 /** Eight letters and digits. A nested run uses another word, so that its leaks do not count for the outer run. */

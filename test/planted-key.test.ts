@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { speakOnPurpose } from "../harness/on-purpose.ts";
+import { speakOnPurpose } from "../harness/watch/on-purpose.ts";
 import {
   findPlanted,
   plantedKey,
@@ -16,7 +16,7 @@ import {
   plantedPassword,
   plantedToken,
 } from "../harness/planted-key.ts";
-import { searchFiles } from "../harness/search-files.ts";
+import { searchFiles } from "../harness/watch/search-files.ts";
 import { strata, type Ran } from "../src/cli/test-kit.ts";
 import { startStrata } from "./run-strata.ts";
 

@@ -1,6 +1,6 @@
 // Random request streams: the simulator's billing and the naive one agree on every bucket, step by step.
-import { compareClouds } from "../harness/compare-clouds.ts";
-import { compareStreams, randomOptions } from "../harness/compare-billing.ts";
+import { compareClouds } from "../harness/naive/compare-clouds.ts";
+import { compareStreams, randomOptions } from "../harness/naive/compare-billing.ts";
 import { exactly, type Experiment } from "../harness/report.ts";
 
 // Short streams keep the naive log small; it is read in full at every step.

@@ -1,7 +1,7 @@
 // Planted breaks: the diagnosis names the right cause and block, and reports nothing if nothing broke.
-import { playClean } from "../harness/clean-sessions.ts";
-import { breakKinds } from "../harness/planted-breaks.ts";
-import { playPlant } from "../harness/planted-sessions.ts";
+import { playClean } from "../harness/planted/clean-sessions.ts";
+import { breakKinds } from "../harness/planted/planted-breaks.ts";
+import { playPlant } from "../harness/planted/planted-sessions.ts";
 import {
   atLeast,
   exactly,

@@ -3,7 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRandom } from "../harness/random-message.ts";
-import { breakable, brokenSkill, randomSkill, type SkillFile } from "../harness/random-skills.ts";
+import {
+  breakable,
+  brokenSkill,
+  randomSkill,
+  type SkillFile,
+} from "../harness/random/random-skills.ts";
 import { exactly, wholeNumber, type Experiment } from "../harness/report.ts";
 import { findSkills, type FoundSkill } from "../src/edge/files/skills/find-skills.ts";
 import { openScope } from "../src/edge/files/guard/scoped-files.ts";

@@ -1,13 +1,13 @@
 // Live sessions through the engine and through the AI SDK middleware: planted breaks are named right, clean ones give no alarm.
-import { playEngine } from "../../harness/live-engine.ts";
-import { playMiddleware } from "../../harness/live-middleware.ts";
+import { playEngine } from "../../harness/live/live-engine.ts";
+import { playMiddleware } from "../../harness/live/live-middleware.ts";
 import {
   isOwnDoing,
   judgeLive,
   livePlants,
   plantBreak,
   randomLiveTalk,
-} from "../../harness/live-talk.ts";
+} from "../../harness/live/live-talk.ts";
 import { createRandom } from "../../harness/random-message.ts";
 import { atLeast, exactly, type Check, type Figure, type Report } from "../../harness/report.ts";
 import { policyNames } from "../../src/core/cache/policy.ts";

@@ -7,9 +7,9 @@ import {
   type Plant,
   type PlantedCall,
   type RecordedTalk,
-} from "../../harness/planted-recordings.ts";
+} from "../../harness/planted/planted-recordings.ts";
 import { createRandom, type Random } from "../../harness/random-message.ts";
-import { pickOne } from "../../harness/random-talk.ts";
+import { pickOne } from "../../harness/random/random-talk.ts";
 import { atLeast, exactly, type Report } from "../../harness/report.ts";
 import { loadO200k } from "../../src/core/tokens/o200k/counter.ts";
 import { readRecordings } from "../../src/replay/readers/read-recordings.ts";

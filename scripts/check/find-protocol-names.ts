@@ -14,11 +14,11 @@ export const exceptions: Readonly<Record<string, string>> = {
   "src/index.ts": "users import each protocol by its name",
   "src/core-index.ts": "users import each protocol by its name",
   "src/integrations/ai-sdk/reach-model.ts": "the AI SDK has words of its own for each protocol",
-  "src/replay/readers/gemini-messages.ts": "gemini-cli calls a reply so in its files",
+  "src/replay/readers/forms/gemini-messages.ts": "gemini-cli calls a reply so in its files",
   "src/replay/readers/read-gemini-cli.ts": "gemini-cli calls a reply so in its files",
-  "src/replay/readers/otel-events.ts": "a provider that a client names so in its events",
-  "src/replay/readers/messages-form.ts": "three formats of transcripts are written in it",
-  "src/replay/readers/responses-form.ts": "one format of transcripts is written in it",
+  "src/replay/readers/otel/otel-events.ts": "a provider that a client names so in its events",
+  "src/replay/readers/forms/messages-form.ts": "three formats of transcripts are written in it",
+  "src/replay/readers/forms/responses-form.ts": "one format of transcripts is written in it",
 };
 
 /** The referee keeps its own words, and tests say which protocol they are about. */

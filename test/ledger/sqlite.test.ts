@@ -1,7 +1,7 @@
 // The contract of the ledger, on the embedded database.
 import { expect, test } from "vitest";
 import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
-import { before } from "../../harness/wrap.ts";
+import { before } from "../../harness/watch/wrap.ts";
 import { fieldsOf, listOf, textIn } from "../../src/core/message/fields.ts";
 import { openSqlite } from "../../src/edge/stores/sqlite/open-sqlite.ts";
 import { ledgerContract } from "./contract.ts";

@@ -1,7 +1,7 @@
 // Goal: a busy session takes more, in the way that each message asks for, and every caller learns what became of its message.
 // Method: an engine on the simulator whose first turn waits in a tool.
 import { expect, test } from "vitest";
-import { before } from "../../harness/wrap.ts";
+import { before } from "../../harness/watch/wrap.ts";
 import type { StrataEvent } from "../../src/index.ts";
 import { isQueued, partsOf, saidIn, setUp } from "./test-kit.ts";
 

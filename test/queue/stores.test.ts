@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
 import { createRandom } from "../../harness/random-message.ts";
-import { before } from "../../harness/wrap.ts";
+import { before } from "../../harness/watch/wrap.ts";
 import { messagesFrom } from "../../src/core/assembly/thread.ts";
 import type { Ledger } from "../../src/index.ts";
 import { openQueueTally, playRound } from "../../torture/queue/round.ts";

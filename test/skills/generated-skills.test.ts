@@ -9,7 +9,7 @@ import {
   brokenSkill,
   randomSkill,
   type SkillFile,
-} from "../../harness/random-skills.ts";
+} from "../../harness/random/random-skills.ts";
 import { run } from "../../src/cli/skills/skills-check.ts";
 import { skillRules } from "../../src/core/skills/skill-rules.ts";
 

@@ -1,5 +1,5 @@
 // An adversary who knows the planner: before each call it weighs gaps and edits, and takes what hurts most.
-import { toPromptBlocks, type LooseBlock } from "../../harness/random-sessions.ts";
+import { toPromptBlocks, type LooseBlock } from "../../harness/random/random-sessions.ts";
 import type { Random } from "../../harness/random-message.ts";
 import { openCacheState, type CacheState } from "../../src/core/cache/cache-state.ts";
 import { learnFromReply } from "../../src/core/cache/learn-from-reply.ts";

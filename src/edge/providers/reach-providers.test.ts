@@ -1,7 +1,7 @@
 // Goal: settings reach the wire, and changes reach the next call. Method: servers on this machine, configured in YAML.
 import type { IncomingHttpHeaders } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
-import { speakOnPurpose } from "../../../harness/on-purpose.ts";
+import { speakOnPurpose } from "../../../harness/watch/on-purpose.ts";
 import { plantedKey, plantedOpenaiKey, plantedToken } from "../../../harness/planted-key.ts";
 import { encodeOf } from "../../core/wire/openai/test-kit.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";

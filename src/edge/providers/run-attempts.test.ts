@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { speakOnPurpose } from "../../../harness/on-purpose.ts";
+import { speakOnPurpose } from "../../../harness/watch/on-purpose.ts";
 import { plantedKey } from "../../../harness/planted-key.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";

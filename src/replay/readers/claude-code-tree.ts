@@ -3,7 +3,7 @@ import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/mess
 import type { BlockDraft, Drafting } from "./block-draft.ts";
 import { createNode, nodesBetween, type TreeNode } from "./conversation-tree.ts";
 import { timeMsOf } from "./line-reader.ts";
-import { draftMessage } from "./messages-form.ts";
+import { draftMessage } from "./forms/messages-form.ts";
 
 export interface SessionTree {
   /** Adds a line and returns what it was. */

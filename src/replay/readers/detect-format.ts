@@ -4,14 +4,14 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import type { CreateReader } from "./line-reader.ts";
 import { createClaudeCodeReader, isClaudeCode } from "./read-claude-code.ts";
 import { createCodexReader, isCodex } from "./read-codex.ts";
-import { createCtxKvReader, isCtxKv } from "./read-ctx-kv.ts";
-import { createCtxTraceReader, isCtxTrace } from "./read-ctx-trace.ts";
+import { createCtxKvReader, isCtxKv } from "./ctx/read-ctx-kv.ts";
+import { createCtxTraceReader, isCtxTrace } from "./ctx/read-ctx-trace.ts";
 import { createGeminiCliReader, isGeminiCli } from "./read-gemini-cli.ts";
 import { createAiSdkReader, isAiSdk } from "./read-ai-sdk.ts";
 import { createLangChainReader, isLangChain } from "./read-langchain.ts";
 import { createHermesReader, isHermes } from "./read-hermes.ts";
-import { createOpencodeReader, isOpencode } from "./read-opencode.ts";
-import { createOtelReader, isOtel } from "./read-otel.ts";
+import { createOpencodeReader, isOpencode } from "./opencode/read-opencode.ts";
+import { createOtelReader, isOtel } from "./otel/read-otel.ts";
 import { createPiReader, isPi } from "./read-pi.ts";
 import { createRequestLogReader, isRequestLog } from "./read-request-log.ts";
 

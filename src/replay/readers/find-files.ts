@@ -2,7 +2,7 @@
 import { messageOf } from "../../core/strata-error.ts";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { findSessions } from "./opencode-storage.ts";
+import { findSessions } from "./opencode/opencode-storage.ts";
 
 export type FoundFile =
   | {

@@ -13,7 +13,7 @@ import { findProtocolCalled } from "../../core/wire/foreign/recognise-protocol.t
 import type { Recorded } from "../recording.ts";
 import type { Drafting } from "./block-draft.ts";
 import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
-import { draftOther } from "./other-messages.ts";
+import { draftOther } from "./forms/other-messages.ts";
 import { toSessions, toUsage, type TracedCall } from "./traced-calls.ts";
 
 export function isAiSdk(line: Fields): boolean {

@@ -4,7 +4,7 @@ import { countIn, fieldsIn, isObject, textIn, type Fields } from "../../core/mes
 import type { Recorded } from "../recording.ts";
 import { createSessionTree, type Added } from "./claude-code-tree.ts";
 import { createThreadWay, type ThreadWay, type TreeNode } from "./conversation-tree.ts";
-import { messagesForm } from "./messages-form.ts";
+import { messagesForm } from "./forms/messages-form.ts";
 import { openSession, skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
 
 export function isClaudeCode(line: Fields): boolean {

@@ -18,7 +18,7 @@ import {
   isOutputItem,
   isSystemItem,
   responsesForm,
-} from "./responses-form.ts";
+} from "./forms/responses-form.ts";
 import { createThreadHistory, type ThreadHistory } from "./thread-history.ts";
 
 const lineTypes = ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];

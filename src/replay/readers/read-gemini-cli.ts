@@ -3,7 +3,7 @@ import { fieldsOf, isObject, listIn, textIn, type Fields } from "../../core/mess
 import { findProtocolCalled } from "../../core/wire/foreign/recognise-protocol.ts";
 import type { Recorded } from "../recording.ts";
 import { createNode, createThreadWay, type ThreadWay, type TreeNode } from "./conversation-tree.ts";
-import { answeredCalls, draftEntry, readTokens, withoutResults } from "./gemini-messages.ts";
+import { answeredCalls, draftEntry, readTokens, withoutResults } from "./forms/gemini-messages.ts";
 import { openSession, skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
 
 export function isGeminiCli(line: Fields): boolean {

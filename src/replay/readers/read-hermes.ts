@@ -11,7 +11,7 @@ import { findProtocolCalled } from "../../core/wire/foreign/recognise-protocol.t
 import type { Recorded } from "../recording.ts";
 import type { BlockDraft } from "./block-draft.ts";
 import { openSession, skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
-import { draftOther } from "./other-messages.ts";
+import { draftOther } from "./forms/other-messages.ts";
 import { createThreadHistory, type ThreadHistory } from "./thread-history.ts";
 
 export function isHermes(line: Fields): boolean {

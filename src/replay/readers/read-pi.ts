@@ -10,8 +10,8 @@ import {
   type TreeNode,
 } from "./conversation-tree.ts";
 import { openSession, skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
-import { draftMessage } from "./messages-form.ts";
-import { protocolOf, toContent, usageOf } from "./pi-messages.ts";
+import { draftMessage } from "./forms/messages-form.ts";
+import { protocolOf, toContent, usageOf } from "./forms/pi-messages.ts";
 
 export function isPi(line: Fields): boolean {
   return (

@@ -10,7 +10,7 @@ import { createDrafting } from "./block-draft.ts";
 import { detectFormat } from "./detect-format.ts";
 import { failureText, findFiles, type FoundFile } from "./find-files.ts";
 import { skip, type LineReader, type Run, type Source } from "./line-reader.ts";
-import { readSession } from "./opencode-storage.ts";
+import { readSession } from "./opencode/opencode-storage.ts";
 import { refuseImpossible } from "./plausible-request.ts";
 import { parseLine, type Parsed } from "./parse-line.ts";
 import {

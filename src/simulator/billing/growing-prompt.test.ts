@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createRandom } from "../../../harness/random-message.ts";
-import { createRandomSession, toBillableBlocks } from "../../../harness/random-sessions.ts";
+import { createRandomSession, toBillableBlocks } from "../../../harness/random/random-sessions.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { createBilling } from "./billing.ts";
 import { createGrowingPrompt } from "./growing-prompt.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom, type Random } from "../../../harness/random-message.ts";
-import { breakable, brokenSkill, randomSkill } from "../../../harness/random-skills.ts";
+import { breakable, brokenSkill, randomSkill } from "../../../harness/random/random-skills.ts";
 import { readSkillBytes, type SkillReading } from "../../../src/core/skills/read-skill.ts";
 import { searchSkills } from "../../../src/core/skills/search-skills.ts";
 import { openScope } from "../../../src/edge/files/guard/scoped-files.ts";

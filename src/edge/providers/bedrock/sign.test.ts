@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { BedrockRuntimeClient, ConverseCommand } from "@aws-sdk/client-bedrock-runtime";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { speakOnPurpose } from "../../../../harness/on-purpose.ts";
+import { speakOnPurpose } from "../../../../harness/watch/on-purpose.ts";
 import { plantedPassword, plantedToken } from "../../../../harness/planted-key.ts";
 import { toRequest } from "../../../core/wire/encoded-request.ts";
 import { bedrockConverse } from "../../../core/wire/bedrock/converse/index.ts";

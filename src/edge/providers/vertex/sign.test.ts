@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
-import { speakOnPurpose } from "../../../../harness/on-purpose.ts";
+import { speakOnPurpose } from "../../../../harness/watch/on-purpose.ts";
 import { plantedToken } from "../../../../harness/planted-key.ts";
 import { toRequest } from "../../../core/wire/encoded-request.ts";
 import { vertexAnthropic } from "../../../core/wire/vertex-anthropic/index.ts";
