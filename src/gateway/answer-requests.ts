@@ -1,4 +1,4 @@
-// What becomes of each request: it is forwarded, relayed, refused, or asks for the gateway's own state.
+// Decides what happens to each request: forward it, relay it, refuse it, or answer with the gateway's own state.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import packageJson from "../../package.json" with { type: "json" };
@@ -46,13 +46,13 @@ export function answerRequests({
   };
   const unclear = new WeakSet<object>();
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    // Its connection ends with the answer to the request before.
+    // The connection closes after the answer to the previous request.
     if (unclear.has(incoming.socket)) return void incoming.resume();
     const begun = beginExchange(incoming);
     const direction = directRequest(incoming, directing());
     if (direction.kind === "health") return answerHealth(outgoing, health());
     if (direction.kind === "refused") {
-      // Servers in front may see the end of its body elsewhere, and in what follows a request of another client.
+      // A server in front of us may see the body end elsewhere, and take the bytes after it for another client's request.
       const isUnclear = direction.refusal.code === "transfer_coding";
       if (isUnclear) unclear.add(incoming.socket);
       outgoing.shouldKeepAlive &&= !isUnclear;
@@ -68,7 +68,7 @@ export function answerRequests({
   const onUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const begun = beginExchange(incoming);
     const direction = directRequest(incoming, directing());
-    // The state is no WebSocket.
+    // The state route takes no WebSocket.
     if (direction.kind === "health") return void socket.destroy();
     if (direction.kind === "refused") {
       refuseUpgrade(incoming, socket, direction.refusal);

@@ -11,7 +11,7 @@ export interface BegunExchange {
   readonly id: string;
   readonly startMs: number;
   readonly method: string;
-  /** As the client asked, without keys. */
+  /** As the client sent it, without keys. */
   readonly path: string;
 }
 
@@ -21,12 +21,12 @@ export function beginExchange({ method = "GET", url = "" }: IncomingMessage): Be
 
 export type Direction =
   | { readonly kind: "upstream"; readonly target: Target }
-  /** The gateway's own state is asked for. */
+  /** The client asks for the gateway's own state. */
   | { readonly kind: "health" }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 export interface Directing {
-  /** Null if none is asked for. */
+  /** Null if no token is required. */
   readonly token: string | null;
   readonly table: UpstreamTable;
   readonly websocket: "relay" | "refuse";
@@ -83,7 +83,7 @@ function noUpstream(table: UpstreamTable): Refusal {
 }
 
 function flat(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
-  // Only set-cookie is a list, and no client sends it.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- readers look names up, and compare texts
+  // Node gives only set-cookie as a list, and no client sends that header.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- readers only look up names and compare texts
   return headers as Readonly<Record<string, string>>;
 }

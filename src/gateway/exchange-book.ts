@@ -1,4 +1,4 @@
-// Counts exchanges, and tells of each at its end.
+// Counts exchanges, and reports each one when it ends.
 import type { BegunExchange } from "./direct-request.ts";
 import type { ForwardedEnd } from "./forward/forward-exchange.ts";
 import type { Refusal } from "./forward/refuse.ts";
@@ -18,7 +18,7 @@ export type ExchangeCounts = Readonly<
 >;
 
 export interface ExchangeBook {
-  /** Returns what is to be called at the end. */
+  /** Returns a function to call at the end of the exchange. */
   open(begun: BegunExchange, target: Target, isWatched: boolean): (end: ForwardedEnd) => void;
   refused(begun: BegunExchange, refusal: Refusal): void;
   counts(): ExchangeCounts;

@@ -13,17 +13,17 @@ export interface ExchangeStart {
   readonly headers: Readonly<Record<string, string>>;
   /** The upstream's name in the configuration. */
   readonly upstream: string;
-  /** The protocol's name where the configuration of the upstream gives it; else it is to be recognised. */
+  /** The protocol's name if the upstream's configuration gives it; otherwise the request shows it. */
   readonly protocol?: string;
-  /** Whether the credentials are a person's login, which a subscription pays, and no key. */
+  /** Whether the credentials are a person's login, paid by a subscription, and not a key. */
   readonly usesLogin?: boolean;
   /** A hash of the credentials: conversations of two accounts never meet. Empty if the request has none. */
   readonly account: string;
 }
 
-/** Watches traffic. What it does never delays, changes or fails an exchange: a throw is counted and ends the watching. */
+/** Watches traffic. It never delays, changes or fails an exchange: if it throws, that is counted and it sees no more of this exchange. */
 export interface Observer {
-  /** Null if it does not watch this exchange; then no byte is copied. */
+  /** Null if this exchange is not watched; then no byte is copied. */
   begin(start: ExchangeStart): Observation | null;
 }
 
@@ -37,7 +37,7 @@ export interface Observation {
   /** The whole body as the upstream gets it; null if it was too large to be kept. */
   requestBody(body: readonly Uint8Array[] | null): void;
   responseHead(status: number, headers: Readonly<Record<string, string>>): void;
-  /** As they pass. The bytes may be compressed: the headers say so. */
+  /** As they pass. They may be compressed, as the headers say. */
   responseBytes(bytes: Uint8Array): void;
   end(end: ExchangeEnd): void;
 }

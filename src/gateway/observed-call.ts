@@ -4,7 +4,7 @@ import type { Conversation, GatewayCall } from "../core/ledger/gateway-call.ts";
 export type ObservedCall = GatewayCall;
 export type ConversationName = Conversation;
 
-/** Takes calls. Never throws and never makes an exchange wait. */
+/** Takes calls. It never throws, and no exchange waits for it. */
 export interface CallSink {
   take(call: ObservedCall): void;
 }

@@ -22,7 +22,7 @@ import type { UpstreamTable } from "./upstreams/upstream-table.ts";
 export interface ForwarderOptions {
   readonly table: UpstreamTable;
   readonly observer: Observer;
-  /** The variables of the process: proxies. */
+  /** The process's variables, which may name proxies. */
   readonly env: Environment;
   /** Null for this machine. Any other address needs a token. */
   readonly host?: string | null;
@@ -32,17 +32,17 @@ export interface ForwarderOptions {
   readonly limits?: Partial<ListenLimits>;
   /** A longer request is forwarded without being observed. */
   readonly bodyBytesMax?: number;
-  /** How long a client waits for other bytes in place of its own. */
+  /** How long a client waits for its body to be rewritten. */
   readonly rewriteMsMax?: number;
   readonly connectMsMax?: number;
-  /** From the request to the first byte of its answer. */
+  /** The limit from a request to the first byte of its answer. */
   readonly firstByteMsMax?: number;
   readonly websocket?: "relay" | "refuse";
   /** Called after each exchange, and for each request that was refused. */
   readonly onExchange?: (done: DoneExchange) => void;
-  /** Further members of the health route's answer. */
+  /** More members of the health route's answer. */
   readonly moreHealth?: () => Readonly<Record<string, unknown>>;
-  /** How long the observer is left out after five faults in a row. */
+  /** How long the observer is paused after five faults in a row. */
   readonly observerPauseMs?: number;
   /** For people. */
   readonly onProblem?: (problem: string) => void;
@@ -51,12 +51,12 @@ export interface ForwarderOptions {
 export interface Forwarder {
   readonly port: number;
   readonly urls: readonly string[];
-  /** New requests go by the new table; open ones end where they are. */
+  /** New requests use the new table; open ones finish with their upstream. */
   use(table: UpstreamTable): void;
-  /** A fault of the observer that came out of a promise or a timer. */
+  /** A fault of the observer from a promise or a timer. */
   noteFault(error: unknown): void;
   state(): ForwarderState;
-  /** Takes no new requests, waits for open ones up to the limit, then ends them. */
+  /** Takes no new requests, waits for open ones up to the limit, then ends the rest. */
   close(drainMs: number): Promise<void>;
 }
 
@@ -117,7 +117,7 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
     state,
     close: async (drainMs) => {
       await listener.close(drainMs);
-      // Sockets say that they are closed in the phase between two of these. Clients come before upstreams.
+      // Sockets report their closing between two of these phases. Clients are closed before upstreams.
       await setImmediate();
       await setImmediate();
       await dispatcher.destroy();

@@ -1,4 +1,4 @@
-// The gateway: requests are forwarded, calls observed, and what is known of them recorded.
+// The gateway: forwards requests, observes model calls, and records what is known of them.
 import { builtInCatalogue } from "../core/models/catalogue.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import { createObserver } from "./observe/observer.ts";

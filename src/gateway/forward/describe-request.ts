@@ -1,4 +1,4 @@
-// What is told of a request: no credentials, only a hash that tells one account's requests from another's.
+// Describes a request without its credentials: only a hash shows which requests belong to one account.
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { isSecretName } from "../../core/config/mask-secrets.ts";
@@ -10,11 +10,11 @@ export interface ToldHeaders {
   readonly headers: Readonly<Record<string, string>>;
   /** Empty without credentials. */
   readonly account: string;
-  /** Whether the credentials are a person's login, and no key. */
+  /** Whether the credentials are a person's login, not a key. */
   readonly usesLogin: boolean;
 }
 
-/** `own`: headers that the upstream's configuration sends in place of the client's, as names and values in turn. */
+/** `own`: headers that the upstream's configuration sends in place of the client's; names and values alternate. */
 export function describeHeaders(
   given: IncomingHttpHeaders,
   path: string,
@@ -33,7 +33,7 @@ export function describeHeaders(
   }
   for (let at = 0; at < own.length; at += 2) take(own[at]?.toLowerCase() ?? "", own[at + 1] ?? "");
   secrets.push(...keysIn(path));
-  // The order in which a client sends them says nothing.
+  // The order of a client's headers means nothing.
   const account = secrets.length === 0 ? "" : hash("sha256", secrets.toSorted().join("\n"), "hex");
   const usesLogin = logins.some((login) => secrets.some((secret) => login.test(secret)));
   return { headers: told, account, usesLogin };

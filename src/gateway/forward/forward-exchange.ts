@@ -58,7 +58,7 @@ export function forwardExchange(
           headers: withLength(passRequestHeaders(incoming.rawHeaders, target.headers), body),
           body,
           headersTimeout: firstByteMsMax,
-          // How long a reply may pause is for the client to say.
+          // Only the client decides how long a reply may pause.
           bodyTimeout: 0,
         },
         passage.handler,
@@ -69,7 +69,7 @@ export function forwardExchange(
   });
 }
 
-/** A whole body may be another one than the client's. */
+/** A whole body may be a rewritten one, not the client's. */
 function withLength(headers: string[], body: Buffer | Readable | null): string[] {
   if (!Buffer.isBuffer(body)) return headers;
   for (let at = 0; at < headers.length; at += 2) {
@@ -81,7 +81,7 @@ function withLength(headers: string[], body: Buffer | Readable | null): string[]
 interface Passage {
   readonly handler: Dispatcher.DispatchHandler;
   readonly fail: (error: Error) => void;
-  /** The socket is another's from now on. */
+  /** From here on the socket belongs to someone else. */
   leave(): void;
   isOver(): boolean;
 }
@@ -150,7 +150,7 @@ export function openPassage(
 }
 
 interface ClientEvents {
-  /** It takes more bytes. */
+  /** The client takes more bytes. */
   readonly onReady: () => void;
   readonly onLeft: () => void;
 }
@@ -175,7 +175,7 @@ interface AnswerHead {
 function beginAnswer(outgoing: ServerResponse, { code, statusText, raw }: AnswerHead): void {
   outgoing.sendDate = false;
   outgoing.writeHead(code, statusText, passResponseHeaders(raw));
-  // With the first bytes of the body if they are here; alone if the upstream waits with them.
+  // With the first bytes of the body if they have arrived, otherwise alone.
   process.nextTick(() => {
     if (!outgoing.destroyed && !outgoing.writableEnded) outgoing.flushHeaders();
   });
@@ -191,7 +191,7 @@ function endAnswer(outgoing: ServerResponse, trailers: RawHeaders): void {
   outgoing.end();
 }
 
-/** What came is still delivered; then the connection ends, so that no client takes half an answer for a whole one. */
+/** What has arrived is still delivered. Then the connection breaks, so that no client takes half an answer for a whole one. */
 function breakOff(outgoing: ServerResponse): void {
   const { socket } = outgoing;
   if (socket === null) {

@@ -19,13 +19,13 @@ const ofRequestHop: ReadonlySet<string> = new Set([
   "proxy-authorization",
 ]);
 
-/** The header with our own token. It is for us alone. */
+/** The header with our own token, which no upstream may see. */
 export const tokenHeader = "x-strata-token";
 
-/** Names and values in turn, as Node gives and takes them. */
+/** Names and values alternate, as in Node's raw headers. */
 export type RawHeaders = readonly string[];
 
-/** `own` replaces headers of the same name. Both lists as names and values in turn. */
+/** `own` replaces headers of the same name. In both lists names and values alternate. */
 export function passRequestHeaders(raw: RawHeaders, own: RawHeaders = []): string[] {
   const left = new Set(namedByConnection(raw));
   for (let at = 0; at < own.length; at += 2) left.add(own[at]?.toLowerCase() ?? "");
@@ -55,7 +55,7 @@ export function passResponseHeaders(raw: RawHeaders): string[] {
   return passed;
 }
 
-/** Bytes as the client library gives them → text that Node writes as the same bytes. */
+/** Bytes of a header from the client library → text that Node writes as the same bytes. */
 export function toRawHeaders(bytes: unknown): RawHeaders {
   if (!Array.isArray(bytes)) return [];
   return bytes.map((each: unknown) =>

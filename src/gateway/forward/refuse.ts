@@ -19,7 +19,7 @@ export type RefusalCode =
   | "upstream_timeout"
   | "internal";
 
-/** Tells our own answers from an upstream's. */
+/** Marks our own answers, to distinguish them from an upstream's. */
 const errorHeader = "x-strata-error";
 
 /** All providers' clients look for `error.message`; some for `type` beside it, some for `error.code`. */
@@ -40,7 +40,7 @@ export function refuse(outgoing: ServerResponse, refusal: Refusal): void {
   outgoing.end(body);
 }
 
-/** What a client library says when no answer came. */
+/** The text of a client library's error when no answer came. */
 export function toRefusal(error: Error, upstream: string): Refusal {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const isLate = code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_CONNECT_TIMEOUT";

@@ -56,7 +56,7 @@ export function refuseUpgrade(incoming: IncomingMessage, socket: Duplex, refusal
   refuse(answerOn(incoming, socket), refusal);
 }
 
-/** Node gives a bare socket for an upgrade; an upstream that does not agree answers like to any request. */
+/** For an upgrade Node gives a bare socket. An upstream that does not agree answers as to any other request. */
 function answerOn(incoming: IncomingMessage, socket: Duplex): ServerResponse {
   const outgoing = new ServerResponse(incoming);
   outgoing.shouldKeepAlive = false;
@@ -73,7 +73,7 @@ function headOf(status: number, raw: RawHeaders): string {
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Each ends when the other does. */
+/** If one side ends, so does the other. */
 function join(client: Duplex, upstream: Duplex, onEnd: (upstreamBytes: number) => void): void {
   let upstreamBytes = 0;
   upstream.on("data", (bytes: Buffer) => {

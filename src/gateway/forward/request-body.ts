@@ -7,8 +7,8 @@ import type { Watch } from "./watch-exchanges.ts";
 const wholeBytesMax = 65_536;
 
 /**
- * Calls `send` with what the client library takes: null for no body. A short body is read first; a long one is passed on
- * as it comes, unless other bytes may be sent in place of it. Never calls it for a client that leaves before.
+ * Calls `send` with a body for the client library, null for none. A short body is read first; a long one is passed on
+ * as it arrives, unless other bytes may be sent in its place. Does not call `send` if the client leaves first.
  */
 export function takeBody(
   incoming: IncomingMessage,
@@ -20,7 +20,7 @@ export function takeBody(
   const isChunked = headers["transfer-encoding"] !== undefined;
   if (!isChunked && (length === undefined || Number(length) === 0)) {
     watch?.requestEnd();
-    // Otherwise Node takes the next request on this connection for unread bytes of this one.
+    // Otherwise Node takes the connection's next request for unread bytes of this one.
     incoming.resume();
     return send(null);
   }
@@ -67,7 +67,7 @@ function passOn(incoming: IncomingMessage, watch: Watch | null): Readable {
   incoming.on("close", () => {
     if (!hasEnded) body.destroy(new Error("the client left"));
   });
-  // An upstream that has answered needs the rest no more: it is read and forgotten, so that the client gets the answer.
+  // An upstream that has answered does not need the rest. It is read and dropped, so that the client reads the answer.
   body.on("close", () => {
     incoming.off("data", onData).resume();
   });

@@ -1,4 +1,4 @@
-// Shows exchanges to an observer, beside the traffic: after the bytes have passed, and so that no fault of it is felt.
+// Shows exchanges to an observer, after the bytes have passed. A fault of the observer does not reach the traffic.
 import { messageOf } from "../../core/strata-error.ts";
 import type { ExchangeEnd, ExchangeStart, Observation, Observer } from "../exchange.ts";
 import { toHeaderRecord, type RawHeaders } from "./pass-headers.ts";
@@ -7,19 +7,19 @@ export interface WatchOptions {
   readonly observer: Observer;
   /** A longer request is not shown. */
   readonly bodyBytesMax: number;
-  /** How long a client waits for other bytes in place of its own. */
+  /** How long a client waits for its body to be rewritten. */
   readonly rewriteMsMax?: number;
-  /** For people: the observer failed, or is left out for a while. */
+  /** A message for people: the observer failed, or is paused. */
   readonly onProblem: (problem: string) => void;
   readonly now?: () => number;
-  /** How long the observer is left out after its faults. */
+  /** How long the observer is paused after repeated faults. */
   readonly pauseMs?: number;
 }
 
 export interface Watching {
   /** Null if nothing is to be copied. */
   begin(describe: () => ExchangeStart): Watch | null;
-  /** A fault that came later, out of a promise or a timer of the observer. */
+  /** A later fault, from a promise or timer of the observer. */
   noteFault(error: unknown): void;
   state(): WatchState;
 }
@@ -30,15 +30,15 @@ export interface WatchState {
   readonly unreadBodies: number;
   /** Requests that were sent as they came, because other bytes for them took too long. */
   readonly lateBodies: number;
-  /** Exchanges that passed unseen while the observer was left out. */
+  /** Exchanges that passed unseen while the observer was paused. */
   readonly unseen: number;
-  /** Milliseconds since 1970; null while the observer sees everything. */
+  /** Paused until then, in milliseconds since 1970; null while the observer sees everything. */
   readonly pausedUntilMs: number | null;
 }
 
 /** One exchange as it passes. Each method returns at once. */
 export interface Watch {
-  /** A body up to this length may be sent in other bytes, if it is whole before it is sent; 0: none is. */
+  /** The longest body that may be rewritten, which has to arrive whole before it is sent; 0 rewrites none. */
   readonly rewrittenBytesMax: number;
   requestBytes(bytes: Uint8Array): void;
   /** After the last bytes and before `requestEnd`: what to send in their place; null for the client's own. */
@@ -49,13 +49,13 @@ export interface Watch {
   end(end: ExchangeEnd): void;
 }
 
-/** Faults in a row after which the observer is left out. */
+/** Faults in a row after which the observer is paused. */
 export const faultsMax = 5;
 export const usualPauseMs = 60_000;
-/** Longer ones take too long to read. */
+/** Longer bodies take too long to read. */
 const rewrittenBytesMax = 8 * 1024 * 1024;
 const usualRewriteMsMax = 50;
-/** Bodies of all exchanges under way that are kept at once, in bodies of the largest size. */
+/** How many bodies of the largest size all open exchanges may keep at once. */
 const fullBodiesMax = 4;
 
 export function watchExchanges(options: WatchOptions): Watching {
@@ -148,7 +148,7 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
     },
     requestEnd: () => {
       const whole = sent ?? pieces;
-      // From now on the observer holds what it needs; it counts as kept to the end.
+      // From here on the observer holds the body; it counts as kept until the end.
       [pieces, sent] = [null, null];
       show((to) => to.requestBody(whole));
     },
@@ -169,7 +169,7 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
   };
 }
 
-/** Null for the client's own bytes, also after a fault and after too long a time. */
+/** Null for the client's own bytes, also after a fault or a timeout. */
 function rewriteIn(
   observation: Observation,
   pieces: readonly Uint8Array[],
@@ -187,7 +187,7 @@ function rewriteIn(
 }
 
 interface Breaker {
-  /** While it is, nothing is shown. */
+  /** While it is open, nothing is shown. */
   isOpen(): boolean;
   fault(error: unknown): void;
   success(): void;
@@ -202,7 +202,7 @@ function createBreaker(options: WatchOptions): Breaker {
     isOpen: () => {
       if (pausedUntilMs === null) return false;
       const leftMs = pausedUntilMs - now();
-      // More than the whole pause is left where the clock was set back.
+      // If more than the whole pause is left, the clock was set back.
       if (leftMs > 0 && leftMs <= pauseMs) return true;
       // One more fault opens it again.
       [pausedUntilMs, inARow] = [null, faultsMax - 1];
@@ -226,7 +226,7 @@ function createBreaker(options: WatchOptions): Breaker {
   };
 }
 
-/** Runs work in its order when the traffic of this moment has been passed on. */
+/** Runs work in order, after the traffic that is ready now has been passed on. */
 function createLater(): (work: () => void) => void {
   let waiting: (() => void)[] = [];
   const run = (): void => {

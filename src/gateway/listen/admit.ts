@@ -1,14 +1,14 @@
-// Who may come in: programs of this machine, and those who know the token. No web page.
+// Who may use the gateway: programs on this machine and those with the token, never a web page.
 import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { tokenHeader } from "../forward/pass-headers.ts";
 import type { Refusal } from "../forward/refuse.ts";
 
-/** `token`: null if none is asked for, which only loopback addresses may do. */
+/** `token`: null if none is required, which is allowed on loopback addresses only. */
 export function findRefusal(headers: IncomingHttpHeaders, token: string | null): Refusal | null {
   if (token !== null) {
     const given = headers[tokenHeader];
-    // Hashes have one length, and their comparison tells nothing about the token.
+    // Hashes have equal lengths, and comparing them in constant time reveals nothing about the token.
     return typeof given === "string" && timingSafeEqual(digest(given), digest(token))
       ? null
       : {

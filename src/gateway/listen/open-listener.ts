@@ -13,7 +13,7 @@ export interface ListenerOptions {
   readonly port: number;
   readonly tls: TlsFiles | null;
   readonly limits: ListenLimits;
-  /** Whether a request that asks for another protocol on its connection gets it; others are handled as plain requests. */
+  /** Whether to grant a request's upgrade; others are handled as plain requests. */
   readonly mayUpgrade: (incoming: http.IncomingMessage) => boolean;
   readonly onRequest: (incoming: http.IncomingMessage, outgoing: http.ServerResponse) => void;
   readonly onUpgrade: (incoming: http.IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -22,7 +22,7 @@ export interface ListenerOptions {
 export interface ListenLimits {
   readonly connectionsMax: number;
   readonly headerBytesMax: number;
-  /** From the first byte of a request to the end of its headers. */
+  /** The limit from a request's first byte to the end of its headers. */
   readonly headMs: number;
   /** Between two arrivals of a body's bytes. */
   readonly bodyIdleMs: number;
@@ -49,7 +49,7 @@ export interface Listener {
   readonly port: number;
   /** The first is the one to show. */
   readonly urls: readonly string[];
-  /** Takes no more connections, waits for open exchanges up to the limit, then ends what is left. Again with a shorter limit, it ends earlier. */
+  /** Takes no more connections, waits for open exchanges up to the limit, then ends those that are left. A second call with a shorter limit ends them earlier. */
   close(drainMs: number): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ async function bind(
   make: () => http.Server,
 ): Promise<readonly http.Server[]> {
   if (host !== null) return [await listen(make(), port, bare(host))];
-  // A port that is free at one of the two addresses may be taken at the other.
+  // A port may be free on one of the two addresses and taken on the other.
   for (let tries = port === 0 ? 10 : 1; ; tries -= 1) {
     const first = await listen(make(), port, "127.0.0.1");
     try {
@@ -126,7 +126,7 @@ function createServer(options: ListenerOptions, sockets: Set<Duplex>): http.Serv
   const settings: http.ServerOptions = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.headMs,
-    // A long upload is no attack; one that stands still is, and ends below.
+    // A long upload is no attack. One that stands still may be, and is ended below.
     requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: Math.min(limits.headMs, 5000),
@@ -138,7 +138,7 @@ function createServer(options: ListenerOptions, sockets: Set<Duplex>): http.Serv
       ? http.createServer(settings)
       : https.createServer({ ...settings, cert: tls.cert, key: tls.key });
   server.maxConnections = limits.connectionsMax;
-  // Node would drop the headers above its count without a word; their size is limited already.
+  // Node would silently drop headers above its count. Their size is limited already.
   server.maxHeadersCount = 0;
   server.on("request", (incoming, outgoing) => {
     limitIdleBody(incoming, limits.bodyIdleMs);
@@ -146,7 +146,7 @@ function createServer(options: ListenerOptions, sockets: Set<Duplex>): http.Serv
     if (!server.listening) outgoing.shouldKeepAlive = false;
     onRequest(incoming, outgoing);
   });
-  // Without this, Node asks for the body of a request that may be refused.
+  // Without this, Node would ask the client for the body of a request that we may refuse.
   server.on("checkContinue", (incoming, outgoing) => server.emit("request", incoming, outgoing));
   server.on("upgrade", (incoming, socket, head) => {
     sockets.add(socket);

@@ -1,11 +1,11 @@
-// The bytes of a body in the pieces they came in. Joining them would cost more than comparing them with the body before.
+// The bytes of a body, in the pieces in which they arrived. Joining them would cost more than comparing them with the previous body.
 
 import { crc32 } from "node:zlib";
 
-/** Heads of a few sizes: what programs send first is often the same in all their requests. */
+/** The first bytes, in a few lengths: programs often begin all their requests alike. */
 const printLengths = [512, 4096, 16_384, 65_536] as const;
 
-/** Shorter pieces are joined: looking up each one costs some work. */
+/** Shorter pieces are joined, because each piece makes every lookup a little slower. */
 const usualPieceBytesMin = 4096;
 const firstSliceBytes = 1024;
 const sliceBytes = 65_536;
@@ -15,7 +15,7 @@ export class BodyBytes {
   readonly #pieces: readonly Buffer[];
   /** Where each piece begins. */
   readonly #starts: readonly number[];
-  /** The piece that was looked into last. */
+  /** The piece that the last lookup found. */
   #piece: Buffer = Buffer.alloc(0);
   #start = 0;
   #end = 0;
@@ -40,7 +40,7 @@ export class BodyBytes {
     return this.#piece[place - this.#start];
   }
 
-  /** The place of the next such byte; -1 for none. */
+  /** The index of the next such byte; -1 for none. */
   indexOf(byte: number, from: number): number {
     for (let place = from; place < this.length; place = this.#end) {
       this.#find(place);
@@ -70,7 +70,7 @@ export class BodyBytes {
     return slices;
   }
 
-  /** Checksums of its beginnings, the shortest first: bodies that may begin alike are found by them. */
+  /** Checksums of its first bytes, the shortest first, to find bodies that may begin alike. */
   prints(): readonly string[] {
     const prints: string[] = [];
     let sum = 0;
@@ -87,7 +87,7 @@ export class BodyBytes {
     return prints;
   }
 
-  /** How many bytes are equal from two places on, at most `most`. Whole slices are compared by the machine. */
+  /** How many bytes are equal from two indexes on, at most `most`. Whole slices are compared natively. */
   common(at: number, other: BodyBytes, otherAt: number, most: number): number {
     const end = Math.min(most, this.length - at, other.length - otherAt);
     let done = 0;
@@ -108,7 +108,7 @@ export class BodyBytes {
         this.#piece.compare(other.#piece, otherFrom, otherFrom + length, from, from + length) === 0
       ) {
         done += length;
-        // Bodies differ at once or after long.
+        // Bodies either differ at once or have much in common.
         if (!isFound) step = Math.min(sliceBytes, step * 4);
       } else if (length === 1) return done;
       else {

@@ -1,4 +1,4 @@
-// How calls that are observed may be sent with other markers. Without a rewriter they are only observed.
+// Lets observed calls be sent with other markers. Without a rewriter they are only observed.
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
@@ -14,7 +14,7 @@ export interface CallRewriter {
   wants(start: ExchangeStart, marks: CallMarks): boolean;
   /** Before a call is sent. May throw; then it is sent as it is. */
   prepare(call: CallToSend): SentCall;
-  /** After its reply. `found`: the conversation it was placed in. */
+  /** After its reply. `found` is the conversation that the call belongs to. */
   learn(answered: AnsweredCall): Comparison;
 }
 

@@ -4,7 +4,7 @@ import type { RequestNames } from "../../core/wire/foreign/foreign-reader.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a request says about where it belongs. Hints: its content decides. */
+/** What a request says about its conversation. These are hints: its content decides. */
 export interface CallMarks {
   readonly client: string;
   /** Names one session of the client. */
@@ -34,7 +34,7 @@ const parentAgentHeader = "x-claude-code-parent-agent-id";
 /** opencode 1.18.33: its sub-agents have sessions of their own. Seen 2026-11-18. */
 const parentSessionHeader = "x-parent-session-id";
 
-/** Programs by what their user agent says. Agents stand before the libraries they are made with. */
+/** Programs by their user agent. Agents come before the libraries that they are built with. */
 const programs: readonly (readonly [RegExp, string])[] = [
   // `claude -p` is `sdk-cli`; programs with the SDK are `sdk-ts` and `sdk-py`. Seen of 2.1.325, 2026-11-18.
   [/claude-cli\/.*\bsdk-(?!cli\b)/i, "claude-agent-sdk"],
@@ -54,7 +54,7 @@ const programs: readonly (readonly [RegExp, string])[] = [
   [/strata/i, "strata"],
 ];
 
-/** What the headers say alone. */
+/** From the headers alone. */
 export function readMarks(headers: Headers): CallMarks {
   const named = sessionHeaders.find((name) => isName(headers[name]));
   return {
@@ -67,14 +67,14 @@ export function readMarks(headers: Headers): CallMarks {
   };
 }
 
-/** With what the body says. */
+/** From headers and body. */
 export function addNames(marks: CallMarks, names: RequestNames | null): CallMarks {
   if (names === null) return marks;
   const session = marks.session ?? names.session ?? sessionKey(names.cacheKey);
   return { ...marks, session, continues: names.continues };
 }
 
-/** A cache key that was made for one session. A name that people chose may stand for a whole program. */
+/** A cache key that looks generated for one session. A name that people chose may be used by a whole program. */
 function sessionKey(cacheKey: string | null): string | null {
   return cacheKey !== null && findVolatile(cacheKey).length > 0 ? cacheKey : null;
 }

@@ -1,4 +1,4 @@
-// The memory of conversations: bounded in number, bytes and time; what is forgotten is counted.
+// Remembers conversations, up to a limit in number, bytes and time. Those that are forgotten are counted.
 import { openingOf, weightOf, withoutTexts, type Conversation } from "./conversation.ts";
 import { createTenants } from "./tenants.ts";
 
@@ -10,17 +10,17 @@ export interface ConversationLimits {
 }
 
 export interface Forgotten {
-  /** Conversations that were idle for too long, or one too many. */
+  /** Conversations that were forgotten: idle for too long, or above the limit. */
   readonly conversations: number;
-  /** Bodies that made room: the next call of their conversation is read whole. */
+  /** Bodies that were dropped to make room: the next call of their conversation is parsed whole. */
   readonly bodies: number;
 }
 
 export interface ConversationMemory {
-  /** Takes a conversation in after a call, as the latest, and makes room for it. */
+  /** Stores a conversation after a call, as the latest one, and makes room for it. */
   keep(conversation: Conversation, nowMs: number): void;
   withId(id: string): Conversation | null;
-  /** Those with a line whose opening has this key; the latest first, like all of the following. */
+  /** Conversations with a line whose first blocks have this key; the latest first, as below. */
   withOpening(tenant: string, key: string): readonly Conversation[];
   inSession(tenant: string, session: string): readonly Conversation[];
   /** One of its bodies begins with these bytes. */
@@ -31,7 +31,7 @@ export interface ConversationMemory {
 }
 
 export function openConversationMemory(limits: ConversationLimits): ConversationMemory {
-  // A map keeps the order of insertion: the first one was unused for longest.
+  // A Map keeps the order of insertion, so the first one was unused for longest.
   const all = new Map<string, Conversation>();
   const tenants = createTenants<Conversation>();
   const weights = new Map<Conversation, number>();
@@ -57,7 +57,7 @@ export function openConversationMemory(limits: ConversationLimits): Conversation
       counts.bodies += 1;
       weigh(oldest);
     }
-    // Blocks without bodies are left.
+    // Only blocks are left, without the body.
     for (const oldest of all.values()) {
       if (bytes <= limits.memoryBytesMax || all.size === 1) return;
       forget(oldest);
@@ -91,7 +91,7 @@ export function openConversationMemory(limits: ConversationLimits): Conversation
   };
 }
 
-/** What it is found by. A dropped body leaves its prints behind until the next one. */
+/** The checksums it is found by. Those of a dropped body stay until the next body. */
 function signsOf({ session, branches }: Conversation): readonly string[] {
   const signs = session === null ? [] : [`session ${session}`];
   for (const { blocks, document } of branches) {
@@ -108,7 +108,7 @@ function latestFirst(found: readonly Conversation[]): readonly Conversation[] {
     : found.toSorted((left, right) => right.touchedMs - left.touchedMs).slice(0, foundMax);
 }
 
-/** More are not worth the comparing. */
+/** Comparing more of them is not worth the time. */
 const foundMax = 64;
 
 /** Whether there was one. */

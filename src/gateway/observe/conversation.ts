@@ -8,7 +8,7 @@ import type { ReadDocument } from "./read-body.ts";
 
 export interface Conversation {
   readonly id: string;
-  /** Upstream and account: conversations of two accounts never meet. */
+  /** Upstream and account: conversations of two accounts are never mixed. */
   readonly tenant: string;
   readonly session: string | null;
   readonly agent: string | null;
@@ -18,7 +18,7 @@ export interface Conversation {
   readonly hasTools: boolean;
   /** Whether a later call went on from an earlier one. */
   isContinued: boolean;
-  /** When a summary of it was asked for; null if none was, or if it has gone on since. */
+  /** When the client asked for a summary of it; null if it did not, or if the conversation went on since. */
   summarisedMs: number | null;
   calls: number;
   /** The blocks of its last call. */
@@ -33,10 +33,10 @@ export interface Conversation {
 export interface Branch {
   readonly model: string;
   readonly blocks: readonly ForeignBlock[];
-  /** What the provider has of it; null until it has answered. */
+  /** What the provider has cached of it; null until the first reply. */
   readonly remembered: RememberedCall | null;
   readonly view: PromptView | null;
-  /** Its body, for the next one; null if it had to make room. */
+  /** Its body, to compare the next one with; null if it was dropped to make room. */
   readonly document: ReadDocument | null;
 }
 
@@ -87,7 +87,7 @@ export function weightOf({ branches }: Conversation): number {
   );
 }
 
-/** Keeps what is compared with the next call, without the content. */
+/** What the next call is compared with, without the content. */
 export function withoutTexts(branch: Branch): Branch {
   const { remembered, blocks } = branch;
   return {

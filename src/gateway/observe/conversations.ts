@@ -1,4 +1,4 @@
-// The conversations that are going on, found again by what their calls begin with.
+// The conversations under way, found again by the beginning of each call.
 import type { Branch, CallToPlace, Conversation } from "./conversation.ts";
 import {
   openConversationMemory,
@@ -10,13 +10,13 @@ import { findConversation, type Found } from "./find-conversation.ts";
 import type { ReadDocument } from "./read-body.ts";
 
 export interface Conversations extends Pick<ConversationMemory, "forgotten" | "size"> {
-  /** Finds or begins the conversation of a call; one that begins has the given id. */
+  /** Finds the conversation of a call, or begins one with the given id. */
   place(call: CallToPlace, id?: string): Found;
   /** After a call: its line goes on, or another one begins. */
   settle(found: Found, branch: Branch, nowMs: number): void;
-  /** Remembers which conversation a reply belongs to: the next request may only name the reply. */
+  /** Remembers which conversation a reply belongs to, because the next request may only name the reply. */
   nameReply(conversation: Conversation, replyId: string): void;
-  /** The latest bodies of a tenant that a new one may begin like, most likely first. */
+  /** The latest bodies of a tenant that may have the same beginning as a new one, most likely first. */
   documentsOf(
     tenant: string,
     marks: Pick<CallMarks, "session" | "agent">,
@@ -26,15 +26,15 @@ export interface Conversations extends Pick<ConversationMemory, "forgotten" | "s
   siblingsOf(conversation: Conversation): readonly Conversation[];
 }
 
-/** Further lines of one conversation push out the oldest. */
+/** More lines of one conversation replace its oldest. */
 const branchesMax = 4;
-/** More candidates are not worth the comparing. */
+/** Comparing more candidates is not worth the time. */
 const documentsMax = 12;
 const replyNamesMax = 20_000;
 
 export function openConversations(limits: ConversationLimits, newId: () => string): Conversations {
   const memory = openConversationMemory(limits);
-  // Ids, because what is forgotten must not be held here.
+  // Ids only, so that a forgotten conversation is not kept alive here.
   const byReply = new Map<string, string>();
   return {
     place: (call, id) => {
@@ -64,7 +64,7 @@ export function openConversations(limits: ConversationLimits, newId: () => strin
       const named = session === null ? [] : memory.inSession(tenant, session);
       const own = named.filter((each) => each.agent === agent);
       if (own.length > 0) return documentsIn(own);
-      // The last print of a body is that of its longest beginning.
+      // The last checksum of a body covers its longest beginning.
       for (const print of prints.toReversed()) {
         const alike = memory.withPrint(tenant, print);
         if (alike.length > 0) return documentsIn(alike);

@@ -1,4 +1,4 @@
-// The bytes of an answer without their compression, from a copy. What passes to the client stays as it is.
+// Decompresses a copy of an answer. What passes to the client stays as it is.
 import {
   constants,
   brotliDecompressSync,
@@ -14,7 +14,7 @@ import {
 } from "node:zlib";
 import type { Transform } from "node:stream";
 
-/** A whole body without its compression. Null for a coding that is not known, or for bytes that do not follow it. */
+/** Decompresses a whole body. Null for an unknown coding, or for bytes that do not follow it. */
 export function decodeWhole(
   encoding: string | undefined,
   bytes: Buffer,
@@ -61,11 +61,11 @@ function hasZlibHeader(first: number | undefined): boolean {
 
 export interface ContentDecoder {
   feed(bytes: Uint8Array): void;
-  /** Calls back once, when all bytes were given out. */
+  /** Calls back once, after the last bytes. */
   end(done: (problem: string | null) => void): void;
 }
 
-/** Gives the decoded bytes to `onBytes`, at most `bytesMax` of them. Null for a coding that is not known. */
+/** Gives the decoded bytes to `onBytes`, at most `bytesMax` of them. Null for an unknown coding. */
 export function openContentDecoder(
   encoding: string | undefined,
   bytesMax: number,
@@ -80,7 +80,7 @@ export function openContentDecoder(
 
 type OpenDecoder = (first: number) => Transform;
 
-// A stream that is cut gives what had arrived.
+// A cut stream still gives what had arrived.
 const zlib = { finishFlush: constants.Z_SYNC_FLUSH };
 const brotli = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
 const zstd = { finishFlush: constants.ZSTD_e_flush };
@@ -120,7 +120,7 @@ function decodeWith(
       try {
         onBytes(bytes);
       } catch (error) {
-        // No caller could catch a throw here: it is the reader's problem and ends the reading.
+        // No caller could catch a throw here, so it ends the reading.
         stop(`the unpacked answer could not be read: ${String(error)}`);
       }
     });

@@ -48,7 +48,7 @@ function costOf({ costPicoUsd, usage, factsId }: ObservedCall): string {
   return factsId === null ? "model not listed, no price" : "no price";
 }
 
-/** In a word: whose markers it was sent with, where that is compared. */
+/** Whose markers it was sent with, if that is compared. */
 function comparedWith({
   arm,
   policy,

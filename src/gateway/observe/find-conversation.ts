@@ -1,4 +1,4 @@
-// Which conversation a call belongs to: the one with the longest common beginning; ids of the client are hints.
+// Finds the conversation of a call: the one with the longest common beginning. The client's ids are hints.
 import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
 import type { ConversationMemory } from "./conversation-memory.ts";
 import {
@@ -13,7 +13,7 @@ export interface Found {
   readonly conversation: Conversation;
   /** The call that this one is compared with; null for a first call. */
   readonly branch: Branch | null;
-  /** Whether it goes on from that call; otherwise another line begins. */
+  /** Whether it continues that call; otherwise it begins another line. */
   readonly goesOn: boolean;
 }
 
@@ -84,7 +84,7 @@ function longestBeginning(call: CallToPlace, known: Known): Beginning | null {
   return best;
 }
 
-/** Several sessions may begin with the same message; a resumed one also repeats what was answered. */
+/** Several sessions may begin with the same message. A resumed one also repeats the answer to it. */
 function mayGoOn(
   { marks }: CallToPlace,
   { session }: Conversation,
@@ -125,7 +125,7 @@ export function sharedKeys(before: readonly ForeignBlock[], now: readonly Foreig
 function rewritten(call: CallToPlace, members: readonly Conversation[]): Conversation | null {
   const { marks, request } = call;
   const hasTools = request.blocks.some(({ tier }) => tier === "T0");
-  // What asks without tools is a title or a question of its own: it goes on only by its content.
+  // A call without tools asks for a title or something of its own. Only its content can show that it continues a conversation.
   let hashes: ReadonlySet<string> | null = null;
   const alike = members.filter(
     (each) => each.agent === marks.agent && each.role === "own" && each.hasTools === hasTools,
@@ -141,7 +141,7 @@ function rewritten(call: CallToPlace, members: readonly Conversation[]): Convers
         ? repeatsHistory(branch.blocks, request.blocks) || repeatsEnd(branch.blocks, hashes)
         : extendsHistory(branch.blocks, request.blocks);
     if (repeats) return conversation;
-    // After a summary the same head goes on with another history.
+    // After a summary, the same head is followed by another history.
     const isCompacted = conversation.summarisedMs !== null;
     const mayBeCompacted =
       (isNamed && hasTools) || (isCompacted && hasSameHead(branch.blocks, request.blocks));
@@ -150,7 +150,7 @@ function rewritten(call: CallToPlace, members: readonly Conversation[]): Convers
   return null;
 }
 
-/** The same opening and then an answer, whatever stands before them; the same answer, where the earlier call had one. */
+/** The same first message and an answer to it, whatever comes before them; the same answer, if the earlier call had one. */
 function repeatsHistory(before: readonly ForeignBlock[], now: readonly ForeignBlock[]): boolean {
   const [first, second] = [openingOf(before), openingOf(now)];
   if (first === -1 || second === -1) return false;
@@ -164,8 +164,8 @@ function repeatsHistory(before: readonly ForeignBlock[], now: readonly ForeignBl
 }
 
 /**
- * Everything that was said before, and an answer to it. Conversations of one program may begin alike, with examples or a greeting, so
- * without an id of the client less is not enough. The opening of a long one may be written anew.
+ * All earlier messages and an answer to them. Conversations of one program may begin alike, with examples or a greeting, so
+ * without a client's id nothing less proves it. In a long one the first message may have been rewritten.
  */
 function extendsHistory(before: readonly ForeignBlock[], now: readonly ForeignBlock[]): boolean {
   const [first, second] = [openingOf(before), openingOf(now)];
@@ -183,7 +183,7 @@ function extendsHistory(before: readonly ForeignBlock[], now: readonly ForeignBl
 const rewrittenLengthMin = 4;
 const endLength = 8;
 
-/** Most of the latest messages are still there, one of the model's own among them: what came first was written anew. */
+/** Most of the latest messages are unchanged, one of the model's among them: only the beginning was rewritten. */
 function repeatsEnd(before: readonly ForeignBlock[], now: ReadonlySet<string>): boolean {
   const end = before.slice(-endLength).filter(({ tier }) => tier === "T3");
   const kept = end.filter(({ hash }) => now.has(hash));
@@ -213,7 +213,7 @@ function hasSameHead(before: readonly ForeignBlock[], now: readonly ForeignBlock
   return head > 0 && openingOf(before) === head && before[head - 1]?.key === now[head - 1]?.key;
 }
 
-/** The session's conversation that this one serves: of the named parent agent, else of the session itself. */
+/** The conversation that started this one: that of the named parent agent, or else the session's own. */
 function parentOf({ marks }: CallToPlace, inSession: readonly Conversation[]): Conversation | null {
   if (marks.agent === null) return mainOf(inSession);
   const parent = inSession.find(
@@ -222,7 +222,7 @@ function parentOf({ marks }: CallToPlace, inSession: readonly Conversation[]): C
   return parent ?? mainOf(inSession);
 }
 
-/** The conversation of the session that the client names as the one that started this one. */
+/** The conversation of the session that the client names as parent. */
 function startedBy({ tenant, marks }: CallToPlace, known: Known): Conversation | null {
   if (marks.parentSession === null) return null;
   const own = known
@@ -236,17 +236,17 @@ function mainOf(inSession: readonly Conversation[]): Conversation | null {
   const own = inSession.filter(
     (each) => each.agent === null && each.parentId === null && each.role === "own" && each.hasTools,
   );
-  // The first one of the session; later ones are sub-agents that do not say so.
+  // The session's first one; later ones are sub-agents that do not say so.
   return own.at(-1) ?? null;
 }
 
-/** How clients ask for the text that shall stand in place of a conversation. Seen in captures, 2026-11-15. */
+/** How clients ask for a summary that replaces a conversation. Seen in captures, 2026-11-15. */
 const summaryWords =
   /\b(?:create|write|provide|generate|produce)\b[^.]{0,80}\bsummar\w*[^.]{0,80}\bconversation\b|\bsummari[sz]e (?:the|this|our) conversation\b|\bcontext checkpoint compaction\b|\bprompt for continuing our conversation\b|<state_snapshot>/i;
 /** The request stands at the beginning of the message or at its end. */
 const searchedLength = 2000;
 
-/** The last message asks for a summary of what stands before it. */
+/** The last message asks for a summary of the messages before it. */
 function asksForSummary({ request }: CallToPlace): boolean {
   const last = request.blocks.at(-1);
   if (last === undefined || last.role !== "user" || last.kind !== "text") return false;

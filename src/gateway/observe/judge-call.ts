@@ -27,7 +27,7 @@ export interface CallToJudge {
   /** Null if the provider reported none. */
   readonly reported: ReportedUsage | null;
   readonly startMs: number;
-  /** When others could read what it wrote. */
+  /** When other calls can read what it wrote. */
   readonly readableMs: number;
 }
 
@@ -55,10 +55,10 @@ export function judgeCall(call: CallToJudge): Judgement {
   const saved = findSavings(usage, facts, at);
   const costPicoUsd = named.costPicoUsd ?? listed;
   const plainCostPicoUsd = listed === null || saved === null ? null : listed + saved;
-  // A request that goes on from what the provider keeps is no whole prompt: nothing can be compared with it.
+  // A request that continues the provider's own copy is not a whole prompt, so it cannot be compared.
   if (call.request.continues) return { ...billed, costPicoUsd, plainCostPicoUsd };
   const view = viewPrompt(call.request, facts, branch?.view ?? null);
-  // Reads that were not reported are unknown: the rules decide what is kept.
+  // If reads were not reported, the cache rules say what is kept.
   const known = named.reportsCache ? usage : null;
   return {
     ...billed,
@@ -79,7 +79,7 @@ export function judgeCall(call: CallToJudge): Judgement {
   };
 }
 
-/** A reply that says nothing about its cache still says how long the prompt was, such as Gemini's first. */
+/** A reply without counts of its cache, such as Gemini's first, still says how long the prompt was. */
 function billedPerCounted({ blocks }: PromptView, usage: Usage): number {
   const counted = blocks.at(-1)?.endTokens ?? 0;
   const billed = promptTokens(usage);
@@ -128,7 +128,7 @@ function explain(
   return explainCall({ before, view, rules, usage, startMs, textBefore });
 }
 
-/** What this call would have cost under policies that need no more than their own account of the conversation. */
+/** What this call would have cost under the policies for which we keep an account of the conversation. */
 function comparePolicies(
   { accounts, startMs }: CallToJudge,
   facts: ModelFacts,
@@ -160,7 +160,7 @@ function comparePolicies(
     accounts: after,
     otherPolicies: [
       priced("tail-5m", paidNow("short tail")),
-      // The policy takes no lifetime above its own.
+      // The policy uses no lifetime above this one.
       ...(lifetimes.long.seconds > secondsOf["1h"]
         ? []
         : [priced("tail-1h", paidNow("long tail"))]),
@@ -169,7 +169,7 @@ function comparePolicies(
   };
 }
 
-/** A policy's tokens are at their prices, so they may be in parts. */
+/** A policy's tokens are weighted by their prices, so they may be fractions. */
 function share(picoUsd: bigint, part: number): bigint {
   return (picoUsd * BigInt(Math.round(part * 1e9))) / 1_000_000_000n;
 }

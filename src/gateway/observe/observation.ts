@@ -1,4 +1,4 @@
-// One exchange under observation: the request is read when it is whole, the answer as it passes, the verdict at the end.
+// Observes one exchange: reads the request when it is whole and the answer as it passes, and gives the verdict at the end.
 import type { TierSizes } from "../../core/cache/tier-usage.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
@@ -26,7 +26,7 @@ import {
 } from "./read-reply.ts";
 
 export interface ObserveLimits extends ConversationLimits, ReplyLimits {
-  /** A longer request, after unpacking, is not read. */
+  /** A request that is longer after decompression is not read. */
   readonly bodyBytesMax: number;
 }
 
@@ -37,19 +37,19 @@ export interface Watched {
   readonly catalogue: Catalogue;
   readonly conversations: Conversations;
   readonly limits: ObserveLimits;
-  /** Whether an upstream is the own API of a protocol's vendor. */
+  /** Whether an upstream is the own API of the protocol's vendor. */
   readonly isVendor: (upstream: string, protocol: Protocol) => boolean;
   readonly counts: ObserveCounts;
-  /** A fault after an exchange's end, when an answer was unpacked. */
+  /** A fault after the end of an exchange, while decompressing its answer. */
   readonly onFault: (error: unknown) => void;
   /** Null if calls are only observed. */
   readonly rewriter: CallRewriter | null;
 }
 
 export interface ObserveCounts {
-  /** Bodies that were sent as model calls and could not be read. */
+  /** Bodies of model calls that could not be read. */
   unreadBodies: number;
-  /** Calls that were lost by a fault of the observer itself, after their end. */
+  /** Calls that were lost after their end by a fault of the observer itself. */
   faults: number;
 }
 
@@ -120,7 +120,7 @@ interface Sent {
   readonly rows: readonly Protocol[];
 }
 
-/** Null for a body that is no model call, or that cannot be read: the upstream will say what is wrong with it. */
+/** Null for a body that is no model call or cannot be read: the upstream will say what is wrong with it. */
 function readRequestBody(
   pieces: readonly Uint8Array[],
   { start, tenant, marks, rows }: Sent,
@@ -224,7 +224,7 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
   });
 }
 
-/** Nothing where nothing may be rewritten. */
+/** Nothing if the call may not be rewritten. */
 function compare(
   { start, tenant, document, prepared }: EndedCall,
   found: Found,
@@ -247,7 +247,7 @@ function lineAfter(
   model: string,
 ): Branch {
   const { request } = document;
-  // What only goes on from the provider's own copy says nothing about the next whole request.
+  // A request that continues the provider's own copy says nothing about the next whole one.
   if (request.continues && branch !== null) return branch;
   return { model, blocks: request.blocks, remembered, view, document };
 }
@@ -283,7 +283,7 @@ function kindOf(
   return blocks.length === 1 ? "single" : "conversation";
 }
 
-/** A system text that only asks for the name of a conversation. */
+/** A system text that only asks for a title of the conversation. */
 function namesATitle(blocks: readonly ForeignBlock[]): boolean {
   const opening = openingOf(blocks);
   const system = blocks.slice(0, opening === -1 ? blocks.length : opening);
@@ -304,7 +304,7 @@ function toObserved({
   return { hash, tier, kind, role, section, tokens };
 }
 
-/** Everything behind the first message belongs to the messages. */
+/** Everything after the first message belongs to the messages. */
 function tiersOf(blocks: readonly ForeignBlock[]): TierSizes {
   const opening = openingOf(blocks);
   const head = opening === -1 ? blocks : blocks.slice(0, opening);

@@ -1,4 +1,4 @@
-// Watches model calls that other programs send through the gateway. Nothing is changed, everything explained.
+// Watches the model calls that other programs send through the gateway, and explains each of them.
 import { randomUUID } from "node:crypto";
 import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
@@ -16,7 +16,7 @@ export interface ObserverOptions {
   readonly nowMs: () => number;
   readonly catalogue?: Catalogue;
   readonly limits?: Partial<ObserveLimits>;
-  /** Called for a fault that came after an exchange's end. All others are thrown where they happen. */
+  /** Called for a fault after the end of an exchange. All others are thrown where they happen. */
   readonly onFault?: (error: unknown) => void;
   /** Ids of conversations; random by default. */
   readonly newId?: () => string;
@@ -33,7 +33,7 @@ export interface CallObserver extends Observer {
 
 export interface ObserverState extends ObserveCounts {
   readonly conversations: number;
-  /** The size of all bodies and blocks that are kept. */
+  /** The size of all bodies and blocks that are kept, taken together. */
   readonly bytes: number;
   readonly forgotten: Forgotten;
 }

@@ -1,4 +1,4 @@
-// The body of a request → the model call it is, if it is one. What an earlier body of the conversation had is not parsed again.
+// The body of a request → its model call, if it is one. The parts that an earlier body of the conversation had are not parsed again.
 import { parseJsonTree, type JsonNode, type JsonObject } from "../../core/message/json-tree.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
@@ -12,7 +12,7 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import type { BodyBytes } from "./body-bytes.ts";
 import { scanBody, type ScannedBody, type ScannedMember, type Span } from "./scan-body.ts";
 
-/** A body that was read, for the next one of its conversation. */
+/** A parsed body, to compare the conversation's next one with. */
 export interface ReadDocument {
   readonly protocol: Protocol;
   readonly request: ForeignRequest;
@@ -39,7 +39,7 @@ export interface BodyToRead {
   readonly address: RequestAddress;
   /** The protocols that are spoken at this address. */
   readonly rows: readonly Protocol[];
-  /** Earlier bodies that this one may begin like, most likely first. */
+  /** Earlier bodies that may have the same beginning, most likely first. */
   readonly before: readonly ReadDocument[];
   /** Whether the upstream is the own API of a protocol's vendor: it takes some text of its clients out of the prompt. */
   readonly isVendor: (protocol: Protocol) => boolean;
@@ -70,7 +70,7 @@ function likest({ bytes, before }: BodyToRead): ReadDocument | null {
   return best;
 }
 
-/** Bodies with so much in common may be forks of one another: then the likelier one is as good. */
+/** Bodies that share this much may be forks of one conversation, and then the likelier one is good enough. */
 const searchedBytesMax = 262_144;
 
 function readGrown(
@@ -114,12 +114,12 @@ function readGrown(
 
 function leavesVendorText(protocol: Protocol, { isVendor }: Pick<BodyToRead, "isVendor">): boolean {
   const { access, foreign } = protocol;
-  // A cloud that carries another vendor's models has a protocol of its own, and takes nothing out.
+  // A cloud that serves another vendor's models has its own protocol, and removes nothing.
   const isOwn = foreign.vendorText?.vendor === access.vendor?.name;
   return foreign.vendorText !== undefined && isOwn && isVendor(protocol);
 }
 
-/** What the vendor takes out of the prompt. */
+/** Leaves out what the vendor itself removes from the prompt. */
 export function leavesOut(
   { foreign: { vendorText } }: Protocol,
   isForVendor: boolean,
@@ -160,7 +160,7 @@ function protocolOf(
     : undefined;
 }
 
-/** The members with values of their kind, but not their content. */
+/** The members, each with an empty value of the same kind. */
 function shapeOf({ bytes, members }: ScannedBody): JsonObject {
   const shapes = [...members].map(([name, { start, end, items }]): [string, JsonNode] => {
     if (items !== null) return [name, { kind: "list", items: [] }];
@@ -176,7 +176,7 @@ interface FrameNodes {
   readonly nodes: ReadonlyMap<string, JsonNode>;
 }
 
-/** Everything but the elements; the same value as before if nothing in it changed. */
+/** Everything but the elements; the same object as before if nothing else changed. */
 function readFrame(
   { members }: ScannedBody,
   { member: growing }: GrowingReader,

@@ -1,4 +1,4 @@
-// The answer of a model as it passes: usage, ids, how it ended. Its text is not kept.
+// Reads a model's answer as it passes: usage, ids, how it ended. Its text is not kept.
 import { redact } from "../../core/events/redact.ts";
 import {
   cancelledByCaller,
@@ -14,7 +14,7 @@ import type { ExchangeEnd } from "../exchange.ts";
 import { openContentDecoder } from "./decode-content.ts";
 import { createTellingReader } from "./telling-events.ts";
 
-/** What an answer said about itself. */
+/** What the answer reported. */
 export interface SeenReply {
   readonly status: "complete" | "partial" | "failed";
   readonly stopReason: ReplyStop | null;
@@ -111,7 +111,7 @@ function streamFormOf({ protocol, headers }: ReplyHead): StreamForm | undefined 
   try {
     return findStreamForm(headers["content-type"], findEffects(protocol));
   } catch {
-    // Without the protocol's own form the answer is read as a whole.
+    // Without an event stream the answer is read as a whole.
     return findStreamForm(headers["content-type"], {});
   }
 }
@@ -126,7 +126,7 @@ function takeWhole({ protocol, limits }: ReplyHead): Taker {
         return { ...unread, status: "partial", notes: [note] };
       }
       const decoded = protocol.decode(body.text());
-      // Half an answer looks malformed; the cut is the real cause.
+      // Half an answer looks malformed, but the cut is the real cause.
       if (decoded.kind !== "reply") return failed(how === "complete" ? decoded : causeOf(how));
       return seenOf(decoded, how);
     },
@@ -140,7 +140,7 @@ function takeStream({ protocol, limits }: ReplyHead, form: StreamForm, notes: st
   const onSkipped = (): void => {
     notes.push(`an event is longer than ${limits.answerBytesMax} bytes and was not read`);
   };
-  // Frames are parsed by their own form, and then chosen; the text of other events is never parsed.
+  // Binary frames have to be parsed to see which event they are. Other events are parsed only if they matter.
   const isText = form === createEventReader;
   const open =
     isText && tellingEvents !== undefined

@@ -1,4 +1,4 @@
-// What becomes of an observed call that may be sent with other markers: before it is sent, and after its reply.
+// An observed call that may be sent with other markers: the steps before it is sent, and after its reply.
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
@@ -9,10 +9,10 @@ import { addNames, type CallMarks } from "./client-marks.ts";
 import type { Conversations } from "./conversations.ts";
 import type { ReadDocument } from "./read-body.ts";
 
-/** A call that the rewriter has seen before it was sent. */
+/** A call that the rewriter saw before it was sent. */
 export interface Prepared {
   readonly sent: SentCall;
-  /** The one that the call was found to belong to, or that it begins. */
+  /** The conversation that the call continues or begins. */
   readonly conversationId: string;
 }
 
@@ -41,7 +41,7 @@ export function prepareCall(
   return { sent, conversationId: found.conversation.id };
 }
 
-/** What was prepared was not sent, if the body is another one. */
+/** If the body differs, what was prepared has not been sent. */
 export function asSent(
   prepared: Prepared,
   { request }: ReadDocument,
@@ -52,7 +52,7 @@ export function asSent(
   return { ...prepared, sent: { ...sent, request, pieces: null, plan: null } };
 }
 
-/** Who placed the markers, and what the client's own would have cost. */
+/** Whose markers were sent, and what the client's own would have cost. */
 export function compareCosts(
   rewriter: CallRewriter,
   answered: AnsweredCall,
@@ -63,7 +63,7 @@ export function compareCosts(
   return { arm, ...(plan === null ? {} : { policy: "adaptive" }), clientCostPicoUsd };
 }
 
-/** The facts of a model where the upstream is a route of its own, else by the name alone. */
+/** The facts of the model on the upstream's route, or by the name alone if the upstream has no route of its own. */
 export function factsOf(model: string, upstream: string, catalogue: Catalogue): ModelFacts | null {
   const routed = catalogue.routes.has(upstream)
     ? findModel(`${upstream}/${model}`, catalogue)

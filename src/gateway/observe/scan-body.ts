@@ -1,4 +1,4 @@
-// Where the members of a JSON object and the items of its lists stand, and which of them an earlier body had, by comparing bytes.
+// Finds the members of a JSON object and the items of its lists, and compares bytes to see which of them an earlier body had.
 import type { BodyBytes } from "./body-bytes.ts";
 
 export interface ScannedBody {
@@ -10,7 +10,7 @@ export interface ScannedBody {
 export interface ScannedMember extends Span {
   /** Null for a value that is no list. */
   readonly items: ScannedItems | null;
-  /** Whether the body before had the same bytes here. */
+  /** Whether the previous body had the same bytes here. */
   readonly isSame: boolean;
 }
 
@@ -23,13 +23,13 @@ export interface Span {
 export interface ScannedItems {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** How many at the beginning are those of the body before. */
+  /** How many of the first items are those of the previous body. */
   readonly keptCount: number;
-  /** For each item after those, the place of the same bytes in the list before. */
+  /** For each item after those, the index of the same bytes in the previous list. */
   readonly sameAs: ReadonlyMap<number, number>;
 }
 
-/** Null for bytes that are no JSON object, or one that has to be read as a whole: with a member twice. */
+/** Null for bytes that are no JSON object, or for one with a repeated member, which has to be parsed whole. */
 export function scanBody(bytes: BodyBytes, before: ScannedBody | null): ScannedBody | null {
   try {
     return scanObject(bytes, before);
@@ -39,7 +39,7 @@ export function scanBody(bytes: BodyBytes, before: ScannedBody | null): ScannedB
   }
 }
 
-/** The scanner found something that no JSON has. */
+/** The scanner found something that is not JSON. */
 class NoJson extends Error {}
 
 function scanObject(bytes: BodyBytes, before: ScannedBody | null): ScannedBody | null {
@@ -143,11 +143,11 @@ function keptItems(
     else high = middle;
   }
   const [from = 0, end = 0] = [starts[low - 1], ends[low - 1]];
-  // A number goes on after its common digits.
+  // A number may go on after the common digits.
   return low > 0 && !endsHere(bytes, start + from, start + end) ? low - 1 : low;
 }
 
-/** After a change: the old item in its place, or the one before or after that, which an insertion or removal has moved here. */
+/** After a change: the old item at this index, or its neighbour, which an insertion or a removal moved here. */
 function findSame(
   bytes: BodyBytes,
   at: number,
@@ -165,14 +165,14 @@ function findSame(
   return null;
 }
 
-/** Strings and brackets end by themselves; a number or a word ends where something else begins. */
+/** A string or a bracket has an end of its own; a number or a word ends where something else begins. */
 function endsHere(bytes: BodyBytes, start: number, end: number): boolean {
   const first = bytes.at(start);
   if (first === quote || first === open.object || first === open.list) return true;
   return isScalarEnd(bytes.at(end));
 }
 
-/** The next item or the end of the list; what stands between is one comma. */
+/** The next item or the end of the list; one comma is between items. */
 function afterItem(bytes: BodyBytes, end: number, closing: number): number {
   const at = skipSpace(bytes, end);
   if (bytes.at(at) === closing) return at;
@@ -189,7 +189,7 @@ const backslash = 0x5c;
 const open = { list: 0x5b, object: 0x7b } as const;
 const close = { list: 0x5d, object: 0x7d } as const;
 
-// Values are parsed later, so what follows looks only for where they end.
+// Values are parsed later, so the following only finds where they end.
 
 function endOfValue(bytes: BodyBytes, start: number): number {
   const first = bytes.at(start);

@@ -1,12 +1,12 @@
-// An event stream of which only the events that say more than text are parsed: a reply has thousands of the others.
+// Reads an event stream, and parses only events with more than text: a reply has thousands of the others.
 import { createEventReader, type EventReader, type StreamForm } from "../../edge/providers/sse.ts";
 
-/** Longer than anything that a protocol's pattern may match. */
+/** Longer than any match of a protocol's pattern. */
 const overlapLength = 256;
 
 /**
- * Gives the events that match, and the first one. Pieces of one event are kept until its end, at most `eventBytesMax`: a
- * longer event is skipped, and `onSkipped` called.
+ * Passes on the first event and those that match. Pieces of an event are kept until its end, at most `eventBytesMax`: a
+ * longer event is skipped, and `onSkipped` is called.
  */
 export function createTellingReader(
   telling: RegExp,
@@ -54,7 +54,7 @@ export function createTellingReader(
 interface Pending {
   readonly pieces: Uint8Array[];
   byteLength: number;
-  /** The last characters: what is looked for may be cut. */
+  /** The last characters, because a match may be cut in two. */
   end: string;
   tells: boolean;
   readonly isSkipped: boolean;
@@ -72,7 +72,7 @@ function hold(pending: Pending, bytes: Uint8Array, window: string, tells: boolea
   pending.byteLength += bytes.byteLength;
 }
 
-/** Whole events, of which at least one may tell something. Returns whether the first one is still to come. */
+/** Takes whole events, at least one of which may matter. Returns whether the first one is still to come. */
 function feedTelling(
   events: Buffer,
   telling: RegExp,

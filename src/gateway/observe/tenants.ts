@@ -1,4 +1,4 @@
-// Members of tenants, found by signs of theirs. Tenants never meet: what is looked up in one is not in another.
+// Members of tenants, found by their signs. A lookup in one tenant never finds a member of another.
 
 export interface Tenants<Member> {
   put(tenant: string, member: Member, signs: readonly string[]): void;
@@ -26,11 +26,11 @@ export function createTenants<Member>(): Tenants<Member> {
 }
 
 interface Groups<Member> {
-  /** From now on it has these signs and no others, and is the latest. */
+  /** Makes it the latest member, with these signs and no others. */
   put(member: Member, signs: readonly string[]): void;
   remove(member: Member): void;
   with(sign: string): readonly Member[];
-  /** The latest first; as many as are worth looking at. */
+  /** The latest first, and no more than are worth looking at. */
   readonly latest: readonly Member[];
   readonly isEmpty: boolean;
 }

@@ -1,14 +1,14 @@
-// Reads a body with new markers as the provider will: the same blocks as before, and the markers of the plan.
+// Reads a body with new markers as the provider will, and checks for the same blocks as before and the planned markers.
 import type { WireMarker } from "../../core/cache/find-hit.ts";
 import { readRequest } from "../../core/wire/foreign/read-request.ts";
 import { leavesOut, type ReadDocument } from "../observe/read-body.ts";
 import type { Spliced } from "./splice-markers.ts";
 
-/** Reading a body again takes about as long as reading it first: one of many is read. */
+/** Reading a body again takes as long as reading it first, so only one of many is checked. */
 const checkedEvery = 32;
 const checkedBytesMax = 1024 * 1024;
 
-/** `before`: how many bodies of the conversation were sent with our markers. */
+/** `before`: how many earlier bodies of the conversation were sent with our markers. */
 export function isRight(
   spliced: Spliced,
   document: ReadDocument,

@@ -1,4 +1,4 @@
-// Which markers a call is sent with: the planner's, or the client's own where those are not expected to cost more.
+// Chooses the markers of a call: the planner's, or the client's own if those are not expected to cost more.
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { CacheState } from "../../core/cache/cache-state.ts";
 import { createRuler } from "../../core/cache/cache-state.ts";
@@ -15,14 +15,14 @@ import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts"
 
 export interface CallToMark {
   readonly request: ForeignRequest;
-  /** What the model takes on its route. */
+  /** What the model accepts on its route. */
   readonly facts: ModelFacts;
   readonly state: CacheState;
   readonly pace: Pace;
   readonly nowMs: number;
-  /** Whether others are known to begin with the same tools and system text. */
+  /** Whether other conversations begin with the same tools and system text. */
   readonly hasSiblings: boolean;
-  /** Whether it may be the only one: then nothing but what others read is worth writing. */
+  /** Whether it may stay the only call: then only what other conversations read is worth writing. */
   readonly isSingle: boolean;
 }
 
@@ -32,7 +32,7 @@ const { markers: noMarkers } = findPolicy("none");
 /** Null if the client's own markers are not expected to cost more. */
 export function chooseMarkers(call: CallToMark): CachePlan | null {
   const { isSingle, hasSiblings, request, facts } = call;
-  // What the client asks for may be for a call to come, and what the provider keeps by itself, too.
+  // What the client marks, and what the provider keeps by itself, may be meant for a later call.
   const asks = request.markers.length > 0 || request.requestMarker !== null;
   if (isSingle && (!hasSiblings || asks || facts.cache.automatic !== null)) return null;
   const planned = planMarkers(call);
@@ -98,7 +98,7 @@ export function billClient(call: CallToMark, promptTokens: number): CachePlan {
   return priced(planOfClient(call), call, promptTokens);
 }
 
-/** What this call and the next one should cost, in input tokens at their prices. The next one sends the same again. */
+/** What this call and the next should cost, in input tokens weighted by price. The next one repeats this prompt. */
 function expectedTokens(plan: CachePlan, call: CallToMark): number {
   const { request, facts, state, pace, nowMs, hasSiblings, isSingle } = call;
   const { blocks } = request;
@@ -120,7 +120,7 @@ function expectedTokens(plan: CachePlan, call: CallToMark): number {
   );
 }
 
-/** What the tools and the system text cost another conversation. */
+/** What tools and system text cost another conversation. */
 function siblingTokens(after: CacheState, { request, facts }: CallToMark, atMs: number): number {
   const { blocks } = request;
   const head = foundationEnd(blocks);

@@ -1,9 +1,9 @@
-// Where a block of a body stands in its bytes: an object with its members, or a plain text.
+// Finds a block in the bytes of a body: an object with its members, or a plain text.
 import { arrayItems, objectMembers, rootSpan, type Span } from "../../core/message/json-text.ts";
 import type { BodyBytes } from "../observe/body-bytes.ts";
 import type { ScannedBody } from "../observe/scan-body.ts";
 
-/** Places are counted in the bytes of the body. */
+/** Offsets in the bytes of the body. */
 export interface ObjectPlace extends Span {
   readonly kind: "object";
   readonly members: readonly MemberPlace[];
@@ -40,14 +40,14 @@ export function findPlace({ bytes, members }: ScannedBody, path: string): Place 
 
 const quote = 0x22;
 
-/** One character for each byte, so that places in the text are places in the bytes. What is around values is ASCII. */
+/** One character per byte, so that offsets in text and bytes are equal. Outside of strings JSON is ASCII. */
 function walk(bytes: BodyBytes, { start, end }: Span, path: readonly string[]): Place | null {
   const source = bytes.text(start, end, "latin1");
   let span = rootSpan(source);
   for (const [at, step] of path.entries()) {
     const next = stepInto(source, span, step);
     if (next === undefined) {
-      // A plain text stands for a list with one part.
+      // A plain text means a list with one part.
       const isText = source[span.start] === '"' && step === "0" && at === path.length - 1;
       return isText ? { kind: "text", ...shifted(span, start), member: null } : null;
     }

@@ -1,4 +1,4 @@
-// What a conversation's own calls taught of the cache, and what the client's markers would have left there instead.
+// What a conversation's calls showed of the cache, and what the client's own markers would have left there.
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import { openCacheState, type CacheState } from "../../core/cache/cache-state.ts";
 import { learnFromReply } from "../../core/cache/learn-from-reply.ts";
@@ -9,9 +9,9 @@ import { billClient, planOfClient, usageOf, type CallToMark } from "./choose-mar
 
 /** What is known of one conversation with one model. */
 export interface MarkedState {
-  /** By the markers that were sent. */
+  /** With the markers that were sent. */
   readonly sent: CacheState;
-  /** By the client's markers, under the same bills. */
+  /** With the client's own markers, computed from the same bills. */
   readonly client: CacheState;
   readonly pace: Pace;
   /** Calls that were sent with our markers. */
@@ -21,7 +21,7 @@ export interface MarkedState {
 }
 
 export function openMarkedState(): MarkedState {
-  // One value, as long as both ways are the same.
+  // The same object as `sent` as long as both ways are equal.
   const state = openCacheState();
   return {
     sent: state,
@@ -32,7 +32,7 @@ export function openMarkedState(): MarkedState {
   };
 }
 
-/** The pace of an agent of this kind that has made these calls, when its next call starts. */
+/** The pace of such an agent after these calls, at the start of the next one. */
 export function paceOf({ pace, sent }: MarkedState, kind: PaceKind, nowMs: number): Pace {
   return { ...paceAt(pace, sent.lastStartMs, nowMs), kind };
 }
@@ -52,7 +52,7 @@ export interface MarkLesson {
   readonly clientCostPicoUsd: bigint | null;
 }
 
-/** After a reply. `state` is the conversation's of now: other calls of it may have ended meanwhile. */
+/** After a reply. `state` is the conversation's current state, because its other calls may have ended meanwhile. */
 export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesson {
   const { call, plan, usage, reportsCache, costPicoUsd } = answered;
   const { request, facts, nowMs } = call;
@@ -111,7 +111,7 @@ export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesso
 
 const triedCallsMin = 4;
 
-/** Whether our markers have cost this conversation more than the client's own would have. */
+/** Whether our markers cost this conversation more than the client's own would have. */
 export function isBehind({ paid, markedCalls }: MarkedState): boolean {
   return markedCalls >= triedCallsMin && paid.sent * 100n > paid.client * 101n;
 }

@@ -9,7 +9,7 @@ import type { ScannedBody } from "../observe/scan-body.ts";
 export interface OptimizeSettings {
   /** Percent of the conversations. */
   readonly share: number;
-  /** Percent of those: they are left as they are, to compare. */
+  /** Percent of those that stay unchanged, to compare with. */
   readonly holdout: number;
   /** Names of upstreams; empty for every vendor's own. */
   readonly upstreams: readonly string[];
@@ -37,9 +37,9 @@ export function toMarkable(call: CallToSend, options: OptimizerOptions): Markabl
   const { request, protocol, grown } = document;
   const { marking } = protocol.foreign;
   if (facts === null || marking === undefined || grown === null) return null;
-  // A marker that is a block of its own would be spliced in between blocks, which is not built.
+  // Where a marker is a block of its own, it would have to be spliced between blocks; we cannot do that yet.
   if (facts.cache.markers === null || marking.standsAlone === true) return null;
-  // The history is the provider's, and so is what it has kept of it.
+  // The provider holds the history, and decides what it keeps of it.
   if (request.continues || request.strayMarkers.length > 0) return null;
   const { members } = grown.scanned;
   if (marking.settings.some((name) => members.has(name))) return null;

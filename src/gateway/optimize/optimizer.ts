@@ -22,9 +22,9 @@ import { spliceMarkers } from "./splice-markers.ts";
 export interface OptimizeCounts {
   /** Calls with usage that were sent with our markers. */
   readonly marked: number;
-  /** Calls of the same conversations that kept the client's, because those cost no more. */
+  /** Calls of the same conversations that kept the client's markers, because those cost no more. */
   readonly kept: number;
-  /** Bodies in which a place for a marker was not clear. */
+  /** Bodies in which the place for a marker was not clear. */
   readonly unclear: number;
 }
 
@@ -56,7 +56,7 @@ export function createOptimizer(options: OptimizerOptions): Optimizer {
   };
 }
 
-/** Headers with a hash of the body: with other bytes it would be wrong. */
+/** Headers with a hash of the body, which rewriting would make wrong. */
 const ofTheBytes: readonly string[] = [
   "content-digest",
   "content-md5",
@@ -78,7 +78,7 @@ function prepare(call: CallToSend, shared: Shared): SentCall {
   const { state, toMark } = toMarkQuestion({ ...call, facts: markable.facts }, shared);
   const plan = isBehind(state) ? null : chooseMarkers(toMark);
   if (plan === null) return asItIs;
-  // A key that comes or goes within a conversation would lose its prefix: the client's own stays, or none.
+  // A cache key that appears or disappears within a conversation loses the prefix, so the client's choice stays.
   const words = marking.words({ ...plan, cacheKey: null }, markable.facts);
   const spliced = spliceMarkers(body, {
     present: request.markers,
@@ -115,7 +115,7 @@ function armOf(
   const place = Number.parseInt(hash("sha256", parentId ?? id, "hex").slice(0, 8), 16) / 2 ** 32;
   if (place * 100 >= share) return "client";
   if (place * 10_000 < share * holdout) return "holdout";
-  // It repeats its parent's prompt once, and reads what the parent has written.
+  // It repeats its parent's prompt once, and reads what the parent wrote.
   return role === "summary" ? "client" : "strata";
 }
 
@@ -143,11 +143,11 @@ function toMarkQuestion(
   };
   const { state, hasSiblings: isShared } = heads.join(place, known);
   const head = foundationEnd(blocks);
-  // A client that marks its head knows of others that begin with it.
+  // A client that marks its head expects other conversations to begin with it.
   const hasSiblings = isShared || request.markers.some(({ block }) => block <= head);
   const kind = kindOf(call);
   const isSingle = kind === "one-shot";
-  // Of a call among many of its kind the planner places the head.
+  // A single call among many that begin alike is planned like a worker's: only its head is worth writing.
   const paceKind = isSingle && hasSiblings ? "worker" : kind;
   const pace = paceOf(state, paceKind, start.startMs);
   const nowMs = start.startMs;
@@ -155,7 +155,7 @@ function toMarkQuestion(
   return { state, toMark, place };
 }
 
-/** Without tools and without an answer in it, a request is most often the only one. */
+/** A request without tools and without an answer in it is most often the only one of its conversation. */
 function kindOf({ found, document }: CallToSend): PaceKind {
   const { conversation, branch } = found;
   if (conversation.agent !== null || conversation.parentId !== null) return "worker";

@@ -17,7 +17,7 @@ export interface HeadPlace {
   readonly blocks: readonly ForeignBlock[];
   readonly conversation: string;
   readonly nowMs: number;
-  /** How long the provider keeps a prefix at least. */
+  /** The shortest time for which the provider keeps a prefix. */
   readonly keptMs: number;
 }
 
@@ -35,7 +35,7 @@ interface Head {
 }
 
 const headsMax = 1000;
-/** The own one and several others. */
+/** This conversation and several others. */
 const conversationsMax = 3;
 
 export function openSharedHeads(): SharedHeads {
@@ -82,7 +82,7 @@ function keyOf(scope: string, blocks: readonly ForeignBlock[]): string {
   return `${scope}\n${blocks[foundationEnd(blocks)]?.key ?? ""}`;
 }
 
-/** The latest use of each entry counts. */
+/** The latest use of each entry wins. */
 function withEntries(state: CacheState, others: readonly KnownEntry[]): CacheState {
   const newer = others.filter(
     (other) =>

@@ -1,4 +1,4 @@
-// A client's body with other markers: pieces of its own bytes, and ours between them. Nothing is written anew.
+// Splices other markers into a client's body: its own bytes, with ours between them. Nothing is serialised again.
 import { assert } from "../../core/assert.ts";
 import { isObject } from "../../core/message/fields.ts";
 import type { Span } from "../../core/message/json-text.ts";
@@ -9,9 +9,9 @@ import type { ScannedBody } from "../observe/scan-body.ts";
 import { findPlace, type ObjectPlace, type TextPlace } from "./find-place.ts";
 
 export interface MarkersToSplice {
-  /** The client's own: those that are not wanted are taken out. */
+  /** The client's own markers; unwanted ones are removed. */
   readonly present: readonly ForeignMarker[];
-  /** Whether the client marks the whole request, which is taken out, too. */
+  /** Whether the client marks the whole request; that marker is removed, too. */
   readonly marksRequest: boolean;
   readonly wanted: readonly WantedMarker[];
   readonly words: MarkWords;
@@ -19,7 +19,7 @@ export interface MarkersToSplice {
 }
 
 export interface WantedMarker {
-  /** Of the block that carries it. */
+  /** The path of the block that carries it. */
   readonly path: string;
   readonly lifetime: Lifetime;
 }
@@ -85,13 +85,13 @@ function* editObject(
     yield without(members, at, (from) => startOfKey(bytes, from));
   }
   if (marker === null) return;
-  // A member stands before it: only what has a type can carry a marker.
+  // Another member comes first, because only objects with a type can carry a marker.
   const last = members.at(-1)?.value.end;
   if (last === undefined || members.length === found.length) throw new Unclear();
   yield { start: last, end: last, text: `,${member(marker)}` };
 }
 
-/** A member and the comma before it; the first one with the comma behind it. */
+/** A member with the comma before it; the first one with the comma after it. */
 function without(
   members: readonly { readonly value: Span }[],
   at: number,
@@ -125,7 +125,7 @@ function member([name, json]: readonly [name: string, json: string]): string {
 
 const stand = "the text of the client";
 
-/** The text stays as it is spelled; a list with one part is written around it. */
+/** The text keeps its spelling; a list with one part is written around it. */
 function wrapText(
   { start, end, member: whole }: TextPlace,
   [name, json]: readonly [name: string, json: string],
@@ -171,7 +171,7 @@ function cut({ bytes }: ScannedBody, edits: readonly Edit[]): Spliced {
   const pieces: Uint8Array[] = [];
   let from = 0;
   let byteLength = bytes.length;
-  // The sort is stable: what is taken out before a place comes before what is put there.
+  // The sort is stable, so removals at an offset come before insertions there.
   for (const { start, end, text } of edits.toSorted(
     (left, right) => left.start - right.start || left.end - right.end,
   )) {

@@ -9,11 +9,11 @@ export interface QueueLimits {
 
 export interface CallQueue {
   readonly count: number;
-  /** Returns what had to give way. */
+  /** Returns the calls that were dropped. */
   push(call: ObservedCall): readonly ObservedCall[];
-  /** The oldest, which stay in the queue until they are settled. */
+  /** The oldest calls; they stay in the queue until they are settled. */
   take(most: number): readonly ObservedCall[];
-  /** They are written. Without it they are taken again. */
+  /** They are written. If this is not called, they are taken again. */
   settle(): void;
   giveBack(): void;
   remove(calls: ReadonlySet<ObservedCall>): void;
@@ -33,7 +33,7 @@ export function createCallQueue({ waitingCallsMax, waitingBytesMax }: QueueLimit
       waiting.push(call);
       bytes += sizeOf(call);
       const dropped: ObservedCall[] = [];
-      // What is being written is not dropped: it may be stored already.
+      // Calls that are being written are not dropped, because they may be stored already.
       while (
         waiting.length - takenCount > 1 &&
         (waiting.length > waitingCallsMax || bytes > waitingBytesMax)
@@ -74,7 +74,7 @@ export function createCallQueue({ waitingCallsMax, waitingBytesMax }: QueueLimit
   };
 }
 
-/** A batch is copied for the thread while traffic waits: five thousand blocks take a few milliseconds. */
+/** Traffic waits while a batch is copied for the thread: five thousand blocks take a few milliseconds. */
 const batchBlocksMax = 5000;
 
 const bytesPerCall = 2000;

@@ -1,4 +1,4 @@
-// Requests and answers as `strata replay` reads them: JSON lines in private files of a folder with a size limit.
+// Stores requests and answers for `strata replay`: JSON lines in private files of a folder with a size limit.
 import { Buffer } from "node:buffer";
 import {
   chmodSync,
@@ -18,7 +18,7 @@ import { createRedactBody, type RedactBody } from "./redact-body.ts";
 
 export interface LogOptions {
   readonly folder: string;
-  /** Of all its files together; the oldest are removed. */
+  /** For all its files together; the oldest are removed. */
   readonly folderBytesMax: number;
 }
 
@@ -43,7 +43,7 @@ export interface LogFolder {
 /** A file of at most this size, or a tenth of the folder's limit. */
 const fileBytesMax = 64 * 1024 * 1024;
 
-/** Makes the folder and its files when they are needed. */
+/** Creates the folder and its files when they are needed. */
 export function createLogFolder({ folder, folderBytesMax }: LogOptions): LogFolder {
   const redact = createRedactBody();
   const fileMax = Math.min(fileBytesMax, Math.ceil(folderBytesMax / 10));
@@ -59,7 +59,7 @@ export function createLogFolder({ folder, folderBytesMax }: LogOptions): LogFold
     const path = join(folder, name);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const fd = openSync(path, "ax", 0o600);
-    // The process may allow more than it should.
+    // The process's umask may allow more than it should.
     chmodSync(path, 0o600);
     return { fd, name, bytes: 0 };
   };
@@ -72,7 +72,7 @@ export function createLogFolder({ folder, folderBytesMax }: LogOptions): LogFold
       try {
         writeWhole(file.fd, line);
       } catch (error) {
-        // The next line does not follow half of this one.
+        // So that the next line does not continue half of this one.
         close();
         throw error;
       }
@@ -89,7 +89,7 @@ function nameOf(startMs: number, count: number): string {
 
 const ours = /^requests-\d{4}-\d\d-\d\dT[\d.-]+Z-\d+-\d{4,}\.jsonl$/;
 
-/** Removes the oldest files until the rest leaves the room. Files of others stay, and so does the one in use. */
+/** Removes the oldest files until there is room. Files that are not ours stay, and so does the one in use. */
 function makeRoom(folder: string, bytesMax: number, inUse: string): void {
   const files = readdirSync(folder)
     .filter((name) => ours.test(name))
@@ -142,12 +142,12 @@ function withoutSecrets(headers: LogEntry["headers"]): Readonly<Record<string, s
 
 const decodedBytesMax = 64 * 1024 * 1024;
 
-/** Text packs to a tenth; what unpacks to far more would fill the folder and hold up the ledger. The rest of it is cut, and the line says so. */
+/** Text compresses to about a tenth. A body that unpacks to far more would fill the folder and hold up the ledger, so it is cut, and the line says so. */
 function unpackedBytesMax(packedBytes: number): number {
   return Math.min(decodedBytesMax, Math.max(1024 * 1024, packedBytes * 100));
 }
 
-/** As text. Bytes that are no text are kept as base64. */
+/** As text; other bytes are kept as base64. */
 async function bodyOf(
   pieces: readonly Uint8Array[],
   headers: LogEntry["headers"],

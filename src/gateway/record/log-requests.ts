@@ -6,7 +6,7 @@ export interface LogRequestsOptions {
   readonly onEntry: (entry: LogEntry) => void;
   /** An exchange that could not be kept whole. */
   readonly onSkipped: () => void;
-  /** Of one exchange; a longer one is left out. */
+  /** The limit of one exchange; a longer one is left out. */
   readonly exchangeBytesMax: number;
 }
 
@@ -51,7 +51,7 @@ function collect(
   };
 }
 
-/** Two observers of the same traffic. Each sees what it asked for. */
+/** Joins two observers of the same traffic. Each sees the exchanges that it watches. */
 export function observeBoth(one: Observer, other: Observer): Observer {
   return {
     begin: (start) => {

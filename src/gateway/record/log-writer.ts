@@ -1,4 +1,4 @@
-// Hands whole exchanges to the thread, one at a time. What comes faster than it can be written is left out and counted.
+// Hands whole exchanges to the thread, one at a time. If they come faster than they can be written, some are left out and counted.
 import type { Observer } from "../exchange.ts";
 import type { LogEntry } from "./log-folder.ts";
 import { logRequests } from "./log-requests.ts";

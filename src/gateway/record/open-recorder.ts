@@ -1,4 +1,4 @@
-// Writes seen calls to the ledger in batches, by a thread. No exchange waits for it, and what cannot be written is counted.
+// Writes observed calls to the ledger in batches, in a thread. No exchange waits for it, and calls that cannot be written are counted.
 import { assert } from "../../core/assert.ts";
 import { messageOf } from "../../core/strata-error.ts";
 import type { Observer } from "../exchange.ts";
@@ -12,9 +12,9 @@ import type { Recorded } from "./writer.ts";
 export interface RecorderOptions {
   /** The ledger: a path or a connection string. */
   readonly store: string;
-  /** Calls are missing in the ledger: told once they are known to be lost and the ledger takes calls again, or at the end. */
+  /** Called when calls are missing in the ledger: once they are lost for good and the ledger works again, or at the end. */
   readonly onLoss: (loss: RecordingLoss) => void;
-  /** For people: nothing can be written now, or again. */
+  /** A message for people: the ledger cannot be written, or can be again. */
   readonly onProblem?: (problem: string) => void;
   readonly limits?: Partial<RecorderLimits>;
   /** Where requests and answers are kept whole; null for nowhere. */
@@ -23,14 +23,14 @@ export interface RecorderOptions {
 
 export interface RecorderLimits extends QueueLimits {
   readonly batchCallsMax: number;
-  /** A call waits at most so long for others. */
+  /** The longest that a call waits for others to join its batch. */
   readonly batchMs: number;
-  /** The first wait after a failure; it doubles up to the most. */
+  /** The first wait after a failure; it doubles up to the maximum. */
   readonly retryMs: number;
   readonly retryMsMax: number;
-  /** Without calls, so often the ledger is told that the gateway runs. */
+  /** How often the ledger is told that the gateway runs while there are no calls. */
   readonly beatMs: number;
-  /** So long the end waits for what is not written yet. */
+  /** How long the end waits for calls that are not written yet. */
   readonly closeMsMax: number;
 }
 
@@ -57,7 +57,7 @@ export interface RecorderStats {
 }
 
 export interface Recorder extends CallSink {
-  /** Sees whole exchanges, for the request log. Null without one. */
+  /** Sees whole exchanges, for the request log. Null without a request log. */
   readonly requests: Observer | null;
   /** Resolves when everything taken so far is written or counted as lost. */
   flush(): Promise<void>;
@@ -67,7 +67,7 @@ export interface Recorder extends CallSink {
 
 export function openRecorder(options: RecorderOptions): Recorder {
   const recorder = new CallRecorder(options);
-  // Finds out at once whether an earlier process was killed, and whether the ledger can be written.
+  // Shows at once whether an earlier process was killed, and whether the ledger can be written.
   recorder.wakeIn(0);
   return recorder;
 }
@@ -85,7 +85,7 @@ class CallRecorder implements Recorder {
   #writing: Promise<void> | null = null;
   #failureCount = 0;
   #problem: string | null = null;
-  /** Counted, and not told yet. */
+  /** Counted, but not reported yet. */
   #losses: readonly RecordingLoss[] = [];
   #counts = { taken: 0, settled: 0, recorded: 0, repeated: 0, lost: 0 };
   #waiters: { readonly count: number; readonly resolve: () => void }[] = [];
@@ -148,7 +148,7 @@ class CallRecorder implements Recorder {
     await Promise.race([rest, deadline.promise]);
     clearTimeout(timer);
     await this.#thread.stop();
-    // What still waited for the thread has failed with it.
+    // Everything that waited for the thread has failed with it.
     await rest;
     this.#lose(this.#queue.giveUp(), "store failed", this.#problem);
     for (const loss of this.#losses) this.#options.onLoss(loss);
@@ -167,7 +167,7 @@ class CallRecorder implements Recorder {
     };
   }
 
-  /** Writes then, or earlier if that is planned already. After a failure no call makes the next attempt come sooner. */
+  /** Writes then, or earlier if that is planned already. After a failure no new call brings the next attempt forward. */
   wakeIn(ms: number): void {
     const atMs = Date.now() + ms;
     if (this.#isClosed || this.#writing !== null) return;
@@ -191,7 +191,7 @@ class CallRecorder implements Recorder {
     });
   }
 
-  /** One transaction of the ledger. Without calls it says that the gateway runs. False if it failed. */
+  /** One transaction of the ledger. Without calls it only records that the gateway runs. False if it failed. */
   async #writeBatch(): Promise<boolean> {
     const batch = this.#queue.take(this.#limits.batchCallsMax);
     const losses = this.#losses;
@@ -242,7 +242,7 @@ class CallRecorder implements Recorder {
     this.#count(batch.filter((call) => !isRefused(call)).length);
   }
 
-  /** A call that cannot be handed to the thread would stop all others. */
+  /** A call that cannot be copied to the thread would stop all others. */
   #removeUncopied(calls: readonly ObservedCall[]): void {
     const faults = calls.filter((call) => !canBeCopied(call));
     this.#queue.remove(new Set(faults));
@@ -284,7 +284,7 @@ class CallRecorder implements Recorder {
     }
     await this.#thread
       .ask({ do: "end", lostCount: this.#counts.lost })
-      // The next start then finds a run that never said its end.
+      // The next start then finds a run without an end.
       .catch((error: unknown) => this.#say(`the end was not recorded: ${messageOf(error)}`));
   }
 

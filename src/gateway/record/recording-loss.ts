@@ -1,4 +1,4 @@
-// Calls that passed through the gateway and are not in the ledger: counted, told, and recorded as an event.
+// Calls that passed through the gateway and are not in the ledger: counted, reported, and recorded as an event.
 import type { PayloadOf } from "../../core/events/event.ts";
 import { redact } from "../../core/events/redact.ts";
 import type { GatewayRun } from "../../core/ledger/gateway-call.ts";
@@ -9,16 +9,16 @@ export interface RecordingLoss {
     | "queue full"
     /** The ledger took no calls for too long. */
     | "store failed"
-    /** No ledger could take these. */
+    /** Calls that no ledger could take. */
     | "not storable"
     /** An earlier process was killed, and what it saw last may be missing. */
     | "killed";
   /** Null if unknown. */
   readonly lostCount: number | null;
-  /** The first and the last of them ended then. */
+  /** When the first and the last of them ended. */
   readonly fromMs: number;
   readonly untilMs: number;
-  /** What the ledger said. Null for nothing. */
+  /** The ledger's message, if there is one. */
   readonly problem: string | null;
 }
 
@@ -59,13 +59,13 @@ const spelled = {
   killed: "killed",
 } as const;
 
-/** Between its last word and the time when it was found, it saw calls that it could not write any more. */
+/** The calls that it could not write any more fall between its last sign of life and the time when it was found. */
 export function toKilledLoss({ beatMs, endedMs, lostCount }: GatewayRun): RecordingLoss {
   const untilMs = endedMs ?? beatMs;
   return { cause: "killed", lostCount, fromMs: beatMs, untilMs, problem: null };
 }
 
-/** With one more. Those of one cause are added up until they are told. */
+/** Adds one more. Losses of one cause are added up until they are reported. */
 export function addLoss(
   losses: readonly RecordingLoss[],
   more: RecordingLoss,

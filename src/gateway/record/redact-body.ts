@@ -1,4 +1,4 @@
-// A body without credentials. Only the texts that hold one are spelled anew; every other byte stays, so that prefixes compare.
+// Removes credentials from a body. Only texts that hold one are spelled anew; every other byte stays, so that prefixes can be compared.
 import { isSecretName } from "../../core/config/mask-secrets.ts";
 import { credentialPatterns } from "../../core/events/credential-patterns.ts";
 
@@ -53,7 +53,7 @@ function redactStrings(body: string, clean: RedactBody): string {
   return [...parts, isPlain(rest) ? rest : clean(rest)].join("");
 }
 
-/** What stands between texts in JSON: numbers, brackets, three words. */
+/** What can be between strings in JSON: numbers, brackets, three words. */
 function isPlain(between: string): boolean {
   return between.length < shortest || !/[A-Za-z]{6}/.test(between);
 }
@@ -63,7 +63,7 @@ const shortest = 12;
 
 function redactLiteral(whole: string, inner: string, clean: RedactBody): string {
   const text = inner.includes("\\") ? unescape(inner) : inner;
-  // Not JSON: what is taken out of it cannot break it.
+  // Not JSON, so removing something cannot break it.
   if (text === null) return `"${clean(inner)}"`;
   const redacted = clean(text);
   return redacted === text ? whole : JSON.stringify(redacted);

@@ -1,10 +1,10 @@
-// The thread that writes: `node:sqlite` waits for the disk. This file is both sides: what starts the thread, and what runs in it.
+// The thread that writes, because `node:sqlite` blocks while it waits for the disk. This file has both sides: it starts the thread and runs in it.
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { messageOf } from "../../core/strata-error.ts";
 import { createWriter, type WriterAnswer, type WriterOptions, type WriterTask } from "./writer.ts";
 
 export interface WriterThread {
-  /** One task after the other. Rejects if it failed or the thread died; the next task then has a new thread. */
+  /** Runs one task after the other. Rejects if the task failed or the thread died; the next task then gets a new thread. */
   ask(task: WriterTask): Promise<WriterAnswer>;
   stop(): Promise<void>;
 }
@@ -69,7 +69,7 @@ function startThread(options: WriterOptions): RunningThread {
     hasEnded: () => hasEnded,
     ask: (task) => {
       number += 1;
-      // Throws for what cannot be copied, before anything waits for it.
+      // Throws at once for values that cannot be copied.
       worker.postMessage({ number, task } satisfies Sent, []);
       const waiting = Promise.withResolvers<WriterAnswer>();
       asked.set(number, waiting);
@@ -103,7 +103,7 @@ async function answerTo(number: number, answer: Promise<WriterAnswer>): Promise<
   }
 }
 
-/** A program may load this file in a thread of its own. */
+/** Another program may load this file in its own thread, where it must do nothing. */
 function isWriting(data: unknown): data is { readonly gatewayWriter: WriterOptions } {
   return typeof data === "object" && data !== null && "gatewayWriter" in data;
 }

@@ -26,11 +26,11 @@ export interface WriterOptions {
 export type WriterTask =
   | {
       readonly do: "record";
-      /** Empty to say only that the gateway runs. */
+      /** Empty to record only that the gateway runs. */
       readonly calls: readonly GatewayCall[];
       /** Since the start of the process. */
       readonly lostCount: number;
-      /** What is to be told by an event, now that the ledger takes something. */
+      /** Losses to report as events, now that the ledger takes something. */
       readonly losses: readonly RecordingLoss[];
     }
   | { readonly do: "log"; readonly entry: LogEntry }
@@ -63,7 +63,7 @@ export function createWriter({ store, log, runId }: WriterOptions): Writer {
       ownRun = opened.run.id;
       return await work(opened);
     } catch (error) {
-      // A file that was replaced or a server that went away is opened anew.
+      // If the file was replaced or the server went away, the ledger is opened anew.
       await opened?.ledger.close().catch(() => {});
       opened = null;
       throw error;
@@ -113,7 +113,7 @@ async function openRecording(store: string, runId: string | null): Promise<Opene
   }
 }
 
-/** A call that makes the whole batch fail, though the ledger works, is found by writing them one by one. */
+/** If one call makes the batch fail though the ledger works, writing them one by one finds it. */
 async function recordAll(ledger: Ledger, calls: readonly GatewayCall[]): Promise<RecordedCalls> {
   try {
     return await ledger.recordCalls(calls);

@@ -32,7 +32,7 @@ function aliasesOf(spoken: readonly Protocol[]): readonly string[] {
   return spoken.map(({ access }) => access.kind);
 }
 
-/** All of them at one address: a server that speaks every protocol, such as the simulator. */
+/** All of them at one address, for a server that speaks every protocol, such as the simulator. */
 export function upstreamsAt(url: string): readonly Upstream[] {
   return builtInUpstreams().map((upstream) => ({
     ...upstream,
@@ -43,7 +43,7 @@ export function upstreamsAt(url: string): readonly Upstream[] {
   }));
 }
 
-/** The path that a protocol's own vendor has before each request's. */
+/** The path that a protocol's own vendor puts before each request's path. */
 function pathOf(protocol: Protocol | null): string {
   if (protocol === null) return "";
   return new URL(protocol.access.baseUrl).pathname.replace(/\/+$/, "");

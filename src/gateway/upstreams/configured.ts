@@ -9,7 +9,7 @@ import {
   type UpstreamTable,
 } from "./upstream-table.ts";
 
-/** `known`: those that the configured ones are added to; all vendors by default. */
+/** `known`: the upstreams to which the configured ones are added; all vendors by default. */
 export function toUpstreamTable(
   configured: ReadonlyMap<string, UpstreamConfig>,
   known: readonly Upstream[] = builtInUpstreams(),
@@ -24,7 +24,7 @@ export function toUpstreamTable(
   return createUpstreamTable([...known, ...added]);
 }
 
-/** With a vendor's name it takes the vendor's place, so its requests need no name in their path. */
+/** An upstream with a vendor's name replaces that vendor, so its requests need no name in their path. */
 function toUpstream(
   name: string,
   { baseUrl, protocol: kind, headers }: UpstreamConfig,

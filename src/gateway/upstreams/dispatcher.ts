@@ -17,13 +17,13 @@ export interface DispatcherOptions {
 /** Proxies are for other machines. */
 const neverProxied = "localhost,127.0.0.1,[::1]";
 
-/** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in either case of letters. Certificates are Node's, with NODE_EXTRA_CA_CERTS. */
+/** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower case. Certificates are Node's, with NODE_EXTRA_CA_CERTS. */
 export function openDispatcher({ env, connectMsMax }: DispatcherOptions): OpenDispatcher {
   const shared = {
     connect: { timeout: connectMsMax },
     // A lost connection must lose one exchange, not all of them.
     allowH2: false,
-    // A little less than load balancers usually allow; a server's own hint wins.
+    // A little shorter than load balancers usually keep connections; a server's own hint wins.
     keepAliveTimeout: 30_000,
     maxHeaderSize: 65_536,
   };
@@ -43,7 +43,7 @@ export function openDispatcher({ env, connectMsMax }: DispatcherOptions): OpenDi
     httpsProxy,
     noProxy,
     connectTimeout: connectMsMax,
-    // Otherwise a proxy that does not answer is waited for as long as for a model.
+    // Otherwise we would wait for a silent proxy as long as for a model.
     clientFactory: (origin, options) =>
       new Pool(origin, { ...options, headersTimeout: connectMsMax }),
   });

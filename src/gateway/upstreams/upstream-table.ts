@@ -1,4 +1,4 @@
-// Where a request goes: by the name at the beginning of its path, else by what its path and headers say.
+// Chooses the upstream of a request: by the name at the beginning of its path, else by its path and headers.
 import type { RequestAddress } from "../../core/wire/foreign/foreign-reader.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { protocols } from "../../core/wire/protocols.ts";
@@ -26,7 +26,7 @@ export interface UpstreamAddress {
   readonly isUsual: boolean;
 }
 
-/** One request's way. */
+/** The way of one request. */
 export interface Target {
   /** The upstream's name. */
   readonly upstream: string;
@@ -38,12 +38,12 @@ export interface Target {
 }
 
 export interface UpstreamTable {
-  /** Undefined if nothing says where it goes. `path` with its query, headers in lower case. */
+  /** Undefined if nothing shows where it goes. `path` has its query, and header names are in lower case. */
   choose(asked: Asked): Target | undefined;
-  /** Whether an upstream is the vendor's own API of a protocol, or plays it. */
+  /** Whether an upstream is the own API of the protocol's vendor, or imitates it. */
   isVendor(upstream: string, protocol: Protocol): boolean;
   readonly upstreams: readonly Upstream[];
-  /** What a path may begin with, aliases too. */
+  /** The names with which a path may begin, aliases included. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -80,7 +80,7 @@ export function createUpstreamTable(
         const place = found.find(({ protocol }) => protocol !== null && protocol === spoken);
         return toTarget(place ?? found[0], named.rest);
       }
-      // A mistyped name must not send a key to a vendor that was not meant.
+      // A mistyped name must not send a key to the wrong vendor.
       const start = firstPart(asked.path);
       if (!starts.has(start) && !/^v\d/.test(start)) return undefined;
       const protocol = recognise(asked, rows) ?? recogniseKey(asked, rows);
@@ -94,7 +94,7 @@ export function createUpstreamTable(
   };
 }
 
-/** What a path may begin with, for people. */
+/** The names with which a path may begin, for people. */
 export function prefixesOf({ upstreams }: UpstreamTable): readonly string[] {
   return upstreams.map(({ name }) => `/${name}`);
 }
@@ -146,8 +146,8 @@ function recognise(asked: RequestAddress, rows: readonly Protocol[]): Protocol |
 }
 
 /**
- * For lists of models, files, batches: by headers that begin with a vendor's name, then by the header with the key, which
- * many vendors named after themselves. The common one means the protocol that most servers speak.
+ * For lists of models, files and batches: by headers that begin with a vendor's name, then by the header with the key, which
+ * many vendors name after themselves. The common header means the protocol that most servers speak.
  */
 function recogniseKey(
   { headers }: RequestAddress,
