@@ -4,6 +4,7 @@ import { auditContract } from "./contract/audit.ts";
 import { checkContract } from "./contract/check.ts";
 import { contentsContract } from "./contract/contents.ts";
 import { foundationsContract } from "./contract/foundations.ts";
+import { conversationStatesContract } from "./contract/conversation-states.ts";
 import { deletionContract } from "./contract/deletion.ts";
 import { eventsContract } from "./contract/events.ts";
 import { compactionInTurnContract } from "./contract/compaction/compaction-in-turn.ts";
@@ -58,6 +59,7 @@ const partsOfStore: Readonly<Record<string, (store: TestStore) => void>> = {
   "calls without a turn": loneCallsContract,
   "calls that the gateway saw": gatewayCallsContract,
   "runs of gateways": gatewayRunsContract,
+  "states of conversations": conversationStatesContract,
   "what providers keep": resourcesContract,
   deletion: deletionContract,
   transfer: transferContract,

@@ -148,6 +148,7 @@ function openNodes(
 const tablesToEmpty = [
   "conversation_blocks",
   "gateway_runs",
+  "conversation_states",
   "provider_resources",
   "events",
   "queue_items",

@@ -4,6 +4,7 @@ import type { ContentHash } from "../hash.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { JsonText } from "../message/message.ts";
 import type { CallEntry, CallRecord, LoneCall } from "./call-entry.ts";
+import type { ConversationState, StateQuestion } from "./conversation-state.ts";
 import type {
   ConversationPrompt,
   GatewayCall,
@@ -123,6 +124,12 @@ export interface Ledger {
   openGatewayRun(continues?: string): Promise<OpenGatewayRun>;
   /** The latest first; 50 by default. */
   readGatewayRuns(limit?: number): Promise<readonly GatewayRun[]>;
+  /** After calls that the gateway saw. Of two states of one prompt the later call's stays, in whatever order they are written. */
+  keepStates(states: readonly ConversationState[]): Promise<void>;
+  /** Those that fit a request, the latest first. A bounded number. */
+  findStates(question: StateQuestion): Promise<readonly ConversationState[]>;
+  /** Deletes states that ended before, some thousands at most. Returns how many. */
+  sweepStates(beforeMs: number): Promise<number>;
 
   /** What engines spent, in pico-dollars: from columns and indexes, without reading a conversation. */
   sumSpending(by: SpentBy): Promise<bigint>;

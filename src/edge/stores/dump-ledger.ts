@@ -60,5 +60,6 @@ const inOrder: Readonly<Record<TableName, string>> = {
   queue_items: "ORDER BY t.session_id, t.seq",
   conversation_blocks: "ORDER BY t.session_id, t.call_id, t.idx",
   gateway_runs: "ORDER BY t.id",
+  conversation_states: "ORDER BY t.conversation_id, t.prefix_key",
   provider_resources: "ORDER BY t.created_ms, t.id",
 };

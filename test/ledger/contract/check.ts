@@ -207,6 +207,7 @@ export function checkContract(open: OpenLedger): void {
       queue_items: 0,
       conversation_blocks: 0,
       gateway_runs: 0,
+      conversation_states: 0,
       provider_resources: 0,
     });
     expect(more).toEqual({

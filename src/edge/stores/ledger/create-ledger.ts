@@ -12,6 +12,7 @@ import { checkLedger, readStats } from "./check-ledger.ts";
 import { dropStaleLocks, lockCompaction } from "./compactions/compaction-lock.ts";
 import { appendEvents, readEvents, sweepEvents } from "./events.ts";
 import { newHolder } from "./lease-holder.ts";
+import { findStates, keepStates, sweepStates } from "./gateway/conversation-states.ts";
 import { openGatewayRun, readGatewayRuns } from "./gateway/gateway-runs.ts";
 import { readGatewayCalls, readPrompt } from "./gateway/read-conversation.ts";
 import { recordCalls } from "./gateway/record-calls.ts";
@@ -104,6 +105,9 @@ function toLedger(store: Store): Ledger {
     readPrompt: on(readPrompt),
     openGatewayRun: on(openGatewayRun),
     readGatewayRuns: on(readGatewayRuns),
+    keepStates: on(keepStates),
+    findStates: on(findStates),
+    sweepStates: on(sweepStates),
     sumSpending: on(sumSpending),
     enqueue: on(enqueue),
     readQueue: on(readQueue),

@@ -439,4 +439,30 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX provider_resources_open ON provider_resources (created_ms, id) WHERE lifecycle <> 'gone'`,
     ],
   },
+  {
+    number: 9,
+    name: "conversations that several gateways share",
+    statements: [
+      // Without a reference to the session: a state is written before the batch that opens it.
+      `CREATE TABLE conversation_states (
+        conversation_id TEXT NOT NULL,
+        prefix_key TEXT NOT NULL,
+        tenant TEXT NOT NULL,
+        call_number BIGINT NOT NULL,
+        ended_ms BIGINT NOT NULL,
+        opening_key TEXT,
+        head_key TEXT,
+        thread TEXT,
+        reply_id TEXT,
+        state_json TEXT NOT NULL,
+        PRIMARY KEY (conversation_id, prefix_key)
+      )`,
+      `CREATE INDEX conversation_states_prefix ON conversation_states (tenant, prefix_key, ended_ms)`,
+      `CREATE INDEX conversation_states_opening ON conversation_states (tenant, opening_key, ended_ms)`,
+      `CREATE INDEX conversation_states_head ON conversation_states (tenant, head_key, ended_ms)`,
+      `CREATE INDEX conversation_states_thread ON conversation_states (tenant, thread, ended_ms) WHERE thread IS NOT NULL`,
+      `CREATE INDEX conversation_states_reply ON conversation_states (tenant, reply_id) WHERE reply_id IS NOT NULL`,
+      `CREATE INDEX conversation_states_ended ON conversation_states (ended_ms)`,
+    ],
+  },
 ];

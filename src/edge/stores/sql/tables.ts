@@ -23,6 +23,7 @@ export const tableNames = [
   "queue_items",
   "conversation_blocks",
   "gateway_runs",
+  "conversation_states",
   "provider_resources",
 ] as const;
 

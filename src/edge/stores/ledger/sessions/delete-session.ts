@@ -149,6 +149,7 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
     // Not `turn_id IS NULL`: its index would read every call of the ledger that has no turn.
     "DELETE FROM calls WHERE COALESCE(turn_id, '') = '' AND session_id",
     "DELETE FROM conversation_blocks WHERE session_id",
+    "DELETE FROM conversation_states WHERE conversation_id",
     "DELETE FROM events WHERE session_id",
     "DELETE FROM queue_items WHERE session_id",
     "DELETE FROM provider_resources WHERE lifecycle = 'gone' AND session_id",
