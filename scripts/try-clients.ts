@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { clients } from "./try-clients/clients.ts";
 import { renderRow, toRow } from "./try-clients/describe-tried.ts";
-import { tryClient } from "./try-clients/try-client.ts";
+import { tryClient, type TryOptions } from "./try-clients/try-client.ts";
 
 const usage =
-  "node scripts/try-clients.ts --dir DIR [--json] [--seconds N] [NAME…]\n" +
+  "node scripts/try-clients.ts --dir DIR [--optimize] [--pause MINUTES] [--json] [--seconds N] [NAME…]\n" +
   `names: ${clients.map(({ name }) => name).join(", ")}`;
 
 try {
@@ -14,20 +14,29 @@ try {
     allowPositionals: true,
     options: {
       dir: { type: "string" },
+      optimize: { type: "boolean", default: false },
+      pause: { type: "string", default: "0" },
       json: { type: "boolean", default: false },
       seconds: { type: "string", default: "120" },
     },
   });
   const unknown = positionals.find((name) => clients.every((client) => client.name !== name));
-  if (values.dir === undefined || unknown !== undefined || !(Number(values.seconds) > 0)) {
+  if (
+    values.dir === undefined ||
+    unknown !== undefined ||
+    !(Number(values.seconds) > 0) ||
+    !(Number(values.pause) >= 0)
+  ) {
     console.error(usage);
     process.exitCode = 2;
   } else {
-    const { dir, json, seconds } = values;
+    const { dir, optimize, pause, json, seconds } = values;
     await tryAll({
       dir: resolve(dir),
       names: positionals,
       isJson: json,
+      optimizes: optimize,
+      pauseMs: Number(pause) * 60_000,
       msMax: Number(seconds) * 1000,
     });
   }
@@ -36,21 +45,19 @@ try {
   process.exitCode = 1;
 }
 
-interface Wanted {
-  readonly dir: string;
+interface Wanted extends TryOptions {
   /** None for all. */
   readonly names: readonly string[];
   readonly isJson: boolean;
-  readonly msMax: number;
 }
 
-async function tryAll({ dir, names, isJson, msMax }: Wanted): Promise<void> {
+async function tryAll({ names, isJson, ...options }: Wanted): Promise<void> {
   for (const client of clients) {
     if (names.length > 0 && !names.includes(client.name)) continue;
-    const tried = await tryClient(client, dir, msMax);
+    const tried = await tryClient(client, options);
     if (tried === null) {
       console.error(
-        `${client.name} is not there: npm install --prefix ${dir}/${client.name} ${client.package}`,
+        `${client.name} is not there: npm install --prefix ${options.dir}/${client.name} ${client.package}`,
       );
       continue;
     }

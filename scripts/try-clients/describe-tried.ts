@@ -2,6 +2,7 @@
 import type { ObservedCall } from "../../src/gateway/observed-call.ts";
 import { formatUsdRounded } from "../../src/core/models/pico-usd.ts";
 import { promptTokens } from "../../src/core/message/usage.ts";
+import type { Call } from "../../src/simulator/index.ts";
 import type { Tried } from "./try-client.ts";
 
 export interface Row {
@@ -20,6 +21,8 @@ export interface Row {
   readonly costUsd: string;
   readonly billedUsd: string;
   readonly isBillEqual: boolean;
+  /** Only with `--optimize`. */
+  readonly optimized: Optimized | null;
   /** Such as `system changed at \`system\`: 1.2k tokens`. */
   readonly misses: readonly string[];
   readonly notes: readonly string[];
@@ -34,10 +37,19 @@ export interface Row {
   readonly brokenOff: number;
 }
 
+interface Optimized {
+  /** Calls that were sent with our markers. */
+  readonly calls: number;
+  /** The simulator's bill of the same requests with the client's own markers. */
+  readonly clientUsd: string;
+  /** What was billed over that; null if that is nothing. */
+  readonly ratio: number | null;
+}
+
 export function toRow(tried: Tried): Row {
-  const { calls, sameness, billed } = tried;
+  const { calls, sameness, billed, billedUnmarked } = tried;
   const cost = calls.reduce((sum, { costPicoUsd }) => sum + (costPicoUsd ?? 0n), 0n);
-  const bill = billed.reduce((sum, call) => sum + picoOf(call.billed?.costUsd ?? "0"), 0n);
+  const bill = sumOf(billed);
   const prompt = calls.reduce((sum, { usage }) => sum + (usage ? promptTokens(usage) : 0), 0);
   const read = calls.reduce((sum, { usage }) => sum + (usage?.cacheReadTokens ?? 0), 0);
   return {
@@ -52,6 +64,7 @@ export function toRow(tried: Tried): Row {
     costUsd: formatUsdRounded(cost, 6),
     billedUsd: formatUsdRounded(bill, 6),
     isBillEqual: cost === bill,
+    optimized: billedUnmarked && toOptimized(calls, bill, sumOf(billedUnmarked)),
     misses: calls.flatMap(missOf),
     notes: counted(calls.flatMap(({ notes }) => notes)),
     others: counted(
@@ -70,6 +83,18 @@ export function toRow(tried: Tried): Row {
     different: counted(sameness.different),
     brokenOff: sameness.brokenOff,
   };
+}
+
+function toOptimized(calls: readonly ObservedCall[], bill: bigint, unmarked: bigint): Optimized {
+  return {
+    calls: calls.filter(({ policy = "client" }) => policy !== "client").length,
+    clientUsd: formatUsdRounded(unmarked, 6),
+    ratio: unmarked === 0n ? null : Number(bill) / Number(unmarked),
+  };
+}
+
+function sumOf(billed: readonly Call[]): bigint {
+  return billed.reduce((sum, call) => sum + picoOf(call.billed?.costUsd ?? "0"), 0n);
 }
 
 function conversationsOf(calls: readonly ObservedCall[]): readonly string[] {
@@ -109,11 +134,12 @@ function picoOf(usd: string): bigint {
 }
 
 export function renderRow(row: Row): string {
-  const { hitRate, exits, equal, different, brokenOff } = row;
+  const { hitRate, exits, equal, different, brokenOff, optimized } = row;
   const lines = [
     `${row.client}: exit ${exits.map((exit) => exit ?? "stopped").join(", ")}; ${row.requests} requests, ${row.calls} calls, ${row.seconds} s`,
     `hit rate ${hitRate === null ? "unknown" : `${(hitRate * 100).toFixed(1)} %`}, ${row.costUsd}, billed ${row.billedUsd}${row.isBillEqual ? "" : ": NOT EQUAL"}`,
-    `bytes equal for ${equal} exchanges, different for ${different.length === 0 ? "none" : different.join("; ")}${brokenOff === 0 ? "" : `, broken off ${brokenOff}`}`,
+    ...(optimized === null ? [] : [describeOptimized(optimized)]),
+    `${optimized === null ? "bytes" : "all but markers"} equal for ${equal} exchanges, different for ${different.length === 0 ? "none" : different.join("; ")}${brokenOff === 0 ? "" : `, broken off ${brokenOff}`}`,
     ...row.userAgents.map((words) => `says: ${words}`),
     ...row.conversations.map((words) => `conversation: ${words}`),
     ...row.misses.map((words) => `miss: ${words}`),
@@ -124,4 +150,9 @@ export function renderRow(row: Row): string {
     ...row.problems.map((words) => `problem: ${words}`),
   ];
   return `${lines.join("\n  ")}\n`;
+}
+
+function describeOptimized({ calls, clientUsd, ratio }: Optimized): string {
+  const share = ratio === null ? "" : `, ${ratio.toFixed(4)} of it`;
+  return `${calls} calls with our markers; the same requests with the client's own: ${clientUsd}${share}`;
 }

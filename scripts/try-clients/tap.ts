@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { finished } from "node:stream";
+import { withoutMarkers } from "./without-markers.ts";
 
 /** One request and its answer, as far as they came. */
 export interface Passed {
@@ -12,10 +13,21 @@ export interface Passed {
   readonly requestHeaders: string;
   readonly userAgent: string;
   readonly requestBody: string;
+  /** The body itself, to be billed again. */
+  readonly sent: SentRequest;
   readonly status: number | null;
   readonly answerBody: string;
   /** False if one side left before the end: the halves that arrived may then differ. */
   readonly isComplete: boolean;
+}
+
+export interface SentRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer;
+  /** Milliseconds since 1970. */
+  readonly startMs: number;
 }
 
 export interface Tap {
@@ -50,7 +62,9 @@ function relay(
   outgoing: ServerResponse,
   note: (passed: Passed) => void,
 ): void {
-  const [asked, answered] = [createHash("sha256"), createHash("sha256")];
+  const startMs = Date.now();
+  const answered = createHash("sha256");
+  const asked: Buffer[] = [];
   const { method = "", url = "", rawHeaders } = incoming;
   const { host } = new URL(target);
   const headers = [...withoutConnection(rawHeaders), "host", host];
@@ -64,15 +78,17 @@ function relay(
     answer.pipe(outgoing);
   });
   onward.on("error", () => outgoing.destroy());
-  incoming.on("data", (bytes: Uint8Array) => asked.update(bytes));
+  incoming.on("data", (bytes: Buffer) => asked.push(bytes));
   incoming.pipe(onward);
   finished(outgoing, (error) => {
     onward.destroy();
+    const body = Buffer.concat(asked);
     note({
       line: `${method} ${url}`,
       requestHeaders: linesOf(rawHeaders),
       userAgent: incoming.headers["user-agent"] ?? "",
-      requestBody: asked.digest("hex"),
+      requestBody: createHash("sha256").update(body).digest("hex"),
+      sent: { method, path: url, headers: pairsOf(rawHeaders), body, startMs },
       status,
       answerBody: answered.digest("hex"),
       isComplete: error == null && incoming.complete,
@@ -90,11 +106,16 @@ function withoutConnection(raw: readonly string[]): string[] {
 
 /** Without the length: the gateway writes it last and in lower case, and a wrong one would break the body. */
 function linesOf(raw: readonly string[]): string {
+  return pairsOf(raw)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join("\n");
+}
+
+function pairsOf(raw: readonly string[]): readonly (readonly [string, string])[] {
   const passed = withoutConnection(raw);
-  const lines = passed.flatMap((name, index) =>
-    index % 2 === 0 ? [`${name}: ${passed[index + 1]}`] : [],
-  );
-  return lines.filter((line) => !/^content-length:/i.test(line)).join("\n");
+  return passed
+    .flatMap((name, index) => (index % 2 === 0 ? [[name, passed[index + 1] ?? ""] as const] : []))
+    .filter(([name]) => name.toLowerCase() !== "content-length");
 }
 
 export interface Sameness {
@@ -105,15 +126,25 @@ export interface Sameness {
   readonly brokenOff: number;
 }
 
-const parts = {
+type Parts = Readonly<Record<string, (passed: Passed) => string>>;
+
+const bytes = {
   headers: ({ requestHeaders }) => requestHeaders,
   body: ({ requestBody }) => requestBody,
   status: ({ status }) => String(status),
   answer: ({ answerBody }) => answerBody,
-} as const satisfies Readonly<Record<string, (passed: Passed) => string>>;
+} as const satisfies Parts;
+
+/** Where markers may be placed, bodies are the same if they are without their markers. */
+const bytesButMarkers: Parts = { ...bytes, body: ({ sent }) => withoutMarkers(sent.body) };
 
 /** Requests run beside each other, so each is compared with the one on the other side that is most like it. */
-export function compareTaps(before: readonly Passed[], behind: readonly Passed[]): Sameness {
+export function compareTaps(
+  before: readonly Passed[],
+  behind: readonly Passed[],
+  mayMark: boolean,
+): Sameness {
+  const parts = mayMark ? bytesButMarkers : bytes;
   const rest = behind.filter(({ isComplete }) => isComplete);
   const sent = before.filter(({ isComplete }) => isComplete);
   const different: string[] = [];
@@ -121,7 +152,7 @@ export function compareTaps(before: readonly Passed[], behind: readonly Passed[]
   for (const each of sent) {
     const [found] = rest
       .filter(({ line }) => line === each.line)
-      .map((other) => ({ other, differing: differingParts(each, other) }))
+      .map((other) => ({ other, differing: differingParts(parts, each, other) }))
       .toSorted((left, right) => left.differing.length - right.differing.length);
     if (found === undefined) {
       different.push(`all of ${each.line}: it did not arrive`);
@@ -138,6 +169,6 @@ export function compareTaps(before: readonly Passed[], behind: readonly Passed[]
   };
 }
 
-function differingParts(one: Passed, other: Passed): readonly string[] {
+function differingParts(parts: Parts, one: Passed, other: Passed): readonly string[] {
   return Object.entries(parts).flatMap(([name, part]) => (part(one) === part(other) ? [] : [name]));
 }

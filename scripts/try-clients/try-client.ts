@@ -7,7 +7,9 @@ import type { ObservedCall } from "../../src/gateway/observed-call.ts";
 import { openGateway } from "../../src/gateway/open-gateway.ts";
 import { upstreamsAt } from "../../src/gateway/upstreams/built-in.ts";
 import { toUpstreamTable } from "../../src/gateway/upstreams/configured.ts";
-import { createSimulator, type Call } from "../../src/simulator/index.ts";
+import { createSimulator, type Call, type Model } from "../../src/simulator/index.ts";
+import type { OptimizeSettings } from "../../src/gateway/optimize/may-mark.ts";
+import { billAgain } from "./bill-again.ts";
 import { createDelegator } from "./delegator.ts";
 import type { Client, Place } from "./clients.ts";
 import { runProgram, type Ended } from "./run-program.ts";
@@ -20,6 +22,8 @@ export interface Tried {
   readonly calls: readonly ObservedCall[];
   readonly exchanges: readonly DoneExchange[];
   readonly billed: readonly Call[];
+  /** The bill of the same requests as the client sent them. Null where the gateway only observes. */
+  readonly billedUnmarked: readonly Call[] | null;
   readonly sameness: Sameness;
   readonly userAgents: readonly string[];
   readonly faults: number;
@@ -31,14 +35,36 @@ const prompts = {
   again: "Now say which of its files you would change first, and why.",
 } as const;
 
+export interface TryOptions {
+  /** The clients are installed in folders of it. */
+  readonly dir: string;
+  readonly msMax: number;
+  /** Whether the gateway places markers in every conversation. */
+  readonly optimizes: boolean;
+  /** So long the person is away between the two prompts, by the clocks of gateway and simulator. */
+  readonly pauseMs: number;
+}
+
+const everyConversation: OptimizeSettings = {
+  share: 100,
+  holdout: 0,
+  upstreams: [],
+  clients: [],
+  logins: false,
+};
+
 /** Null if it is not installed under the folder. */
-export async function tryClient(client: Client, dir: string, msMax: number): Promise<Tried | null> {
+export async function tryClient(
+  client: Client,
+  { dir, msMax, optimizes, pauseMs }: TryOptions,
+): Promise<Tried | null> {
   const folder = join(dir, client.name);
   const path = join(folder, "node_modules", ".bin", client.program);
   if (!existsSync(path)) return null;
   const run = join(folder, "run");
   rmSync(run, { recursive: true, force: true });
-  const simulator = createSimulator({ model: createDelegator(client.subAgent) });
+  const createModel = (): Model => createDelegator(client.subAgent);
+  const simulator = createSimulator({ model: createModel() });
   const upstream = await simulator.listen();
   const behind = await openTap(upstream.url);
   const [calls, exchanges, problems]: [ObservedCall[], DoneExchange[], string[]] = [[], [], []];
@@ -47,14 +73,16 @@ export async function tryClient(client: Client, dir: string, msMax: number): Pro
     table: toUpstreamTable(new Map(), upstreamsAt(behind.url)),
     env: {},
     store: join(run, "ledger.db"),
+    optimize: optimizes ? everyConversation : null,
     onCall: (call) => calls.push(call),
     onExchange: (done) => exchanges.push(done),
     onProblem: (problem) => problems.push(problem),
   });
   const before = await openTap(gateway.urls[0] ?? "");
   try {
-    const runs = await runJob(client, { path, run, url: before.url, msMax });
+    const runs = await runJob(client, { path, run, url: before.url, msMax, pauseMs });
     await settle(before, behind);
+    const sent = before.passed.map((passed) => passed.sent);
     return {
       client: client.name,
       runs,
@@ -62,11 +90,13 @@ export async function tryClient(client: Client, dir: string, msMax: number): Pro
       exchanges,
       problems,
       billed: simulator.calls(),
-      sameness: compareTaps(before.passed, behind.passed),
+      billedUnmarked: optimizes ? await billAgain(sent, createModel()) : null,
+      sameness: compareTaps(before.passed, behind.passed, optimizes),
       userAgents: [...new Set(before.passed.map(({ userAgent }) => userAgent))],
       faults: gateway.state().observer.faults,
     };
   } finally {
+    Date.now = realNow;
     await before.close();
     await gateway.close(1000);
     await behind.close();
@@ -79,9 +109,15 @@ interface Job {
   readonly run: string;
   readonly url: string;
   readonly msMax: number;
+  readonly pauseMs: number;
 }
 
-async function runJob(client: Client, { path, run, url, msMax }: Job): Promise<readonly Ended[]> {
+const realNow = Date.now;
+
+async function runJob(
+  client: Client,
+  { path, run, url, msMax, pauseMs }: Job,
+): Promise<readonly Ended[]> {
   const place: Place = { home: join(run, "home"), workspace: join(run, "project"), url };
   mkdirSync(join(place.home, "tmp"), { recursive: true });
   for (const [name, text] of Object.entries(project)) write(join(place.workspace, name), text);
@@ -96,6 +132,7 @@ async function runJob(client: Client, { path, run, url, msMax }: Job): Promise<r
     words: client.first(prompts.first, place),
     logFile: join(run, "first.log"),
   });
+  Date.now = () => realNow() + pauseMs;
   const again = await runProgram({
     ...shared,
     words: client.again(prompts.again, place),
