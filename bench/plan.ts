@@ -133,7 +133,7 @@ interface MadeCall {
 
 function makeCall({ thread, state, now }: Run, current: readonly Message[]): MadeCall {
   const volatile = "Current time: 2026-11-15T12:00:00Z\nTimezone: UTC";
-  const assembly = assemble({ thread, current, volatile, layout, can: facts.capabilities });
+  const assembly = assemble({ thread, current, volatile, layout, model: facts });
   const plan = planCache({ blocks: assembly.blocks, rules: facts, markers, state, pace, now });
   const options = { outputTokensMax: 4000, stream: true };
   const request = anthropicMessages.encode({ assembly, plan, model: facts, options });

@@ -38,6 +38,8 @@ export interface SimulatedSession {
   /** Time between the calls of a turn. */
   readonly callMs?: number;
   readonly simulator?: SimulatorOptions;
+  /** Where the simulator speaks the protocol. Default: where its own vendor does. */
+  readonly basePath?: string;
   /** Receives the events. */
   readonly events?: Emitter;
   /** Default: one in memory that ends with the run. */
@@ -65,10 +67,11 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
   const { clock } = simulator;
   const server = await simulator.listen({ port: 0 });
   const isAnthropic = setup.protocol.name === "anthropic-messages";
+  const { basePath = isAnthropic ? "" : "/v1" } = run;
   const endpoint = isAnthropic ? anthropicEndpoint : openaiEndpoint;
   const provider = createProvider({
     protocol: setup.protocol,
-    ...endpoint({ apiKey: plantedKey, baseUrl: isAnthropic ? server.url : `${server.url}/v1` }),
+    ...endpoint({ apiKey: plantedKey, baseUrl: `${server.url}${basePath}` }),
     retries: { attemptsMax: 1 },
   });
   const ledger = run.ledger ?? (await openLedger(":memory:"));

@@ -127,8 +127,7 @@ export function prepare(
   state: CacheState = openCacheState(),
 ): PreparedCall {
   const { facts: model } = resolveModel(modelId);
-  const can = model.capabilities;
-  const assembly = assemble({ thread, current, volatile: null, layout, can });
+  const assembly = assemble({ thread, current, volatile: null, layout, model });
   const plan = planCache({
     blocks: assembly.blocks,
     rules: model,

@@ -70,7 +70,7 @@ async function runSession(name: string, random: Random, id: string): Promise<Com
       current,
       volatile: `It is ${now}.`,
       layout,
-      can: facts.capabilities,
+      model: facts,
     });
     const exact = await count.blocks(assembly);
     const blocks = { length: assembly.blocks.length, at: exact.at };

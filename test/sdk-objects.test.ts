@@ -55,7 +55,7 @@ function planned<Body>(
     current: [{ role: "user", content: [{ type: "text", text: "Hello." }] }],
     volatile: "It is noon.",
     layout,
-    can: facts.capabilities,
+    model: facts,
   });
   const [state, pace] = [openCacheState(), openPace("human")];
   const plan = planCache({

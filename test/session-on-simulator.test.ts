@@ -15,6 +15,7 @@ import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts"
 import { openaiChat } from "../src/core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../src/core/wire/protocol.ts";
+import { vendorPath } from "../src/simulator/index.ts";
 import { promptTokens } from "../src/core/message/usage.ts";
 
 const rules = Array.from(
@@ -208,6 +209,27 @@ describe.each([openaiResponses, openaiChat])("the same session over $name", (pro
     ]);
   });
 });
+
+// DeepSeek keeps a prefix to the end of an input. The clock's line stands there, so it has to be sent again.
+test.each([
+  { protocol: openaiChat, basePath: `${vendorPath("deepseek")}/v1` },
+  { protocol: anthropicMessages, basePath: `${vendorPath("deepseek")}/anthropic` },
+])(
+  "where only whole inputs are kept, every call reads all that the one before sent ($protocol.name)",
+  async ({ protocol, basePath }) => {
+    const session = sessionOn("deepseek-flash", "adaptive", eventfulTurns(12), protocol);
+    const run = await runSimulated({ ...session, basePath });
+    expectAnswered(run, 24);
+    // The opening of the reply is no part of the input that is kept.
+    const opening = 3;
+    const sent = run.calls.map(({ usage }) => promptTokens(usage ?? fail()) - opening);
+    const read = run.calls.map(({ usage }) => usage?.cacheReadTokens);
+    expect(read).toEqual([0, ...sent.slice(0, -1)]);
+    expect(run.calls.map(({ verdict }) => verdict?.kind)).toEqual(
+      run.calls.map(() => "as expected"),
+    );
+  },
+);
 
 /** Every hit is where the plan said, and the tokens read are those between the markers of earlier calls. */
 function expectPlansHeld(run: SimulatedRun): void {

@@ -45,8 +45,7 @@ export async function speak(
   const { thread, policy, model, protocol, options, cache, pace } = session;
   const { layout, markers } = policy;
   const current = [say("user", text)];
-  const can = model.capabilities;
-  const assembly = assemble({ thread, current, volatile: null, layout, can });
+  const assembly = assemble({ thread, current, volatile: null, layout, model });
   const { blocks } = assembly;
   const startMs = Date.now();
   const plan = planCache({ blocks, rules: model, markers, state: cache, pace, now: startMs });

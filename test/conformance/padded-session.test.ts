@@ -67,7 +67,7 @@ function call({ thread, policy, model }: Session, words: string, volatile: strin
     current: [say("user", words)],
     volatile,
     layout: policy.layout,
-    can: model.capabilities,
+    model,
   });
   return encode("metis", assembly);
 }

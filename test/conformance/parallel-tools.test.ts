@@ -55,7 +55,7 @@ function runLoop(
   let current: readonly Message[] = [say("user", "Read them all.")];
   let state = openCacheState();
   return Array.from({ length: callCount }, (_, index) => {
-    const assembly = assemble({ thread, current, volatile: null, layout, can: model.capabilities });
+    const assembly = assemble({ thread, current, volatile: null, layout, model });
     const { plan, text, body } = encode(policyName, assembly, wire, {
       state,
       pace: openPace(pace),

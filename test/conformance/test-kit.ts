@@ -180,7 +180,7 @@ export function send(
     current,
     volatile: volatileText(sections),
     layout,
-    can: model.capabilities,
+    model,
   });
   return encode(policyName, assembly, { protocol, model }, asked);
 }

@@ -85,7 +85,7 @@ export function sendOne(
   now: number,
 ): SentCall {
   const { layout, markers } = policy;
-  const assembly = assemble({ thread, ...said, layout, can: model.capabilities });
+  const assembly = assemble({ thread, ...said, layout, model });
   const { blocks } = assembly;
   const plan = planCache({ blocks, rules: model, markers, state: cache, pace, now });
   const request = protocol.encode({ assembly, plan, model, options: asked });

@@ -12,6 +12,7 @@ import {
   type MessagesSetting,
 } from "../wire/anthropic-messages/test-kit.ts";
 import { assemble, type Assembly } from "./assemble.ts";
+import { resolveModel } from "../models/resolve-model.ts";
 import type { Layout } from "./layout.ts";
 import { appendMessages, type Thread } from "./thread.ts";
 
@@ -32,8 +33,14 @@ const thread = threadOf(setting);
 const current = [say("user", "Three.")];
 
 function place(volatile: Layout["volatile"], text: string | null, from: Thread = thread): Assembly {
-  const can = { thinkingBoundToPrefix: false };
-  return assemble({ thread: from, current, volatile: text, layout: { ...layout, volatile }, can });
+  const model = haiku;
+  return assemble({
+    thread: from,
+    current,
+    volatile: text,
+    layout: { ...layout, volatile },
+    model,
+  });
 }
 
 function tiersOf({ blocks }: Assembly): string {
@@ -108,8 +115,8 @@ describe("volatile text at the system prompt's tail", () => {
 
   test("has the label of the channel among labelled blocks", () => {
     const labelled = { ...layout, volatile: "system-tail", systemBlocks: "labelled" } as const;
-    const can = { thinkingBoundToPrefix: false };
-    const { blocks } = assemble({ thread, current, volatile: "Now.", layout: labelled, can });
+    const model = haiku;
+    const { blocks } = assemble({ thread, current, volatile: "Now.", layout: labelled, model });
     expect(blocks.at(2)?.label).toBe("channel_meta");
   });
 });
@@ -120,7 +127,7 @@ const head = (said: readonly Message[], text: string | null = "At noon."): Assem
     current: said,
     volatile: text,
     layout: { ...layout, volatile: "message-head" },
-    can: { thinkingBoundToPrefix: true },
+    model: sonnet,
   });
 
 describe("volatile text at the message's head", () => {
@@ -150,7 +157,7 @@ describe("volatile text at the message's head", () => {
       current: results,
       volatile: "At noon.",
       layout: { ...layout, volatile: "message-head" },
-      can: { thinkingBoundToPrefix: false },
+      model: haiku,
     });
     expect(textOf(assembly.thread)).not.toContain("noon");
   });
@@ -166,7 +173,7 @@ const call = (from: Thread, text: string | null, said: readonly Message[] = curr
     current: said,
     volatile: text,
     layout,
-    can: { thinkingBoundToPrefix: true },
+    model: sonnet,
   });
 
 describe("volatile text where thinking is bound to its prefix", () => {
@@ -227,7 +234,7 @@ describe("volatile text where thinking is bound to its prefix", () => {
       current,
       volatile: "Noon.",
       layout: { ...layout, volatile: "system-tail" },
-      can: { thinkingBoundToPrefix: true },
+      model: sonnet,
     });
     expect(textOf(assembly.thread)).toBe(`${threadText}]},${note}`);
     expect(keysOf(assembly)).toEqual(keysOf(call(bound, "Noon.")));
@@ -238,10 +245,38 @@ describe("volatile text where thinking is bound to its prefix", () => {
   });
 });
 
+describe("volatile text where a prefix is kept only to the end of an input", () => {
+  const units = resolveModel("deepseek-flash").facts;
+  const at = (volatile: Layout["volatile"]): Assembly =>
+    assemble({
+      thread,
+      current,
+      volatile: "Noon.",
+      layout: { ...layout, volatile },
+      model: units,
+    });
+
+  test("stays in the thread, so that the next call begins with all that this one sends", () => {
+    expect(textOf(at("message-tail").thread)).toBe(`${threadText},{"type":"text","text":"Noon."}`);
+    expect(tiersOf(at("message-tail"))).toBe("T0 T1 T3 T3 T4 T4");
+    expect(keysOf(at("system-message"))).toEqual(keysOf(at("message-tail")));
+  });
+
+  test("stands before the messages where the layout says so: what ends a prefix comes after it", () => {
+    expect(tiersOf(at("system-tail"))).toBe("T0 T1 T5 T3 T3 T4");
+  });
+});
+
 test("two assemblies of one thread do not disturb each other", () => {
-  const can = { thinkingBoundToPrefix: false };
-  const left = assemble({ thread, current: [say("user", "Left.")], volatile: "x", layout, can });
-  const right = assemble({ thread, current: [say("user", "Right!")], volatile: "y", layout, can });
+  const model = haiku;
+  const left = assemble({ thread, current: [say("user", "Left.")], volatile: "x", layout, model });
+  const right = assemble({
+    thread,
+    current: [say("user", "Right!")],
+    volatile: "y",
+    layout,
+    model,
+  });
   expect(textOf(left.thread)).toBe(threadText.replace("Three.", "Left."));
   expect(textOf(right.thread)).toBe(threadText.replace("Three.", "Right!"));
   expect(thread.messages.length).toBe(2);

@@ -2,7 +2,8 @@
 import { joinLists, type ListView } from "../growing/growing-list.ts";
 import { extendPrefixKey } from "../hash.ts";
 import type { Message } from "../message/message.ts";
-import type { Capabilities } from "../models/capabilities.ts";
+import { keepsOnlyInputs } from "../models/cache-rules.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
 import type { TokensPerTier } from "../tokens/budget.ts";
 import type { Layout } from "./layout.ts";
 import type { BlockList } from "./prompt-block.ts";
@@ -36,21 +37,38 @@ export interface AssembleParts {
   /** Text that may change on any call. Null for none. */
   readonly volatile: string | null;
   readonly layout: Layout;
-  readonly can: Pick<Capabilities, "thinkingBoundToPrefix">;
+  readonly model: Pick<ModelFacts, "capabilities" | "cache">;
 }
 
-export function assemble({ thread, current, volatile, layout, can }: AssembleParts): Assembly {
+export function assemble({ thread, current, volatile, layout, model }: AssembleParts): Assembly {
   const place = layout.volatile;
   const opening = place === "message-head" ? withHead(current, volatile) : current;
   const grown = appendMessages(thread, opening);
   const t4From = thread.blocks.length;
-  // Nothing before a thinking block may change, so the volatile text becomes part of the thread.
-  if (can.thinkingBoundToPrefix && volatile !== null && place !== "message-head") {
+  if (volatile !== null && keepsVolatile(model, place)) {
     return withKept(grown, volatile, t4From, place);
   }
   if (place === "system-tail") return withSystemTail(grown, volatile, t4From, layout);
   const tail = place === "message-head" || volatile === null ? null : volatile;
   return withMessageTail(grown, tail, t4From, place);
+}
+
+/** Whether volatile text becomes part of the thread, because the next call must begin with exactly what this one sends. */
+export function keepsVolatile(
+  { capabilities, cache }: AssembleParts["model"],
+  place: Layout["volatile"],
+): boolean {
+  switch (place) {
+    case "message-head":
+      return false;
+    // Nothing before a thinking block may change.
+    case "system-tail":
+      return capabilities.thinkingBoundToPrefix;
+    // A prefix that ends after this text is found only where the text is sent again.
+    case "message-tail":
+    case "system-message":
+      return capabilities.thinkingBoundToPrefix || keepsOnlyInputs(cache);
+  }
 }
 
 /** Puts the event context before the user's words, in one text, as it will be stored. */

@@ -16,7 +16,7 @@ export interface RequestSetting {
   readonly layout: Layout;
   readonly spelling: Spelling;
   readonly counter: TokenCounter;
-  readonly model: Pick<ModelFacts, "toolPromptTokens" | "capabilities">;
+  readonly model: Pick<ModelFacts, "toolPromptTokens" | "capabilities" | "cache">;
 }
 
 /**
@@ -49,7 +49,7 @@ export function assembleRequest(
     current: messages.slice(from),
     volatile: volatileText(sections),
     layout,
-    can: model.capabilities,
+    model,
   });
 }
 

@@ -82,6 +82,14 @@ const boundaries = [
   "unpublished",
 ] as const;
 
+/** Whether the provider, by itself, keeps a prefix only where the whole input of a call ended. */
+export function keepsOnlyInputs({
+  markers,
+  automatic,
+}: Pick<CacheRules, "markers" | "automatic">): boolean {
+  return markers === null && automatic?.boundary === "prefix units";
+}
+
 /** Reads a file's rules for a model with these capabilities and prices. */
 export function parseCacheRules(
   value: unknown,

@@ -182,7 +182,7 @@ function rebuildBefore(
 ): Omit<OwnCallBefore, "readableMs"> | null {
   const { thread, policy, model, lastVolatile, cache, otherModels } = session;
   const parts = { thread, current: [], volatile: lastVolatile, layout: policy.layout };
-  const assembly = assemble({ ...parts, can: model.capabilities });
+  const assembly = assemble({ ...parts, model });
   const [other] = otherModels;
   if (other !== undefined && (other.cache.lastStartMs ?? 0) > (cache.lastStartMs ?? 0)) {
     const prompt = { assembly, plan, model: { ...model, id: other.model }, traits };

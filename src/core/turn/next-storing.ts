@@ -30,8 +30,7 @@ export function nextStoring(session: Session, held: HeldPrefix | null, nowMs: nu
   if (obstacle !== null) return without(held, obstacle);
   if (callMs === null) return without(held, "the session has made no call yet");
   const { layout } = policy;
-  const can = model.capabilities;
-  const assembly = assemble({ thread, current: [], volatile: null, layout, can });
+  const assembly = assemble({ thread, current: [], volatile: null, layout, model });
   const { blocks } = assembly;
   if (held !== null && !beginsWith(session, assembly, held)) {
     return { ...without(held, "the prompt begins differently now"), assembly };

@@ -39,7 +39,7 @@ export function toAssemble(
   { thread, policy, model }: Session,
   parts: Pick<AssembleParts, "current" | "volatile">,
 ): AssembleParts {
-  return { thread, ...parts, layout: policy.layout, can: model.capabilities };
+  return { thread, ...parts, layout: policy.layout, model };
 }
 
 export function toPlan(session: Session, { blocks }: Assembly, nowMs: number): PlanQuestion {

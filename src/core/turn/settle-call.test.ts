@@ -36,7 +36,7 @@ function settle(
     current: [{ role: "user", content }],
     volatile: null,
     layout: policy.layout,
-    can: model.capabilities,
+    model,
   });
   const { blocks } = assembly;
   const { markers } = policy;

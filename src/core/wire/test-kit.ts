@@ -63,7 +63,7 @@ export function assemblyOn(wire: Wire, setting: Setting): Assembly {
       padding: "off",
       toolOrder: "given",
     },
-    can: wire.model.capabilities,
+    model: wire.model,
   });
 }
 

@@ -144,7 +144,7 @@ function encodeWithEverything(protocol: Protocol, name: string): EncodedRequest 
     current: [{ role: "user", content: [{ type: "text", text: "Begin." }] }],
     volatile: "It is noon.",
     layout,
-    can: model.capabilities,
+    model,
   });
   const { blocks } = assembly;
   const [state, pace] = [openCacheState(), openPace("human")];

@@ -1,5 +1,5 @@
 // A call beside the conversation, for a summary. It reads the cache and writes nothing: no later call has its prompt.
-import { assemble, type Assembly } from "../../core/assembly/assemble.ts";
+import { assemble, keepsVolatile, type Assembly } from "../../core/assembly/assemble.ts";
 import type { Thread } from "../../core/assembly/thread.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
 import { openPace } from "../../core/cache/pace.ts";
@@ -34,9 +34,8 @@ export function assembleSide(
   volatile: string | null,
 ): Assembly {
   const { layout } = policy;
-  const can = model.capabilities;
-  const isPrefix = layout.volatile === "system-tail" && !can.thinkingBoundToPrefix;
-  return assemble({ thread, current, volatile: isPrefix ? volatile : null, layout, can });
+  const isPrefix = layout.volatile === "system-tail" && !keepsVolatile(model, layout.volatile);
+  return assemble({ thread, current, volatile: isPrefix ? volatile : null, layout, model });
 }
 
 export interface SideCall extends Pick<CallToEncode, "assembly" | "options"> {

@@ -40,9 +40,8 @@ export async function prewarm(
 ): Promise<{ readonly value: Prewarmed; readonly session: Session }> {
   const { thread, policy, model, cache: state, pace, options } = given;
   const { layout } = policy;
-  const can = model.capabilities;
   const asked = lifetimeOf(given, lifetime);
-  const assembly = assemble({ thread, current: [placeholder], volatile: null, layout, can });
+  const assembly = assemble({ thread, current: [placeholder], volatile: null, layout, model });
   const length = thread.foundation.blocks.length + thread.blocks.length;
   const blocks = firstBlocks(assembly.blocks, length);
   const plan = planPrewarm({ blocks, rules: model, state, pace, now: deps.now() }, asked);

@@ -259,8 +259,7 @@ function rebuildCall(
   const { layout } = policy;
   // This text is not stored. Before the messages it takes part in every prefix, so something stands for it.
   const volatile = layout.volatile === "system-tail" ? `(not recorded: ${turn.id})` : null;
-  const can = model.capabilities;
-  const assembly = assemble({ thread, current: call.sent, volatile, layout, can });
+  const assembly = assemble({ thread, current: call.sent, volatile, layout, model });
   const isExact = assembly.blocks.at(assembly.tailBlock)?.key === call.promptKey;
   const about = { turn, call, session, assembly, isExact };
   const { reply } = call;

@@ -58,7 +58,7 @@ export function readTraits(
     current: [{ role: "user", content: [{ type: "text", text: "-" }] }],
     volatile: null,
     layout: { systemBlocks: "one", volatile: "message-tail", padding: "off", toolOrder: "given" },
-    can: model.capabilities,
+    model,
   });
   const unmarked = { ...plan, markers: [], requestMarker: null };
   const { pieces } = protocol.encode({ assembly, plan: unmarked, model, options });

@@ -10,15 +10,22 @@ import { toReply } from "./decode.ts";
 import { excerpt, toFailure } from "./failure.ts";
 import { textOf } from "./schema.ts";
 import { joinUsage } from "./usage.ts";
-import { joinPieces, toPieces, type Piece } from "./stream-blocks.ts";
+import {
+  addPiece,
+  joinPieces,
+  noPieces,
+  toPieces,
+  type Piece,
+  type Pieces,
+} from "./stream-blocks.ts";
 
 export interface StreamState {
   /** The message as it began; null before that. */
   readonly fields: Fields | null;
   /** The events that change it later, in order; merged once, at the end. */
   readonly deltas: GrowingList<Fields>;
-  /** The pieces of the blocks, in order; joined once, at the end. */
-  readonly pieces: GrowingList<Piece>;
+  /** The pieces of the blocks; joined once, at the end. */
+  readonly pieces: Pieces;
   /** Ids of the tool uses by the index of their block. */
   readonly toolUseIds: GrowingMap<number, string>;
   readonly isStopped: boolean;
@@ -31,7 +38,7 @@ export const streamDecoder: StreamDecoder<StreamState> = {
   start: {
     fields: null,
     deltas: growingList(),
-    pieces: growingList(),
+    pieces: noPieces,
     toolUseIds: growingMap(),
     isStopped: false,
     failure: null,
@@ -42,7 +49,7 @@ export const streamDecoder: StreamDecoder<StreamState> = {
 
 function finish(state: StreamState): Reply | ProviderFailure {
   const { pieces, deltas, isStopped, failure } = state;
-  if (state.fields === null && deltas.length === 0 && pieces.length === 0) {
+  if (state.fields === null && deltas.length === 0 && pieces.last === null) {
     return failure ?? malformed("the stream ended before a reply began");
   }
   const { content, warnings } = joinPieces(pieces);
@@ -90,7 +97,7 @@ function startBlock(state: StreamState, fields: Fields, data: string): Stepped {
   if (index === null || !json.startsWith("{")) {
     return fail(state, malformed(`an event starts no block: ${excerpt(data)}`));
   }
-  const pieces = state.pieces.append([{ kind: "start", index, json }]);
+  const pieces = addPiece(state.pieces, { kind: "start", index, json });
   const { type, id, name, text } = fieldsOf(fields["content_block"]);
   if (type === "tool_use") {
     const toolUseIds = state.toolUseIds.set(index, textOf(id));
@@ -104,13 +111,14 @@ function startBlock(state: StreamState, fields: Fields, data: string): Stepped {
 function addDelta(state: StreamState, fields: Fields, data: string): Stepped {
   const index = indexOf(fields);
   if (index === null) return fail(state, malformed(`an event names no block: ${excerpt(data)}`));
-  const pieces = toPieces(index, fieldsOf(fields["delta"]), data);
+  let { pieces } = state;
   const parts: StreamPart[] = [];
-  for (const piece of pieces) {
+  for (const piece of toPieces(index, fieldsOf(fields["delta"]), data)) {
+    pieces = addPiece(pieces, piece);
     const part = toPart(piece, state.toolUseIds);
     if (part !== null) parts.push(part);
   }
-  return [{ ...state, pieces: state.pieces.append(pieces) }, parts];
+  return [{ ...state, pieces }, parts];
 }
 
 function toPart(piece: Piece, toolUseIds: StreamState["toolUseIds"]): StreamPart | null {
