@@ -1,10 +1,13 @@
-// What the same tokens would have cost without a cache, and on another model. Savings can be negative.
+// What the same tokens would have cost without a cache, on another model, and what the gateway's optimising changed. Savings can be
+// negative.
 import { listModels } from "../core/models/catalogue.ts";
 import { findModel, resolveModel } from "../core/models/resolve-model.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { readAlike, type PricedCalls } from "./alike-calls.ts";
 import type { Analysis, AnalyticsWorld, Question } from "./analysis.ts";
+import { describeArms } from "./arms/describe-arms.ts";
+import { readArms, type ArmsFigures } from "./arms/read-arms.ts";
 import { refuse } from "./analytics-error.ts";
 import { toUsdText } from "./figures.ts";
 import { callGroups } from "./group-keys.ts";
@@ -15,6 +18,8 @@ export interface SavingsFigures {
   readonly no_cache: Comparison;
   /** Null without a baseline. */
   readonly baseline: Comparison | null;
+  /** Conversations of other programs that were optimised, beside those that were held out. Null where there are none. */
+  readonly arms: ArmsFigures | null;
 }
 
 /** Both sides cover the same calls and the same tokens. */
@@ -41,6 +46,7 @@ export const savings: Analysis<SavingsFigures> = {
     const baseline = findBaseline(question, catalogue);
     const steps = stepsOf(listModels(catalogue), question.window);
     const all = await readAlike(ledger, question, steps);
+    const arms = await readArms(ledger, question);
     const models = new Map(
       [...new Set(all.map(({ model }) => model))].map((name) => [
         name,
@@ -57,11 +63,12 @@ export const savings: Analysis<SavingsFigures> = {
         no_cache: toComparison(noCache, null, latestOf(calls.map(modelOf))),
         baseline:
           other === null ? null : toComparison(other, baseline?.id ?? null, latestOf([baseline])),
+        arms: arms.get(label) ?? null,
       };
       const { otherPicoUsd, actualPicoUsd } = other ?? noCache;
       return { label, figures, exact: { saved_usd: otherPicoUsd - actualPicoUsd } };
     });
-    return { rows, notes: notesOf(models) };
+    return { rows, notes: [...notesOf(models), ...describeArms(arms)] };
   },
 };
 

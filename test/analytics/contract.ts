@@ -5,6 +5,7 @@ import type { AnalyticsQuery } from "../../src/analytics/analysis.ts";
 import type { Database } from "../../src/edge/stores/sql/database.ts";
 import type { TestStore } from "../ledger/stores.ts";
 import { call, newTurn, openSession, startMs } from "../ledger/test-kit.ts";
+import { armsContract } from "./arms.ts";
 import { causesContract } from "./causes-contract.ts";
 import { ask, everyQuestion } from "./every-question.ts";
 import { writeScene } from "./scene.ts";
@@ -22,6 +23,7 @@ export function analyticsContract(store: TestStore): void {
   ): Promise<readonly object[]> => (await ask(await open(), name, query)).data;
 
   warmCallsContract(store);
+  armsContract(store);
 
   test("a window may begin at the beginning of all times", async () => {
     const narrow = await dataOf("cache_effectiveness");

@@ -15,8 +15,12 @@ export interface OptimizedServe {
   readonly url: string;
   /** Every call so far. */
   readonly calls: readonly ObservedCall[];
+  /** The ledger. */
+  readonly store: string;
   /** Resolves when so many calls were observed. */
   until(count: number): Promise<void>;
+  /** Resolves when so many calls are in the ledger. */
+  untilRecorded(count: number): Promise<void>;
 }
 
 export interface ServeSetting {
@@ -36,6 +40,7 @@ export async function serveOptimized(setting: ServeSetting): Promise<OptimizedSe
   const folder = mkdtempSync(join(tmpdir(), "strata-serve-"));
   const configFile = join(folder, "strata.yaml");
   writeFileSync(configFile, yaml);
+  const store = join(folder, "ledger.db");
   const calls: ObservedCall[] = [];
   const served = await openServe({
     flags: {
@@ -44,7 +49,7 @@ export async function serveOptimized(setting: ServeSetting): Promise<OptimizedSe
       configFile,
       upstreams: upstreams ?? new Map(),
       isSimulated: upstreams === undefined,
-      store: join(folder, "ledger.db"),
+      store,
       recordFolder: null,
       isOptimizing,
       lines: "none",
@@ -60,11 +65,17 @@ export async function serveOptimized(setting: ServeSetting): Promise<OptimizedSe
   return {
     url: served.gateway.urls[0] ?? "",
     calls,
+    store,
+    untilRecorded: async (count) => {
+      await expect.poll(() => served.gateway.stats().recordedCount, waiting).toBe(count);
+    },
     until: async (count) => {
-      await expect.poll(() => calls.length, { timeout: 10_000, interval: 2 }).toBe(count);
+      await expect.poll(() => calls.length, waiting).toBe(count);
     },
   };
 }
+
+const waiting = { timeout: 10_000, interval: 2 };
 
 /** Every clock of this process stands still from now on; restored after the test. */
 export function stopClock(): void {

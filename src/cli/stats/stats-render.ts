@@ -46,7 +46,7 @@ const shown: Readonly<Record<AnalysisName, string>> = {
   cache_effectiveness: `call_count ${tokens} hit_rate coverage cache_write_share rewrite_factor`,
   cost: `call_count ${tokens} output_tokens hit_rate summary_cost_usd warm_cost_usd failed_cost_usd cost_usd unpriced_call_count`,
   savings:
-    "call_count no_cache.actual_cost_usd no_cache.cost_usd no_cache.saved_usd no_cache.saved_share no_cache.unpriced_call_count baseline.model baseline.cost_usd baseline.saved_usd baseline.saved_share baseline.unpriced_call_count",
+    "call_count no_cache.actual_cost_usd no_cache.cost_usd no_cache.saved_usd no_cache.saved_share no_cache.unpriced_call_count baseline.model baseline.cost_usd baseline.saved_usd baseline.saved_share baseline.unpriced_call_count arms.strata_conversation_count arms.strata_cost_share arms.holdout_conversation_count arms.holdout_cost_share arms.saved_share arms.claim",
   sessions:
     "agent model status turn_count call_count hit_rate cost_usd unpriced_call_count last_call_at",
   turns:

@@ -31,9 +31,9 @@ export interface GatewayCall {
   readonly provider: string;
   /** Who placed the markers: `client` by default, a policy where the gateway did. */
   readonly policy?: MarkedBy;
-  /** Which of the compared ways its conversation goes; absent where nothing is compared. Not kept in a ledger. */
+  /** Which of the compared ways its conversation goes; absent where nothing is compared. */
   readonly arm?: Arm;
-  /** What it would have cost with the client's own markers, by the account of its conversation; null if unknown. Not kept in a ledger. */
+  /** What it would have cost with the client's own markers, by the account of its conversation; null if unknown. */
   readonly clientCostPicoUsd?: bigint | null;
   readonly status: "complete" | "partial" | "failed";
   readonly stopReason: ReplyStop | null;
@@ -67,7 +67,9 @@ export interface GatewayCall {
 }
 
 /** `strata`: our markers where they cost less. `holdout`: left as it is, to compare. `client`: not chosen. */
-export type Arm = "client" | "strata" | "holdout";
+export type Arm = (typeof arms)[number];
+
+export const arms = ["client", "strata", "holdout"] as const;
 
 export type MarkedBy = PolicyName | "client";
 

@@ -1,6 +1,6 @@
 // A whole ledger as lines: a header, every row in an order that can be restored, and a last line with the count.
 import { tableOrder } from "./ledger/transfer/kept-lines.ts";
-import { columnNames, type TableName } from "./sql/tables.ts";
+import { columnNames, isMoney, type TableName } from "./sql/tables.ts";
 import type { Snapshot } from "./sql/database.ts";
 
 export const dumpFormat = "strata-ledger/1";
@@ -28,7 +28,7 @@ function selectAll(table: TableName): string {
 
 /** Money can exceed a number, and a lease does not outlive its process. */
 function selected(table: TableName, column: string): string {
-  if (column === "cost_pico_usd") return "CAST(t.cost_pico_usd AS TEXT) AS cost_pico_usd";
+  if (isMoney(column)) return `CAST(t.${column} AS TEXT) AS ${column}`;
   if (table !== "sessions") return `t.${column}`;
   if (column === "lease_holder") return "NULL AS lease_holder";
   if (column === "lease_expires_ms") return "0 AS lease_expires_ms";

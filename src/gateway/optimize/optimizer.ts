@@ -113,10 +113,9 @@ function armOf(
   { share, holdout }: OptimizeSettings,
 ): SentCall["arm"] {
   const place = Number.parseInt(hash("sha256", parentId ?? id, "hex").slice(0, 8), 16) / 2 ** 32;
-  if (place * 100 >= share) return "client";
-  if (place * 10_000 < share * holdout) return "holdout";
-  // It repeats its parent's prompt once, and reads what the parent wrote.
-  return role === "summary" ? "client" : "strata";
+  // A summary repeats its parent's prompt once, and reads what the parent wrote: it is in neither arm.
+  if (place * 100 >= share || role === "summary") return "client";
+  return place * 10_000 < share * holdout ? "holdout" : "strata";
 }
 
 interface MarkQuestion {

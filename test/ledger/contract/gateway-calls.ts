@@ -39,6 +39,9 @@ export function gatewayCallsContract({ open, blank, connect }: TestStore): void 
       user: "ana",
       team: "shop",
       costPicoUsd: 9_007_199_254_740_993n,
+      arm: "strata",
+      clientCostPicoUsd: 9_007_199_254_740_997n,
+      plainCostPicoUsd: 9_007_199_254_740_999n,
       otherPolicies: [{ policy: "tail-1h", costPicoUsd: 9_007_199_254_740_995n }],
       tiers: [["T1", 40]],
     });

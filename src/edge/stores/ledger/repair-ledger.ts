@@ -22,6 +22,8 @@ export async function* repairLedger({ database }: Store): AsyncGenerator<string>
   ]);
 }
 
+const costColumns = ["cost_pico_usd", "client_cost_pico_usd", "plain_cost_pico_usd"];
+
 export const hasAbsurdCounts: string = usageColumns
   .map((column) => `calls.${column} > ${tokensMax}`)
   .join(" OR ");
@@ -37,7 +39,7 @@ async function repairCalls(query: Query): Promise<readonly string[]> {
     const detail = `the recorded usage cannot be true and was removed by a repair: ${counts.join(", ")}${cost === null ? "" : `, ${formatUsd(cost)}`}`;
     const outcome = withNote(row, detail);
     await query(
-      `UPDATE calls SET ${[...usageColumns, "cost_pico_usd"].map((column) => `${column} = NULL`).join(", ")}, outcome_json = ? WHERE turn_id IS NOT DISTINCT FROM ? AND number = ? AND session_id = ? AND id IS NOT DISTINCT FROM ?`,
+      `UPDATE calls SET ${[...usageColumns, ...costColumns].map((column) => `${column} = NULL`).join(", ")}, outcome_json = ? WHERE turn_id IS NOT DISTINCT FROM ? AND number = ? AND session_id = ? AND id IS NOT DISTINCT FROM ?`,
       [
         outcome,
         textOrNull(row, "turn_id"),

@@ -465,4 +465,16 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX conversation_states_ended ON conversation_states (ended_ms)`,
     ],
   },
+  {
+    number: 10,
+    name: "which conversations of others are optimised, and what their calls would have cost otherwise",
+    statements: [
+      `ALTER TABLE calls ADD COLUMN arm TEXT`,
+      // With the client's own markers, and without any cache.
+      `ALTER TABLE calls ADD COLUMN client_cost_pico_usd BIGINT`,
+      `ALTER TABLE calls ADD COLUMN plain_cost_pico_usd BIGINT`,
+      // Most calls are compared with nothing.
+      `CREATE INDEX calls_compared ON calls (started_ms) WHERE arm IS NOT NULL`,
+    ],
+  },
 ];

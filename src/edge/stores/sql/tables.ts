@@ -33,11 +33,14 @@ export type TableName = (typeof tableNames)[number];
 export function selected(table: TableName, alias: string = table): string {
   return Object.keys(columnsOf(table))
     .map((column) =>
-      column === "cost_pico_usd"
-        ? `CAST(${alias}.${column} AS TEXT) AS ${column}`
-        : `${alias}.${column}`,
+      isMoney(column) ? `CAST(${alias}.${column} AS TEXT) AS ${column}` : `${alias}.${column}`,
     )
     .join(", ");
+}
+
+/** Whole pico-dollars, which can exceed a number. */
+export function isMoney(column: string): boolean {
+  return column.endsWith("cost_pico_usd");
 }
 
 export function columnsOf(table: TableName): Readonly<Record<string, ColumnType>> {

@@ -3,6 +3,7 @@ import { promptRoles } from "../../../../core/assembly/prompt-block.ts";
 import { policyNames } from "../../../../core/cache/policy.ts";
 import type { CallRecord, LoneCall } from "../../../../core/ledger/call-entry.ts";
 import {
+  arms,
   conversationKinds,
   type Conversation,
   type ConversationBlock,
@@ -90,6 +91,9 @@ export function gatewayRow(call: GatewayCall): Row {
     gateway_key: nameOrNull(call.gatewayKey),
     user_name: nameOrNull(call.user),
     team_name: nameOrNull(call.team),
+    arm: call.arm ?? null,
+    client_cost_pico_usd: call.clientCostPicoUsd ?? null,
+    plain_cost_pico_usd: call.plainCostPicoUsd,
   };
   const blocks = call.addedBlocks.map(({ hash }) => hash).join("\n");
   return { ...row, entry_hash: hashOf(row, blocks) };
@@ -163,11 +167,20 @@ export function toSeenCall(row: ResultRow): SeenCall {
     stopReason: row["stop_reason"] === null ? null : column.oneOf(row, "stop_reason", stops),
     usage: row["uncached_tokens"] === null ? null : toUsage(row),
     costPicoUsd: column.moneyOrNull(row, "cost_pico_usd"),
+    ...toComparison(row),
     keptBlocks: column.integer(row, "kept_blocks"),
     markers: column.readAs(row, "plan_json", fromMarkersText),
     requestBytes: column.integer(row, "request_bytes"),
     responseBytes: column.integer(row, "response_bytes"),
     ...column.readAs(row, "outcome_json", fromGatewayText),
+  };
+}
+
+function toComparison(row: ResultRow): Pick<GatewayCall, "arm" | "clientCostPicoUsd"> {
+  if ((row["arm"] ?? null) === null) return {};
+  return {
+    arm: column.oneOf(row, "arm", arms),
+    clientCostPicoUsd: column.moneyOrNull(row, "client_cost_pico_usd"),
   };
 }
 

@@ -59,7 +59,8 @@ function withTrueCounts(call: GatewayCall): GatewayCall {
   const counts = [...Object.values(rest), ...Object.values(cacheWriteTokens)];
   if (counts.every((count) => isCount(count) && count <= tokensMax)) return call;
   const note = `the reported usage cannot be true: ${counts.join(", ")}`;
-  return { ...call, usage: null, costPicoUsd: null, notes: [...call.notes, note] };
+  const costs = { costPicoUsd: null, clientCostPicoUsd: null, plainCostPicoUsd: null };
+  return { ...call, usage: null, ...costs, notes: [...call.notes, note] };
 }
 
 function isCount(value: number): boolean {
@@ -87,7 +88,9 @@ function problemOf(call: GatewayCall): string | null {
     checkName(call.id, "call");
     checkName(conversation.id);
     if (conversation.parentId !== null) checkName(conversation.parentId);
-    checkCost(`call ${call.id}`, call.costPicoUsd);
+    for (const cost of [call.costPicoUsd, call.clientCostPicoUsd, call.plainCostPicoUsd]) {
+      checkCost(`call ${call.id}`, cost ?? null);
+    }
     return null;
   } catch (error) {
     return messageOf(error);

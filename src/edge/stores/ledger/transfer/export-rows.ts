@@ -1,6 +1,6 @@
 // Rows as lines of an export, without values that only mean something in this ledger.
 import type { ResultRow } from "../../sql/database.ts";
-import { columnNames, type TableName } from "../../sql/tables.ts";
+import { columnNames, isMoney, type TableName } from "../../sql/tables.ts";
 import type { Store } from "../store.ts";
 
 /** Rows of a table as lines, with branch numbers instead of ids. */
@@ -14,7 +14,7 @@ export async function* rowsOf(
 ): AsyncGenerator<string> {
   const columns = columnNames(table);
   const selected = columns.map((column) => {
-    if (column === "cost_pico_usd") return "CAST(cost_pico_usd AS TEXT) AS cost_pico_usd";
+    if (isMoney(column)) return `CAST(${column} AS TEXT) AS ${column}`;
     return leftOut === undefined ? column : keptInFile(column, leftOut);
   });
   const sql = `SELECT ${selected.join(", ")} FROM ${table} WHERE ${condition}`;
@@ -80,6 +80,9 @@ const gatewayColumns: readonly string[] = [
   "gateway_key",
   "user_name",
   "team_name",
+  "arm",
+  "client_cost_pico_usd",
+  "plain_cost_pico_usd",
 ];
 
 export function line(kind: string, value: Readonly<Record<string, unknown>>): string {

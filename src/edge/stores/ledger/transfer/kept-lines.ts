@@ -5,6 +5,7 @@ import { StrataError } from "../../../../core/strata-error.ts";
 import type { ResultRow } from "../../sql/database.ts";
 import {
   columnsOf,
+  isMoney,
   laterColumnsOf,
   type ColumnType,
   type Row,
@@ -146,8 +147,8 @@ function readCell(cell: unknown, column: string, type: ColumnType): Value | unde
   if (cell === null) return null;
   if (type === "text") return typeof cell === "string" ? cell : undefined;
   if (typeof cell === "number" && Number.isSafeInteger(cell)) return cell;
-  const isMoney = column === "cost_pico_usd" && typeof cell === "string";
-  if (!isMoney || !/^-?\d{1,19}$/.test(cell)) return undefined;
+  if (!isMoney(column) || typeof cell !== "string") return undefined;
+  if (!/^-?\d{1,19}$/.test(cell)) return undefined;
   return BigInt.asIntN(64, BigInt(cell)) === BigInt(cell) ? BigInt(cell) : undefined;
 }
 
