@@ -73,30 +73,7 @@ export interface ModelOrigin {
 /** Reads the merged fields of one model. */
 export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
   const { place } = origin;
-  const model = read.shape(value, place, {
-    use: read.anything,
-    provider: read.anything,
-    aliases: read.orElse([], read.listOf(read.text)),
-    window: read.anything,
-    longWindow: read.nullable(read.count),
-    maxInput: read.nullable(read.count),
-    maxOutput: read.nullable(read.count),
-    status: read.choice(statuses),
-    releasedOn: read.nullable(read.day),
-    retiresOn: read.nullable(read.day),
-    tokenizer: read.choice(tokenizers),
-    can: parseCapabilities,
-    imageMediaTypes: read.orElse([], read.listOf(read.text)),
-    toolPrompt: read.nullable(parseToolPrompt),
-    prices: read.anything,
-    tiers: read.anything,
-    unpriced: read.anything,
-    costsMoreInRegions: read.orElse(true, read.flag),
-    cache: read.anything,
-    source: read.text,
-    checkedOn: read.day,
-    note: read.nullable(read.text),
-  });
+  const model = read.shape(value, place, modelFields);
   const multiplier = model.costsMoreInRegions ? origin.priceMultiplier : 1;
   const prices: Prices =
     origin.unpriced === null
@@ -132,6 +109,31 @@ export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
     notes: [model.note, cache.note, origin.routeNote].filter((each) => each !== null),
   };
 }
+
+const modelFields = {
+  use: read.anything,
+  provider: read.anything,
+  aliases: read.orElse([], read.listOf(read.text)),
+  window: read.anything,
+  longWindow: read.nullable(read.count),
+  maxInput: read.nullable(read.count),
+  maxOutput: read.nullable(read.count),
+  status: read.choice(statuses),
+  releasedOn: read.nullable(read.day),
+  retiresOn: read.nullable(read.day),
+  tokenizer: read.choice(tokenizers),
+  can: parseCapabilities,
+  imageMediaTypes: read.orElse([], read.listOf(read.text)),
+  toolPrompt: read.nullable(parseToolPrompt),
+  prices: read.anything,
+  tiers: read.anything,
+  unpriced: read.anything,
+  costsMoreInRegions: read.orElse(true, read.flag),
+  cache: read.anything,
+  source: read.text,
+  checkedOn: read.day,
+  note: read.nullable(read.text),
+};
 
 function parseToolPrompt(value: unknown, place: string): { auto: number; forced: number } {
   return read.shape(value, place, { auto: read.count, forced: read.count });

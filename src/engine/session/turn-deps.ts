@@ -47,7 +47,6 @@ export async function toDeps(context: EngineContext, work: WorkInSession): Promi
   const { deps, readConfig, sizes } = context;
   const { session, reached, world, parts, signal, onRecorded, onRefreshed, prefixes } = work;
   let now: ReachedSession = { session, reached };
-  const role = askedRoleOf(session);
   let config = await readConfig();
   const summariser = (await deps.summariser?.()) ?? null;
   const switchModel: Deps["switchModel"] = async (turn, step) => {
@@ -75,17 +74,8 @@ export async function toDeps(context: EngineContext, work: WorkInSession): Promi
     now: deps.now ?? Date.now,
     permissionsOf: (tool) => needsOf(world, session.role, tool),
     runTools: parts === undefined ? runTools : watchTools(runTools, parts.emit),
-    get compaction(): Compaction {
-      const { model, protocol, policy } = now.session;
-      return {
-        ...compactionOf(config),
-        refresh: async () => ({ ...(await foundationOf(world, role)), model, protocol, policy }),
-        ...(summariser === null ? {} : { summariser }),
-        ...(deps.compactionHooks === undefined
-          ? {}
-          : { hooks: { all: deps.compactionHooks, onNotice: deps.onNotice ?? (() => {}) } }),
-        ...(world.skills === undefined ? {} : { skills: world.skills }),
-      };
+    get compaction() {
+      return toCompaction(now.session, config, { deps, world, summariser });
     },
     spending: createSpendingGuard(session, deps.ledger, () => config),
     onRecorded,
@@ -102,6 +92,30 @@ export async function toDeps(context: EngineContext, work: WorkInSession): Promi
     ...(deps.events === undefined ? {} : { events: deps.events }),
     ...(signal === undefined ? {} : { signal }),
     ...(parts === undefined ? {} : depsOfHandle(parts)),
+  };
+}
+
+interface CompactionParts {
+  readonly deps: EngineDeps;
+  readonly world: World;
+  readonly summariser: Compaction["summariser"] | null;
+}
+
+/** As configured now, for the model that the session has now. */
+function toCompaction(
+  session: Session,
+  config: EngineConfig,
+  { deps, world, summariser }: CompactionParts,
+): Compaction {
+  const { model, protocol, policy } = session;
+  const { compactionHooks, onNotice = () => {} } = deps;
+  const role = askedRoleOf(session);
+  return {
+    ...compactionOf(config),
+    refresh: async () => ({ ...(await foundationOf(world, role)), model, protocol, policy }),
+    ...(summariser ? { summariser } : {}),
+    ...(compactionHooks === undefined ? {} : { hooks: { all: compactionHooks, onNotice } }),
+    ...(world.skills === undefined ? {} : { skills: world.skills }),
   };
 }
 
