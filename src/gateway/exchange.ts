@@ -27,13 +27,17 @@ export interface Observer {
   begin(start: ExchangeStart): Observation | null;
 }
 
+/** Null for the client's own bytes. */
+export type Rewritten = readonly Uint8Array[] | null;
+
 /** Calls come in this order; each at most once, except `responseBytes`. */
 export interface Observation {
   /**
    * Absent if the request is sent as it is. Else called once with the whole body, before it is sent and before
-   * `requestBody`: the bytes to send instead, or null. A throw, or too long a time, sends the client's bytes.
+   * `requestBody`: the bytes to send instead, or null. A throw, or too long a time, sends the client's bytes; then
+   * `requestBody` comes before the promise resolves.
    */
-  readonly rewrite?: (body: readonly Uint8Array[]) => readonly Uint8Array[] | null;
+  readonly rewrite?: (body: readonly Uint8Array[]) => Rewritten | Promise<Rewritten>;
   /** The whole body as the upstream gets it; null if it was too large to be kept. */
   requestBody(body: readonly Uint8Array[] | null): void;
   responseHead(status: number, headers: Readonly<Record<string, string>>): void;

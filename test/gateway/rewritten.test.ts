@@ -1,7 +1,8 @@
 // Goal: other bytes in place of a request's are sent whole and with their own length, and a rewriter that fails is not felt.
+import { setImmediate as immediate, setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Observation, Observer } from "../../src/gateway/exchange.ts";
-import { bytesOf, openTestGateway, openUpstream } from "./kit.ts";
+import { bytesOf, connectRaw, endsOf, openTestGateway, openUpstream } from "./kit.ts";
 
 type Rewrite = Required<Observation>["rewrite"];
 
@@ -66,8 +67,46 @@ test("a body is sent in other bytes, with their length, and shown as it was sent
   expect(seen.shown).toEqual([`<${long}>`]);
 });
 
+test("a body may be rewritten a little later", async () => {
+  const seen = rewriting(async (body) => {
+    await wait(1);
+    return [Buffer.from("<"), ...body];
+  });
+  const { arrived, state } = await pass(seen, long);
+  expect(arrived).toEqual({ length: "200001", body: `<${long}` });
+  expect(seen.shown).toEqual([`<${long}`]);
+  expect(state).toMatchObject({ faults: 0, lateBodies: 0 });
+});
+
+test("nothing is sent for a client that leaves while its body is rewritten", async () => {
+  const asked = Promise.withResolvers<null>();
+  const begun = Promise.withResolvers<void>();
+  const seen = rewriting(() => {
+    begun.resolve();
+    return asked.promise;
+  });
+  const upstream = await openUpstream(() => expect.unreachable("no request was to be sent"));
+  const gateway = await openTestGateway(upstream, { observer: seen.observer, rewriteMsMax: 5000 });
+  const client = connectRaw(gateway.port, "POST /up/v1 HTTP/1.1\r\nhost: 127.0.0.1\r\n");
+  client.socket.write("content-length: 2\r\n\r\n{}");
+  await begun.promise;
+  client.socket.destroy();
+  await expect.poll(() => endsOf(gateway)).toEqual(["client left -"]);
+  asked.resolve(null);
+  await asked.promise;
+  await immediate();
+  expect(seen.shown).toEqual([]);
+});
+
 test.each<[what: string, rewrite: Rewrite, state: object]>([
   ["wants nothing", () => null, { faults: 0, lateBodies: 0 }],
+  ["wants nothing after a while", () => Promise.resolve(null), { faults: 0, lateBodies: 0 }],
+  [
+    "fails after a while",
+    () => Promise.reject(new Error("a mistake of our own")),
+    { faults: 1, lateBodies: 0 },
+  ],
+  ["never comes to an end", () => new Promise(() => {}), { faults: 0, lateBodies: 1 }],
   [
     "throws",
     () => {

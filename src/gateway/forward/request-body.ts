@@ -40,14 +40,17 @@ function takeWhole(
     watch?.requestBytes(piece);
   });
   incoming.on("end", () => {
-    const sent = watch?.rewrite() ?? pieces;
-    watch?.requestEnd();
-    send(
-      sent === pieces && pieces.length === 1 && pieces[0] !== undefined
-        ? pieces[0]
-        : Buffer.concat(sent),
-    );
+    if (watch === null) return send(joined(pieces));
+    watch.rewrite((other) => {
+      watch.requestEnd();
+      send(joined(other ?? pieces));
+    });
   });
+}
+
+function joined(pieces: readonly Uint8Array[]): Buffer {
+  const [only] = pieces;
+  return pieces.length === 1 && Buffer.isBuffer(only) ? only : Buffer.concat(pieces);
 }
 
 /** The request itself is never handed over: the client library would destroy its socket, and the answer with it. */

@@ -1,6 +1,6 @@
 // Shows exchanges to an observer, after the bytes have passed. A fault of the observer does not reach the traffic.
 import { messageOf } from "../../core/strata-error.ts";
-import type { ExchangeEnd, ExchangeStart, Observation, Observer } from "../exchange.ts";
+import type { ExchangeEnd, ExchangeStart, Observation, Observer, Rewritten } from "../exchange.ts";
 import { toHeaderRecord, type RawHeaders } from "./pass-headers.ts";
 
 export interface WatchOptions {
@@ -41,8 +41,8 @@ export interface Watch {
   /** The longest body that may be rewritten, which has to arrive whole before it is sent; 0 rewrites none. */
   readonly rewrittenBytesMax: number;
   requestBytes(bytes: Uint8Array): void;
-  /** After the last bytes and before `requestEnd`: what to send in their place; null for the client's own. */
-  rewrite(): readonly Uint8Array[] | null;
+  /** After the last bytes and before `requestEnd`: calls `send` once with what to send in their place, at once or within the limit. */
+  rewrite(send: (other: Rewritten) => void): void;
   requestEnd(): void;
   responseHead(status: number, headers: RawHeaders): void;
   responseBytes(bytes: Uint8Array): void;
@@ -117,7 +117,8 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
     });
   };
   let pieces: Uint8Array[] | null = [];
-  let sent: readonly Uint8Array[] | null = null;
+  let sent: Rewritten = null;
+  let hasEnded = false;
   let ownBytes = 0;
   // A stream has many pieces, so they are shown together.
   let arrived: Uint8Array[] = [];
@@ -132,9 +133,12 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
   };
   return {
     rewrittenBytesMax: observation.rewrite === undefined ? 0 : rewrittenBytesMax,
-    rewrite: () => {
-      if (pieces !== null && isWatched) sent = rewriteIn(observation, pieces, { shelf, breaker });
-      return sent;
+    rewrite: (send) => {
+      if (pieces === null || !isWatched) return send(null);
+      rewriteIn(observation, pieces, { shelf, breaker }, (other) => {
+        sent = other;
+        send(other);
+      });
     },
     requestBytes: (bytes) => {
       if (pieces === null) return;
@@ -147,6 +151,8 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
       release();
     },
     requestEnd: () => {
+      // The client left while its body was being rewritten.
+      if (hasEnded) return;
       const whole = sent ?? pieces;
       // From here on the observer holds the body; it counts as kept until the end.
       [pieces, sent] = [null, null];
@@ -160,6 +166,7 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
       if (arrived.length === 1) show(showArrived);
     },
     end: (end) => {
+      hasEnded = true;
       show((to) => to.end(end));
       later(() => {
         release();
@@ -169,21 +176,44 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
   };
 }
 
-/** Null for the client's own bytes, also after a fault or a timeout. */
+/** Sends the client's own bytes also after a fault or a timeout. */
 function rewriteIn(
   observation: Observation,
   pieces: readonly Uint8Array[],
   { shelf, breaker }: Pick<WatchParts, "shelf" | "breaker">,
-): readonly Uint8Array[] | null {
+  send: (other: Rewritten) => void,
+): void {
   const from = performance.now();
+  const leftMs = (): number => shelf.rewriteMsMax - (performance.now() - from);
+  const sendOther = (other: Rewritten): void => {
+    const isLate = other !== null && leftMs() < 0;
+    if (isLate) shelf.lateBodies += 1;
+    send(isLate ? null : other);
+  };
   try {
     const other = observation.rewrite?.(pieces) ?? null;
-    if (other === null || performance.now() - from <= shelf.rewriteMsMax) return other;
-    shelf.lateBodies += 1;
+    if (!(other instanceof Promise)) return sendOther(other);
+    let isSent = false;
+    const once = (work: () => void): void => {
+      clearTimeout(timer);
+      if (!isSent) work();
+      isSent = true;
+    };
+    const timer = setTimeout(() => {
+      shelf.lateBodies += 1;
+      once(() => send(null));
+    }, leftMs());
+    other.then(
+      (bytes) => once(() => sendOther(bytes)),
+      (error: unknown) => {
+        breaker.fault(error);
+        once(() => send(null));
+      },
+    );
   } catch (error) {
     breaker.fault(error);
+    send(null);
   }
-  return null;
 }
 
 interface Breaker {
