@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { defineTool, openEngine } from "../../src/index.ts";
-import { createSimulator } from "../../src/simulator/index.ts";
+import { createEcho, createSimulator } from "../../src/simulator/index.ts";
 
 import { until } from "../../src/edge/providers/test-kit.ts";
 import {
@@ -168,6 +168,43 @@ test("calls of a turn with tools begin with what is stored, through the whole do
   ).toBe(true);
   await session.close();
   expect(await engine.ledger.listResources()).toEqual([]);
+});
+
+test("on Vertex it is stored in the project and the location of the provider, and deleted there", async () => {
+  const simulator = createSimulator({ seed: 1, billing: forgetful, model: createEcho() });
+  const server = await simulator.listen({ port: 0 });
+  onTestFinished(() => server.close());
+  const engine = await openEngine({
+    model: "vertex/gemini-3.8-flash",
+    system: manual,
+    env: {
+      CLOUDSDK_AUTH_ACCESS_TOKEN: process.env["PLANTED_KEY"] ?? "",
+      GOOGLE_VERTEX_BASE_URL: server.url,
+      GOOGLE_CLOUD_PROJECT: "my-project",
+      GOOGLE_CLOUD_LOCATION: "europe-west4",
+    },
+    storedPrefix: { usdPerHour: 5 },
+    pace: "tool loop",
+    counter: cheapCounter,
+  });
+  onTestFinished(() => engine.close());
+  const session = await engine.open({ id: "s" });
+  for (let turn = 0; turn < 4; turn += 1) {
+    const { end, calls } = await session.run("And now?").result;
+    expect(end).toBe("done");
+    expect(calls.map(({ failure, miss }) => failure ?? miss)).toEqual([null]);
+    await until(() => turn < 2 || session.storedPrefix.tokens !== null);
+  }
+  const [resource] = await engine.ledger.listResources();
+  expect(resource?.name).toMatch(
+    /^projects\/\d{12}\/locations\/europe-west4\/cachedContents\/\w+$/,
+  );
+  await session.close();
+  expect(await engine.ledger.listResources()).toEqual([]);
+  const views = simulator.billing.stored.views(simulator.clock.now());
+  expect(views.map(({ name, state }) => [name, state])).toEqual([[resource?.name, "removed"]]);
+  const reads = simulator.calls().map(({ billed }) => billed?.bill.readTokens ?? 0);
+  expect(reads.filter((tokens) => tokens > 19_000)).toHaveLength(1);
 });
 
 test("a prefix that is gone costs one refused call: the turn goes on with the whole prompt, and the miss has its cause", async () => {

@@ -6,12 +6,19 @@ import {
   Type,
   type Content,
   type GenerateContentResponse,
+  type GoogleGenAIOptions,
   type Tool,
 } from "@google/genai";
 import { expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { createScripted, type ScriptStep } from "../../src/simulator/index.ts";
 import { gemini, manual, oneCall, serve, statusesOf, weather } from "./serve.ts";
+
+type AuthClient = NonNullable<NonNullable<GoogleGenAIOptions["googleAuthOptions"]>["authClient"]>;
+
+const getRequestHeaders = (): Promise<Headers> =>
+  Promise.resolve(new Headers({ authorization: `Bearer ${plantedKey}` }));
+const authClient = { getRequestHeaders } as unknown as AuthClient;
 
 function connect(url: string, apiKey: string = plantedKey): GoogleGenAI {
   return new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url } });
@@ -186,6 +193,29 @@ test("creates, reads, lists, keeps and deletes a stored prefix", async () => {
   const [stored] = simulator.billing.stored.views(simulator.clock.now());
   expect(stored).toMatchObject({ name, tokens, state: "removed", billedMs: 1_800_000 });
   expect(Number(stored?.costUsd?.slice(1))).toBeCloseTo((tokens * 0.25) / 1e6, 12);
+});
+
+test("stores a prefix on Vertex, below its project and location", async () => {
+  const { url } = await serve();
+  const { caches, models } = new GoogleGenAI({
+    vertexai: true,
+    project: "my-project",
+    location: "europe-west4",
+    googleAuthOptions: { authClient },
+    httpOptions: { baseUrl: url },
+  });
+  const config = { systemInstruction: book, ttl: "600s" };
+  const { name = "", usageMetadata } = await caches.create({ model: gemini, config });
+  expect(name).toMatch(/^projects\/\d{12}\/locations\/europe-west4\/cachedContents\/\w+$/);
+  const request = { model: gemini, contents: "Where?", config: { cachedContent: name } };
+  const { usageMetadata: usage } = await models.generateContent(request);
+  expect(usage?.cachedContentTokenCount).toBe(usageMetadata?.totalTokenCount);
+  const listed: (string | undefined)[] = [];
+  for await (const each of await caches.list()) listed.push(each.name);
+  expect(listed).toEqual([name]);
+  expect(await caches.update({ name, config: { ttl: "3600s" } })).toMatchObject({ name });
+  await caches.delete({ name });
+  await expect(caches.get({ name })).rejects.toMatchObject({ status: 404 });
 });
 
 test("lists models and shows one", async () => {

@@ -10,8 +10,35 @@ import type { Finding } from "./check-store.ts";
 const apiKey = process.env["PLANTED_KEY"] ?? "";
 const text = "Answer briefly and check what you say. ".repeat(1500);
 
+interface Place {
+  readonly model: string;
+  /** The path of its provider's stored prefixes, and the model's name there. */
+  readonly path: string;
+  readonly named: string;
+  readonly env: (url: string) => Readonly<Record<string, string>>;
+}
+
+const geminiApi: Place = {
+  model: "gemini-api/gemini-3.8-flash",
+  path: "/v1beta",
+  named: "models/gemini-3.8-flash",
+  env: (url) => ({ GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: url }),
+};
+const project = "projects/my-project/locations/europe-west4";
+const vertex: Place = {
+  model: "vertex/gemini-3.8-flash",
+  path: `/v1/${project}`,
+  named: `${project}/publishers/google/models/gemini-3.8-flash`,
+  env: (url) => ({
+    CLOUDSDK_AUTH_ACCESS_TOKEN: apiKey,
+    GOOGLE_VERTEX_BASE_URL: url,
+    GOOGLE_CLOUD_PROJECT: "my-project",
+    GOOGLE_CLOUD_LOCATION: "europe-west4",
+  }),
+};
+
 /** A ledger and a provider, with what a process left that was killed, and with what no program of ours made. */
-async function leaveBehind() {
+async function leaveBehind({ model, path, named, env: toEnv }: Place = geminiApi) {
   const folder = mkdtempSync(join(tmpdir(), "strata-strays-"));
   const simulator = createSimulator({ seed: 1 });
   const server = await simulator.listen({ port: 0 });
@@ -20,11 +47,11 @@ async function leaveBehind() {
     rmSync(folder, { recursive: true, force: true });
   });
   const store = async (displayName: string): Promise<string> => {
-    const response = await fetch(`${server.url}/v1beta/cachedContents`, {
+    const response = await fetch(`${server.url}${path}/cachedContents`, {
       method: "POST",
-      headers: { "x-goog-api-key": apiKey },
+      headers: { authorization: `Bearer ${apiKey}` },
       body: JSON.stringify({
-        model: "models/gemini-3.8-flash",
+        model: named,
         systemInstruction: { parts: [{ text }] },
         ttl: "600s",
         displayName,
@@ -49,7 +76,7 @@ async function leaveBehind() {
       sessionId: "s",
       kind: "stored prefix",
       provider: "google",
-      model: "gemini-api/gemini-3.8-flash",
+      model,
       tokens: 14_700,
       createdMs: nowMs,
       expiresMs: nowMs + 600_000,
@@ -64,7 +91,7 @@ async function leaveBehind() {
   // Its process is taken for gone: the session it worked for is deleted.
   await ledger.deleteSession("s");
   await ledger.close();
-  const env = { STRATA_STORE: file, GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: server.url };
+  const env = { STRATA_STORE: file, ...toEnv(server.url) };
   return { env, simulator, file, name };
 }
 
@@ -77,31 +104,37 @@ async function strays(
   return findings.filter((finding) => finding.name === "stored prefixes");
 }
 
-test("strata doctor lists what is kept for no running session, and deletes it on request", async () => {
-  const { env, simulator, name } = await leaveBehind();
-  const listed = await strays(env);
-  expect(listed.map(({ state }) => state)).toEqual(["warning", "warning"]);
-  const details = listed.map(({ detail }) => detail.replace(/kept until \S+;/, "kept until T;"));
-  const advice = "kept until T; delete it with strata doctor --delete-strays";
-  expect(details.toSorted()).toEqual(
-    [
-      `left behind: ${name} of a deleted session on gemini-api/gemini-3.8-flash, ${advice}`,
-      `left behind: "strata unnamed" of a deleted session on gemini-api/gemini-3.8-flash, ${advice}`,
-    ].toSorted(),
-  );
-  const deleted = await strays(env, "--delete-strays");
-  expect(deleted.map(({ detail }) => detail.split(":")[0])).toEqual(["deleted", "deleted"]);
-  const live = simulator.billing.stored.views(Date.now()).filter(({ state }) => state === "live");
-  // What others made stays, and what this ledger knows nothing of any more.
-  expect(live).toHaveLength(2);
-  expect(await strays(env)).toEqual([
-    {
-      name: "stored prefixes",
-      state: "ok",
-      detail: "none is left; 0 in use, 2 that this ledger did not make",
-    },
-  ]);
-});
+test.each([
+  ["on the Gemini API", geminiApi],
+  ["on Vertex", vertex],
+])(
+  "strata doctor lists what is kept for no running session, and deletes it on request, %s",
+  async (_name, place) => {
+    const { env, simulator, name } = await leaveBehind(place);
+    const listed = await strays(env);
+    expect(listed.map(({ state }) => state)).toEqual(["warning", "warning"]);
+    const details = listed.map(({ detail }) => detail.replace(/kept until \S+;/, "kept until T;"));
+    const advice = "kept until T; delete it with strata doctor --delete-strays";
+    expect(details.toSorted()).toEqual(
+      [
+        `left behind: ${name} of a deleted session on ${place.model}, ${advice}`,
+        `left behind: "strata unnamed" of a deleted session on ${place.model}, ${advice}`,
+      ].toSorted(),
+    );
+    const deleted = await strays(env, "--delete-strays");
+    expect(deleted.map(({ detail }) => detail.split(":")[0])).toEqual(["deleted", "deleted"]);
+    const live = simulator.billing.stored.views(Date.now()).filter(({ state }) => state === "live");
+    // What others made stays, and what this ledger knows nothing of any more.
+    expect(live).toHaveLength(2);
+    expect(await strays(env)).toEqual([
+      {
+        name: "stored prefixes",
+        state: "ok",
+        detail: "none is left; 0 in use, 2 that this ledger did not make",
+      },
+    ]);
+  },
+);
 
 test("nothing is said and no provider is asked where prefixes were never stored", async () => {
   const folder = mkdtempSync(join(tmpdir(), "strata-strays-"));

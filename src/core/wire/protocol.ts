@@ -64,6 +64,8 @@ export interface ProtocolPrewarm {
 
 /** Prefixes that a provider keeps as resources of their own. Model facts say what keeping them costs. */
 export interface ProtocolStoring {
+  /** The same below a base URL with this path, which may name the project that such prefixes belong to. */
+  at(basePath: string): ProtocolStoring;
   /** What in a call forbids it to begin with a stored prefix, or to have one made; null if nothing does. */
   findObstacle(call: Pick<CallToEncode, "model" | "options">): string | null;
   /** Whether this refusal of a call may mean that the provider does not have its stored prefix any more. */

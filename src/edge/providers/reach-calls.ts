@@ -7,7 +7,13 @@ import { findModel } from "../../core/models/resolve-model.ts";
 import { changeWire, findWire, type WireRules } from "../../core/models/wire-rules.ts";
 import type { EncodeNote } from "../../core/wire/encoded-request.ts";
 import { isList } from "./transport.ts";
-import type { CallToEncode, CompactionToEncode, Protocol } from "../../core/wire/protocol.ts";
+import type {
+  CallToEncode,
+  CompactionToEncode,
+  Protocol,
+  ProtocolStoring,
+} from "../../core/wire/protocol.ts";
+import { pathOfAddress } from "../../core/wire/vendor-address.ts";
 
 export interface PlanBetas {
   /** With any marker. */
@@ -27,12 +33,29 @@ export interface SpokenTo {
 
 /** The protocol as a configured provider wants it. */
 export function speakTo({ name, protocol, settings, betas, catalogue }: SpokenTo): Protocol {
-  const onWire = withWire(protocol, (facts) => wireOf(name, settings(), facts));
+  const placed = withBasePath(protocol, () => pathOfAddress(settings().baseUrl ?? ""));
+  const onWire = withWire(placed, (facts) => wireOf(name, settings(), facts));
   const featured = withHeaderBetas(withPlanBetas(onWire, betas), () => settings().headers);
   const named = withModelNames(featured, (facts) =>
     findModelName(settings().modelNames, facts, catalogue),
   );
   return withDiagnosis(named, () => settings().diagnose);
+}
+
+/** The same protocol, whose stored prefixes belong where the base URL leads. It is looked up for each request. */
+export function withBasePath(protocol: Protocol, findPath: () => string): Protocol {
+  const { storing } = protocol;
+  if (storing === undefined) return protocol;
+  const here = (): ProtocolStoring => storing.at(findPath());
+  return {
+    ...protocol,
+    storing: {
+      ...storing,
+      findObstacle: (call) => here().findObstacle(call),
+      encodeCreate: (prefix) => here().encodeCreate(prefix),
+      encodeList: (pageToken) => here().encodeList(pageToken),
+    },
+  };
 }
 
 /** The same protocol, with the features that a plan needs. They are looked up for each call. */
@@ -145,10 +168,12 @@ function wireOf(
   return changeWire(findWire(like ?? name)?.rules ?? wire, changes);
 }
 
+type CallToChange = Pick<CallToEncode, "model" | "options" | "plan">;
+
 /** The same protocol for calls that are changed before they are encoded. */
 function changingCalls(
   protocol: Protocol,
-  change: <Call extends CallToEncode>(call: Call) => Call,
+  change: <Call extends CallToChange>(call: Call) => Call,
 ): Protocol {
   const { compaction, storing } = protocol;
   return {
@@ -157,6 +182,7 @@ function changingCalls(
     ...(storing && {
       storing: {
         ...storing,
+        findObstacle: (call) => storing.findObstacle(change({ ...call, plan: noPlan })),
         encodeCreate: (prefix) => {
           const { model, options } = change({ ...prefix, plan: noPlan });
           return storing.encodeCreate({ ...prefix, model, options });

@@ -13,7 +13,13 @@ import {
 import { machineClock } from "./clock.ts";
 import { pinHost } from "./pin-host.ts";
 import { type Provider, createProvider, type ProviderOptions } from "./provider.ts";
-import { speakTo, withDiagnosis, withPlanBetas, type PlanBetas } from "./reach-calls.ts";
+import {
+  speakTo,
+  withBasePath,
+  withDiagnosis,
+  withPlanBetas,
+  type PlanBetas,
+} from "./reach-calls.ts";
 import { chooseProvider, hasCredentials, noKey, type ProviderChoice } from "./reach-choice.ts";
 import { createProviderPool, type ProviderPlace, type ProviderPool } from "./reach-pool.ts";
 import {
@@ -78,7 +84,8 @@ export function reachProviders(options: ReachOptions): Providers {
     if (!isSaid) onNotice(simulationNotice(why, model));
     isSaid = true;
     const counting = simulated.countAt(place);
-    const spoken = withDiagnosis(withPlanBetas(protocol, betas), () => asksWhy(model, providers()));
+    const placed = withBasePath(protocol, () => place.path);
+    const spoken = withDiagnosis(withPlanBetas(placed, betas), () => asksWhy(model, providers()));
     const reached = { protocol: spoken, provider };
     return {
       ...(place.hasManyHosts ? pinHost(reached, model.cache, nowMs) : reached),

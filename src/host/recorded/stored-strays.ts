@@ -115,11 +115,8 @@ async function reachPlaces(
 ): Promise<ReadonlyMap<string, ResourceDeps>> {
   const places = new Map<string, ResourceDeps>();
   const listed = catalogue.ids.find((id) => catalogue.factsOf(id).cache.stored !== null);
-  const names = new Set([
-    ...rows.map(({ model }) => model),
-    ...(listed === undefined ? [] : [listed]),
-  ]);
-  for (const name of names) {
+  const used = new Set(rows.map(({ model }) => model));
+  for (const name of new Set([...used, ...(listed === undefined ? [] : [listed])])) {
     const model = findModel(name, catalogue)?.facts;
     if (model === undefined) continue;
     try {
@@ -129,7 +126,8 @@ async function reachPlaces(
       const { storing } = protocol;
       if (storing !== undefined) places.set(name, { ledger, provider, storing, model, now });
     } catch (error) {
-      problems.push(`${name}: ${messageOf(error)}`);
+      // What was never used need not be configured.
+      if (used.has(name)) problems.push(`${name}: ${messageOf(error)}`);
     }
   }
   return places;

@@ -170,13 +170,18 @@ describe("a stored prefix", () => {
       undefined,
     ]);
   });
+});
 
-  test("is named after its project on Vertex, and not found there with 404", () => {
+describe("on Vertex, a stored prefix", () => {
+  const place = "projects/p/locations/l";
+  const model = `${place}/publishers/google/models/${flash}`;
+  const named = (kit: Kit): string =>
+    kit.send("POST", `/v1/${place}/cachedContents`, { ...head, model }).json.name;
+
+  test("is named after its project's number, and not found with 404", () => {
     const kit = createKit();
-    const place = "projects/p/locations/l";
-    const model = `${place}/publishers/google/models/${flash}`;
-    const { name } = kit.send("POST", `/v1/${place}/cachedContents`, { ...head, model }).json;
-    expect(name).toBe("projects/p/locations/l/cachedContents/1");
+    const name = named(kit);
+    expect(name).toBe("projects/460072532072/locations/l/cachedContents/1");
     const body = { contents: [user("One?")], cachedContent: name };
     const { usageMetadata } = kit.send("POST", `/v1/${model}:generateContent`, body).json;
     expect(usageMetadata.cachedContentTokenCount).toBe(6204);
@@ -186,6 +191,35 @@ describe("a stored prefix", () => {
       "NOT_FOUND",
       "Not found: cached content metadata for 1.",
     ]);
+  });
+
+  test("is found by the project's id and by its number, in its own location alone", () => {
+    const kit = createKit();
+    const name = named(kit);
+    const askAt = (at: string, cachedContent: string): number =>
+      kit.send("POST", `/v1/${at}/publishers/google/models/${flash}:generateContent`, {
+        contents: [user("One?")],
+        cachedContent,
+      }).status;
+    expect(askAt(place, `${place}/cachedContents/1`)).toBe(200);
+    expect(askAt("projects/460072532072/locations/l", name)).toBe(200);
+    expect(askAt("projects/p/locations/elsewhere", name)).toBe(404);
+    expect(askAt(place, "cachedContents/1")).toBe(404);
+    const listed = (location: string): Body =>
+      kit.send("GET", `/v1/projects/p/locations/${location}/cachedContents`).json;
+    expect(listed("l").cachedContents).toHaveLength(1);
+    expect(listed("elsewhere")).toEqual({});
+  });
+
+  test("is made for a model named in full, in the same project and location", () => {
+    const kit = createKit();
+    const other = "projects/p/locations/elsewhere/publishers/google/models";
+    for (const name of [flash, `models/${flash}`, `publishers/google/models/${flash}`, other]) {
+      const answered = kit.send("POST", `/v1/${place}/cachedContents`, { ...head, model: name });
+      const [status, kind, message] = errorOf(answered);
+      expect([status, kind]).toEqual([400, "INVALID_ARGUMENT"]);
+      expect(message).toContain("The model must be named projects/PROJECT/");
+    }
   });
 });
 

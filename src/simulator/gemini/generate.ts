@@ -1,8 +1,8 @@
 // generateContent, streamGenerateContent and countTokens.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { invalid, jsonHeaders } from "./api-error.ts";
-import { contentAt } from "./cached-contents/answer-contents.ts";
-import type { ContentStore } from "./cached-contents/content-store.ts";
+import { contentOf } from "./cached-contents/answer-contents.ts";
+import type { CachedContent, ContentStore } from "./cached-contents/content-store.ts";
 import { findGeminiModel, type Way } from "./models.ts";
 import { toChunks, toWhole } from "./reply/response-text.ts";
 import { renderPrompt } from "./render/render.ts";
@@ -59,27 +59,22 @@ function readWhole(
   const facts = findGeminiModel(model, way, request);
   const body = readBody(request.bodyText, "GenerateContentRequest");
   const read = readRequest(body, model, facts);
-  return [read, withStored(way, read, context, store)];
+  const { cachedContent } = read;
+  const content =
+    cachedContent === null ? null : contentOf(request, cachedContent, { way, context, store });
+  return [read, content === null ? { ...read, stored: null } : withStored(read, content)];
 }
 
 /** The stored prefix that the request names, with the request's own contents behind it. */
-function withStored(
-  way: Way,
-  request: ReadRequest,
-  context: SurfaceContext,
-  store: ContentStore,
-): WholePrompt {
-  const { cachedContent, facts, contents } = request;
-  if (cachedContent === null) return { ...request, stored: null };
-  const content = contentAt(way, cachedContent, context, store);
-  if (content.facts.id !== facts.id) {
+function withStored(request: ReadRequest, content: CachedContent): WholePrompt {
+  if (content.facts.id !== request.facts.id) {
     const stored = content.model.replace(/^(?:.*\/)?models\//, "");
     throw invalid(
       `Model used by GenerateContent request (models/${request.model}) and CachedContent (models/${stored}) has to be the same.`,
     );
   }
-  const { prompt } = content;
-  return { ...prompt, contents: [...prompt.contents, ...contents], stored: content.name };
+  const { prompt, name } = content;
+  return { ...prompt, contents: [...prompt.contents, ...request.contents], stored: name };
 }
 
 /** Counts contents, or a whole request with its tools, its system text and its stored prefix. */
@@ -93,7 +88,7 @@ export function answerCount(
   const body = readBody(request.bodyText, "CountTokensRequest");
   const counted: Place = fields.findPlace(body, "generateContentRequest") ?? body;
   const named = fields.findText(counted, "cachedContent");
-  const stored = named === null ? null : contentAt(way, named, context, store);
+  const stored = named === null ? null : contentOf(request, named, { way, context, store });
   const own = readPromptPart(counted);
   const prompt =
     stored === null

@@ -3,6 +3,7 @@ import type { Route, SimRequest, SimResponse, Surface, SurfaceContext } from "..
 import { ApiError, toErrorResponse, toFault, toOuterResponse } from "./api-error.ts";
 import * as contents from "./cached-contents/answer-contents.ts";
 import { createContentStore, type ContentStore } from "./cached-contents/content-store.ts";
+import { projectNumber } from "./cached-contents/names.ts";
 import { answerCount, answerGenerate, answerStream } from "./generate.ts";
 import { answerModel, answerModels, type Way } from "./models.ts";
 
@@ -82,7 +83,7 @@ function authenticate(request: SimRequest): ReturnType<Surface["authenticate"]> 
   const key = headers.get("x-goog-api-key") ?? query.get("key") ?? "";
   const owner = /\/projects\/([^/]+)\//.exec(path)?.[1];
   if (owner !== undefined) {
-    if (bearer !== undefined || key !== "") return { key: `project ${owner}` };
+    if (bearer !== undefined || key !== "") return { key: `project ${projectNumber(owner)}` };
     return { refusal: toErrorResponse(new ApiError("UNAUTHENTICATED", noToken)) };
   }
   if (key !== "") return { key };

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { resolveModel } from "../../models/resolve-model.ts";
 import { bodyText, type EncodedRequest } from "../encoded-request.ts";
 import { gemini } from "./index.ts";
@@ -93,11 +93,11 @@ test("an answer names it, with its size and its times; what is missing is not kn
   expect(storing.decodeList("oops")).toBeNull();
 });
 
-function obstacle(options: object, model = flash): string | null {
-  return storing.findObstacle({ model, options: { ...plainOptions, ...options } });
+function obstacle(options: object): string | null {
+  return storing.findObstacle({ model: flash, options: { ...plainOptions, ...options } });
 }
 
-test("a call with settings that a stored prefix fixes cannot begin with one, nor can one on Vertex", () => {
+test("a call with settings that a stored prefix fixes cannot begin with one", () => {
   expect(obstacle({})).toBeNull();
   expect(obstacle({ toolChoice: "auto" })).toBeNull();
   expect(obstacle({ toolChoice: "any" })).toBe(
@@ -106,10 +106,44 @@ test("a call with settings that a stored prefix fixes cannot begin with one, nor
   expect(obstacle({ extraJson: { toolConfig: "{}" } })).toBe(
     "calls have toolConfig, which a stored prefix fixes",
   );
-  const vertex = resolveModel("vertex/gemini-3.8-flash").facts;
-  expect(obstacle({}, vertex)).toBe(
-    "on Vertex it needs the model's name with its project, which calls do not have",
-  );
+});
+
+describe("on Vertex", () => {
+  const project = "projects/p-1/locations/europe-west4";
+  const here = storing.at(`/v1/${project}`);
+  const model = resolveModel("vertex/gemini-3.8-flash").facts;
+
+  test("a prefix is stored in the project and the location of the base URL, for the model's whole name", () => {
+    const blocks = prefix.assembly.sealed.length;
+    const [method, path, body = ""] = shown(here.encodeCreate({ ...prefix, model, blocks }));
+    expect([method, path]).toEqual(["POST", "/cachedContents"]);
+    expect(JSON.parse(body)).toMatchObject({
+      model: `${project}/publishers/google/models/gemini-3.8-flash`,
+      displayName: "strata r1",
+      ttl: "600s",
+    });
+    expect(shown(here.encodeList("2"))).toEqual([
+      "GET",
+      "/cachedContents?pageSize=1000&pageToken=2",
+      "",
+    ]);
+  });
+
+  test("it is extended and deleted by its id, whatever the provider calls the project", () => {
+    const name = "projects/123456789012/locations/europe-west4/cachedContents/77";
+    expect(shown(here.encodeExtend(name, 300))[1]).toBe("/cachedContents/77?updateMask=ttl");
+    expect(shown(here.encodeDelete(name))).toEqual(["DELETE", "/cachedContents/77", ""]);
+  });
+
+  test("a base URL without a project stores nothing", () => {
+    const call = { model, options: plainOptions };
+    expect(here.findObstacle(call)).toBeNull();
+    expect(storing.at(`/v1/${project}/`).findObstacle(call)).toBeNull();
+    const why =
+      "on Vertex it belongs to a project, and the base URL does not end with a project and its location";
+    expect(storing.findObstacle(call)).toBe(why);
+    expect(storing.at(`/v1/${project}/publishers/google`).findObstacle(call)).toBe(why);
+  });
 });
 
 test.each([

@@ -7,6 +7,7 @@ import { renderStored } from "../render/render.ts";
 import { fields, readBody } from "../request/fields.ts";
 import { readPromptPart } from "../request/read-request.ts";
 import type { CachedContent, ContentStore } from "./content-store.ts";
+import { checkModelName, nameIn, parentOf, withNumber } from "./names.ts";
 import { readExpiry } from "./read-expiry.ts";
 
 /** The lifetime if the client asks for none and the facts name none. */
@@ -21,6 +22,7 @@ export function createContent(
   const { nowMs, workspace, newId } = context;
   const body = readBody(request.bodyText, "CachedContent");
   const model = fields.textAt(body, "model");
+  checkModelName(model, request);
   const facts = findGeminiModel(model, way, request);
   const rules = facts.cache.stored;
   if (rules === null) throw invalid(`Model ${facts.id} does not store content. ${ownWording}`);
@@ -75,15 +77,16 @@ export function showContent(
   return answer(describe(contentAt(way, nameIn(request), context, store)));
 }
 
-/** A client's own, in pages. What is not deleted shows here until it expires. */
+/** A client's own, on Vertex of one location, in pages. What is not deleted shows here until it expires. */
 export function listContents(
   _way: Way,
-  { query }: SimRequest,
+  request: SimRequest,
   { workspace, nowMs }: SurfaceContext,
   store: ContentStore,
 ): SimResponse {
-  const { pageSize, start } = readPage(query, 100, 1_000);
-  const all = store.list(workspace, nowMs);
+  const { pageSize, start } = readPage(request.query, 100, 1_000);
+  const parent = parentOf(request);
+  const all = store.list(workspace, nowMs).filter(({ name }) => name.startsWith(parent));
   const next = start + pageSize;
   const page = all.slice(start, next);
   return answer({
@@ -126,30 +129,35 @@ export function deleteContent(
   return answer({});
 }
 
+/** The stored prefix that a call names. On Vertex it must be in the call's own location. */
+export function contentOf(
+  request: SimRequest,
+  named: string,
+  { way, context, store }: { way: Way; context: SurfaceContext; store: ContentStore },
+): CachedContent {
+  const name = withNumber(named);
+  if (!name.startsWith(parentOf(request))) throw notFound(way, name);
+  return contentAt(way, name, context, store);
+}
+
 /** The stored prefix of that name, or the provider's error: expired, deleted and another's look alike. */
-export function contentAt(
+function contentAt(
   way: Way,
   name: string,
   { workspace, nowMs }: SurfaceContext,
   store: ContentStore,
 ): CachedContent {
   const found = store.find(name, workspace, nowMs);
-  if (found !== null) return found;
+  if (found === null) throw notFound(way, name);
+  return found;
+}
+
+function notFound(way: Way, name: string): ApiError {
   if (way === "gemini-api") {
-    throw new ApiError("PERMISSION_DENIED", "CachedContent not found (or permission denied)");
+    return new ApiError("PERMISSION_DENIED", "CachedContent not found (or permission denied)");
   }
   const id = name.slice(name.lastIndexOf("/") + 1);
-  throw new ApiError("NOT_FOUND", `Not found: cached content metadata for ${id}.`);
-}
-
-function nameIn(request: SimRequest): string {
-  return `${parentOf(request)}cachedContents/${request.params["id"] ?? ""}`;
-}
-
-/** Empty on the Gemini API; the project and the region on Vertex. */
-function parentOf({ params }: SimRequest): string {
-  const { project, location } = params;
-  return project === undefined ? "" : `projects/${project}/locations/${location ?? ""}/`;
+  return new ApiError("NOT_FOUND", `Not found: cached content metadata for ${id}.`);
 }
 
 function describe(content: CachedContent): object {
