@@ -131,6 +131,7 @@ export const parley: Protocol = {
   },
   stream,
   readFailure: ({ status, body }) => ({ kind: "invalid-request", detail: `${status} ${body}` }),
+  encodeRefusal: ({ message }) => ({ status: 403, headers: {}, body: message }),
   findUsage: ({ tokens }) => tokens,
   readUsage: (tokens) => readUsage({ tokens }),
   foreign,

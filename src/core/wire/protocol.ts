@@ -9,6 +9,7 @@ import type { ProtocolAccess } from "./access.ts";
 import type { EncodedRequest } from "./encoded-request.ts";
 import type { ProviderFailure } from "./failure.ts";
 import type { ForeignReader } from "./foreign/foreign-reader.ts";
+import type { EncodedRefusal, RefusalToEncode } from "./refusal.ts";
 import type { Reply, ReportedUsage, StreamPart } from "./reply.ts";
 
 /** `Body`: the type of its requests. */
@@ -34,6 +35,8 @@ export interface Protocol<Name extends string = string, Body = unknown> {
   readonly tellingEvents?: RegExp;
   /** What a refused request's answer means. */
   readFailure(answer: RefusedAnswer): ProviderFailure;
+  /** How its provider would refuse a client, for a gateway that does so itself. */
+  encodeRefusal(refusal: RefusalToEncode): EncodedRefusal;
   /** The usage in a whole answer or in one event of a stream; undefined if there is none. */
   findUsage(answer: Fields): unknown;
   readUsage(usage: unknown): ReportedUsage;

@@ -7,6 +7,7 @@ import { counting } from "./counting.ts";
 import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 import { readFailure } from "./failure.ts";
+import { encodeRefusal } from "./refusal.ts";
 import { foreign } from "./foreign.ts";
 import { prewarm } from "./prewarm.ts";
 import { messagesPath, type MessagesRequest } from "./schema.ts";
@@ -26,6 +27,7 @@ export const anthropicMessages: Protocol<"anthropic-messages", MessagesRequest> 
   stream: limitEvents(streamDecoder),
   tellingEvents: /(?:"|^event: ?)(?:message_(?:start|delta|stop)|error)(?:"|\r?$)/m,
   readFailure,
+  encodeRefusal,
   findUsage,
   readUsage,
   foreign,

@@ -6,6 +6,7 @@ import { counting } from "./counting.ts";
 import { decodeGemini } from "./decode.ts";
 import { encodeGemini } from "./encode.ts";
 import { readFailure } from "./failure.ts";
+import { encodeRefusal } from "./refusal.ts";
 import { foreign } from "./foreign.ts";
 import { findUsage, geminiPath, type GenerateContentRequest } from "./schema.ts";
 import { geminiSpelling } from "./spelling.ts";
@@ -24,6 +25,7 @@ export const gemini: Protocol<"gemini", GenerateContentRequest> = {
   decode: decodeGemini,
   stream: limitEvents(geminiStream),
   readFailure,
+  encodeRefusal,
   findUsage,
   readUsage,
   foreign,

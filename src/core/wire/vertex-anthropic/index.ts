@@ -2,6 +2,7 @@
 import { createCompaction } from "../anthropic-messages/compaction.ts";
 import { decodeReply } from "./decode.ts";
 import { readFailure } from "../anthropic-messages/failure.ts";
+import { encodeRefusal } from "../gemini/refusal.ts";
 import { toSpelling } from "./spelling.ts";
 import { streamDecoder } from "./stream.ts";
 import { findUsage, readUsage } from "./usage.ts";
@@ -24,6 +25,7 @@ export const vertexAnthropic: Protocol<"vertex-anthropic", RawPredictRequest> = 
   decode: decodeReply,
   stream: limitEvents(streamDecoder),
   readFailure,
+  encodeRefusal,
   findUsage,
   readUsage,
   foreign,

@@ -3,6 +3,7 @@ import { limitEvents } from "../../limit-events.ts";
 import type { Protocol } from "../../protocol.ts";
 import { converseAccess } from "../access.ts";
 import { readFailure } from "../failure.ts";
+import { encodeRefusal } from "../refusal.ts";
 import { counting } from "./counting.ts";
 import { decodeReply } from "./decode.ts";
 import { conversePath, encodeRequest } from "./encode.ts";
@@ -23,6 +24,7 @@ export const bedrockConverse: Protocol<"bedrock-converse", ConverseRequest> = {
   decode: decodeReply,
   stream: limitEvents(streamDecoder),
   readFailure,
+  encodeRefusal,
   findUsage,
   readUsage,
   foreign,

@@ -6,6 +6,7 @@ import { limitEvents } from "../../limit-events.ts";
 import type { Protocol } from "../../protocol.ts";
 import { invokeAccess } from "../access.ts";
 import { readFailure } from "../failure.ts";
+import { encodeRefusal } from "../refusal.ts";
 import { counting } from "./counting.ts";
 import { encodeRequest, invokePath } from "./encode.ts";
 import { foreign } from "./foreign.ts";
@@ -23,6 +24,7 @@ export const bedrockInvoke: Protocol<"bedrock-invoke", InvokeRequest> = {
   decode: decodeReply,
   stream: limitEvents(streamDecoder),
   readFailure,
+  encodeRefusal,
   findUsage,
   readUsage,
   foreign,

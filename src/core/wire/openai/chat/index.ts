@@ -1,6 +1,7 @@
 // The Chat Completions API of OpenAI, which many others speak too.
 import { chatAccess } from "../access.ts";
 import { readOpenaiFailure } from "../failure.ts";
+import { encodeRefusal } from "../refusal.ts";
 import { limitEvents } from "../../limit-events.ts";
 import type { Protocol } from "../../protocol.ts";
 import { decodeChat } from "./decode.ts";
@@ -25,6 +26,7 @@ export const openaiChat: Protocol<"openai-chat", ChatRequest> = {
   tellingEvents:
     /\[DONE\]|"(?:usage|error|timings|x_groq)"\s*:\s*[^\sn]|"(?:finish_reason|refusal|name)"\s*:\s*"/,
   readFailure: readOpenaiFailure,
+  encodeRefusal,
   findUsage: findChatUsage,
   readUsage: readChatUsage,
   foreign,

@@ -1,6 +1,7 @@
 // The Responses API of OpenAI.
 import { responsesAccess } from "../access.ts";
 import { readOpenaiFailure } from "../failure.ts";
+import { encodeRefusal } from "../refusal.ts";
 import { limitEvents } from "../../limit-events.ts";
 import type { Protocol } from "../../protocol.ts";
 import { compaction } from "./compaction.ts";
@@ -26,6 +27,7 @@ export const openaiResponses: Protocol<"openai-responses", ResponsesRequest> = {
   tellingEvents:
     /(?:"|^event: ?)(?:response\.(?:created|completed|incomplete|failed)|error)(?:"|\r?$)/m,
   readFailure: readOpenaiFailure,
+  encodeRefusal,
   findUsage: findResponsesUsage,
   readUsage: readResponsesUsage,
   foreign,
