@@ -107,7 +107,7 @@ function toStart(
     ...begun,
     path: withoutKeys(target.path),
     upstream: target.upstream,
-    ...describeHeaders(headers, target.path, target.headers),
+    ...describeHeaders(headers, target.path, target),
     ...(target.spoken === null ? {} : { protocol: target.spoken.name }),
   };
 }

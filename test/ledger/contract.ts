@@ -13,6 +13,7 @@ import { compactionContract } from "./contract/compaction/compacting-sessions.ts
 import { compactionsContract } from "./contract/compaction/compactions.ts";
 import { forksContract } from "./contract/forks.ts";
 import { gatewayCallsContract } from "./contract/gateway-calls.ts";
+import { keySpendingContract } from "./contract/key-spending.ts";
 import { gatewayRunsContract } from "./contract/gateway-runs.ts";
 import { historyContract } from "./contract/history.ts";
 import { leasesContract } from "./contract/leases.ts";
@@ -58,6 +59,7 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
 const partsOfStore: Readonly<Record<string, (store: TestStore) => void>> = {
   "calls without a turn": loneCallsContract,
   "calls that the gateway saw": gatewayCallsContract,
+  "what keys of the gateway spent": keySpendingContract,
   "runs of gateways": gatewayRunsContract,
   "states of conversations": conversationStatesContract,
   "what providers keep": resourcesContract,

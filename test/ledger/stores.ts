@@ -150,6 +150,7 @@ const tablesToEmpty = [
   "gateway_runs",
   "conversation_states",
   "provider_resources",
+  "key_spending",
   "events",
   "queue_items",
   "compaction_locks_v1",

@@ -130,6 +130,20 @@ export interface ConversationPrompt {
   readonly blocks: readonly ConversationBlock[];
 }
 
+/** What the calls of one of the gateway's own keys have cost. */
+export interface KeySpending {
+  readonly gatewayKey: string;
+  readonly dayPicoUsd: bigint;
+  readonly monthPicoUsd: bigint;
+  readonly totalPicoUsd: bigint;
+}
+
+/** When the day and the month of such sums began: midnights in UTC. */
+export interface SpendingSince {
+  readonly dayMs: number;
+  readonly monthMs: number;
+}
+
 /** A gateway's process, from its start to its end. */
 export interface GatewayRun {
   readonly id: string;

@@ -9,8 +9,10 @@ import type {
   ConversationPrompt,
   GatewayCall,
   GatewayRun,
+  KeySpending,
   OpenGatewayRun,
   RecordedCalls,
+  SpendingSince,
 } from "./gateway-call.ts";
 import type { CompactionRecord, NewCompaction } from "./compaction-record.ts";
 import type {
@@ -130,6 +132,9 @@ export interface Ledger {
   findStates(question: StateQuestion): Promise<readonly ConversationState[]>;
   /** Deletes states that ended before, some thousands at most. Returns how many. */
   sweepStates(beforeMs: number): Promise<number>;
+
+  /** Every key of a gateway that has spent something. Conversations that were deleted are in it. */
+  sumKeySpending(since: SpendingSince): Promise<readonly KeySpending[]>;
 
   /** What engines spent, in pico-dollars: from columns and indexes, without reading a conversation. */
   sumSpending(by: SpentBy): Promise<bigint>;

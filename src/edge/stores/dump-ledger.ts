@@ -62,4 +62,5 @@ const inOrder: Readonly<Record<TableName, string>> = {
   gateway_runs: "ORDER BY t.id",
   conversation_states: "ORDER BY t.conversation_id, t.prefix_key",
   provider_resources: "ORDER BY t.created_ms, t.id",
+  key_spending: "ORDER BY t.gateway_key, t.day_ms",
 };

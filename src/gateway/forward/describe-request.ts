@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { isSecretName } from "../../core/config/mask-secrets.ts";
 import { protocols } from "../../core/wire/protocols.ts";
-import { tokenHeader } from "./pass-headers.ts";
+import { tokenHeader, type OwnHeaders } from "./pass-headers.ts";
 
 export interface ToldHeaders {
   /** Names in lower case. Credentials are left out. */
@@ -14,11 +14,11 @@ export interface ToldHeaders {
   readonly usesLogin: boolean;
 }
 
-/** `own`: headers that the upstream's configuration sends in place of the client's; names and values alternate. */
+/** `own`: what the upstream gets in place of the client's headers. */
 export function describeHeaders(
   given: IncomingHttpHeaders,
   path: string,
-  own: readonly string[],
+  { headers: own, without }: OwnHeaders,
 ): ToldHeaders {
   const told: Record<string, string> = {};
   const secrets: string[] = [];
@@ -29,6 +29,7 @@ export function describeHeaders(
   const replaced = new Set(own.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || name === tokenHeader || replaced.has(name)) continue;
+    if (without?.has(name) === true) continue;
     take(name, Array.isArray(value) ? value.join(", ") : value);
   }
   for (let at = 0; at < own.length; at += 2) take(own[at]?.toLowerCase() ?? "", own[at + 1] ?? "");

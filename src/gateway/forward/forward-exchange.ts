@@ -20,6 +20,8 @@ export interface Forwarding {
   /** Null for an exchange that is not watched. */
   readonly watch: Watch | null;
   readonly firstByteMsMax: number;
+  /** The request's body, if it was read before. */
+  readonly body?: readonly Buffer[];
   /** Called once, when the exchange is over. */
   readonly onEnd: (end: ForwardedEnd) => void;
 }
@@ -47,7 +49,7 @@ export function forwardExchange(
 ): void {
   const { dispatcher, target, watch, firstByteMsMax } = forwarding;
   const passage = openPassage(outgoing, forwarding);
-  takeBody(incoming, watch, (body) => {
+  takeBody(incoming, { watch, read: forwarding.body ?? null }, (body) => {
     if (passage.isOver()) return;
     try {
       dispatcher.dispatch(
@@ -55,7 +57,7 @@ export function forwardExchange(
           origin: target.origin,
           path: target.path,
           method: incoming.method ?? "GET",
-          headers: withLength(passRequestHeaders(incoming.rawHeaders, target.headers), body),
+          headers: withLength(passRequestHeaders(incoming.rawHeaders, target), body),
           body,
           headersTimeout: firstByteMsMax,
           // Only the client decides how long a reply may pause.

@@ -25,20 +25,33 @@ export const tokenHeader = "x-strata-token";
 /** Names and values alternate, as in Node's raw headers. */
 export type RawHeaders = readonly string[];
 
-/** `own` replaces headers of the same name. In both lists names and values alternate. */
-export function passRequestHeaders(raw: RawHeaders, own: RawHeaders = []): string[] {
+/** What is sent in place of some of a client's headers. */
+export interface OwnHeaders {
+  /** They replace headers of the same name. Names and values alternate. */
+  readonly headers: RawHeaders;
+  /** Names, in lower case, of others that do not pass. */
+  readonly without?: ReadonlySet<string>;
+}
+
+export function passRequestHeaders(
+  raw: RawHeaders,
+  { headers: own, without = none }: OwnHeaders = { headers: [] },
+): string[] {
   const left = new Set(namedByConnection(raw));
   for (let at = 0; at < own.length; at += 2) left.add(own[at]?.toLowerCase() ?? "");
   const passed: string[] = [];
   for (let at = 0; at < raw.length; at += 2) {
     const [name = "", value = ""] = [raw[at], raw[at + 1]];
     const lower = name.toLowerCase();
-    if (ofRequestHop.has(lower) || lower === tokenHeader || left.has(lower)) continue;
+    if (ofRequestHop.has(lower) || lower === tokenHeader) continue;
+    if (left.has(lower) || without.has(lower)) continue;
     passed.push(name, value);
   }
   passed.push(...own);
   return passed;
 }
+
+const none: ReadonlySet<string> = new Set();
 
 export function passResponseHeaders(raw: RawHeaders): string[] {
   const left = namedByConnection(raw);

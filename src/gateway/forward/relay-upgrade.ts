@@ -28,7 +28,7 @@ export function relayUpgrade(
         origin: target.origin,
         path: target.path,
         method: "GET",
-        headers: passRequestHeaders(incoming.rawHeaders, target.headers),
+        headers: passRequestHeaders(incoming.rawHeaders, target),
         upgrade: "websocket",
         headersTimeout: firstByteMsMax,
         bodyTimeout: 0,

@@ -6,13 +6,19 @@ import type { Watch } from "./watch-exchanges.ts";
 /** Shorter ones are sent in one write with their headers. */
 const wholeBytesMax = 65_536;
 
+interface Taking {
+  readonly watch: Watch | null;
+  /** The whole body, if it was read before. */
+  readonly read: readonly Buffer[] | null;
+}
+
 /**
  * Calls `send` with a body for the client library, null for none. A short body is read first; a long one is passed on
  * as it arrives, unless other bytes may be sent in its place. Does not call `send` if the client leaves first.
  */
 export function takeBody(
   incoming: IncomingMessage,
-  watch: Watch | null,
+  { watch, read }: Taking,
   send: (body: Buffer | Readable | null) => void,
 ): void {
   const { headers } = incoming;
@@ -23,6 +29,10 @@ export function takeBody(
     // Otherwise Node takes the connection's next request for unread bytes of this one.
     incoming.resume();
     return send(null);
+  }
+  if (read !== null) {
+    for (const piece of read) watch?.requestBytes(piece);
+    return sendWhole(read, watch, send);
   }
   const wholeMax = Math.max(wholeBytesMax, watch?.rewrittenBytesMax ?? 0);
   if (!isChunked && Number(length) <= wholeMax) return takeWhole(incoming, watch, send);
@@ -39,12 +49,19 @@ function takeWhole(
     pieces.push(piece);
     watch?.requestBytes(piece);
   });
-  incoming.on("end", () => {
-    if (watch === null) return send(joined(pieces));
-    watch.rewrite((other) => {
-      watch.requestEnd();
-      send(joined(other ?? pieces));
-    });
+  incoming.on("end", () => sendWhole(pieces, watch, send));
+}
+
+/** After its last piece was shown to the watch. */
+function sendWhole(
+  pieces: readonly Buffer[],
+  watch: Watch | null,
+  send: (body: Buffer) => void,
+): void {
+  if (watch === null) return send(joined(pieces));
+  watch.rewrite((other) => {
+    watch.requestEnd();
+    send(joined(other ?? pieces));
   });
 }
 

@@ -1,5 +1,6 @@
 // Writes observed calls to the ledger in batches, in a thread. No exchange waits for it, and calls that cannot be written are counted.
 import { assert } from "../../core/assert.ts";
+import type { KeySpending, SpendingSince } from "../../core/ledger/gateway-call.ts";
 import { messageOf } from "../../core/strata-error.ts";
 import type { Observer } from "../exchange.ts";
 import type { CallSink, ObservedCall } from "../observed-call.ts";
@@ -17,8 +18,21 @@ export interface RecorderOptions {
   /** A message for people: the ledger cannot be written, or can be again. */
   readonly onProblem?: (problem: string) => void;
   readonly limits?: Partial<RecorderLimits>;
+  /** Asks with each batch what keys have spent; absent if nobody has to know. */
+  readonly spending?: SpendingReader;
   /** Where requests and answers are kept whole; null for nowhere. */
   readonly log?: { readonly folder: string; readonly folderBytesMax?: number } | null;
+}
+
+export interface SpendingReader {
+  /** Null if it need not be known now. */
+  since(): SpendingSince | null;
+  /** `recorded`: calls that are in these sums from now on. */
+  onRead(
+    spending: readonly KeySpending[],
+    since: SpendingSince,
+    recorded: readonly ObservedCall[],
+  ): void;
 }
 
 export interface RecorderLimits extends QueueLimits {
@@ -196,12 +210,16 @@ class CallRecorder implements Recorder {
     const batch = this.#queue.take(this.#limits.batchCallsMax);
     const losses = this.#losses;
     this.#losses = [];
-    const recorded = await this.#send(batch, losses);
+    const since = this.#options.spending?.since() ?? null;
+    const recorded = await this.#send(batch, losses, since);
     if (recorded === null) {
       this.#losses = [...losses, ...this.#losses].reduce(addLoss, []);
       return false;
     }
-    this.#settle(batch, recorded);
+    const stored = this.#settle(batch, recorded);
+    if (since !== null && recorded.spending !== null) {
+      this.#options.spending?.onRead(recorded.spending, since, stored);
+    }
     for (const loss of [...losses, ...recorded.killed.map(toKilledLoss)]) {
       this.#options.onLoss(loss);
     }
@@ -212,10 +230,11 @@ class CallRecorder implements Recorder {
   async #send(
     calls: readonly ObservedCall[],
     losses: readonly RecordingLoss[],
+    since: SpendingSince | null,
   ): Promise<Recorded | null> {
     try {
       const { lost: lostCount } = this.#counts;
-      const answer = await this.#thread.ask({ do: "record", calls, lostCount, losses });
+      const answer = await this.#thread.ask({ do: "record", calls, lostCount, losses, since });
       assert(answer.done === "record", "the writer answers what it was asked");
       return answer;
     } catch (error) {
@@ -229,7 +248,8 @@ class CallRecorder implements Recorder {
     }
   }
 
-  #settle(batch: readonly ObservedCall[], recorded: Recorded): void {
+  /** The calls that are in the ledger now. */
+  #settle(batch: readonly ObservedCall[], recorded: Recorded): readonly ObservedCall[] {
     this.#queue.settle();
     if (this.#problem !== null) this.#say("calls are recorded again");
     [this.#failureCount, this.#problem] = [0, null];
@@ -239,7 +259,9 @@ class CallRecorder implements Recorder {
     const [reason = null] = refused.values();
     const isRefused = ({ id }: ObservedCall): boolean => refused.has(id);
     this.#lose(batch.filter(isRefused), "not storable", reason);
-    this.#count(batch.filter((call) => !isRefused(call)).length);
+    const stored = batch.filter((call) => !isRefused(call));
+    this.#count(stored.length);
+    return stored;
   }
 
   /** A call that cannot be copied to the thread would stop all others. */

@@ -5,8 +5,10 @@ import { completeEvent, type StrataEvent } from "../../core/events/event.ts";
 import type {
   GatewayCall,
   GatewayRun,
+  KeySpending,
   OpenGatewayRun,
   RecordedCalls,
+  SpendingSince,
 } from "../../core/ledger/gateway-call.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { messageOf, StrataError } from "../../core/strata-error.ts";
@@ -32,6 +34,8 @@ export type WriterTask =
       readonly lostCount: number;
       /** Losses to report as events, now that the ledger takes something. */
       readonly losses: readonly RecordingLoss[];
+      /** Also sum what keys have spent; null for no such sum. */
+      readonly since: SpendingSince | null;
     }
   | { readonly do: "log"; readonly entry: LogEntry }
   | { readonly do: "end"; readonly lostCount: number };
@@ -40,6 +44,8 @@ export interface Recorded extends RecordedCalls {
   readonly runId: string;
   /** Runs of other processes that were found dead. */
   readonly killed: readonly GatewayRun[];
+  /** With these calls in it; null if it was not asked for. */
+  readonly spending: readonly KeySpending[] | null;
 }
 
 export type WriterAnswer =
@@ -92,7 +98,8 @@ export function createWriter({ store, log, runId }: WriterOptions): Writer {
         const killed = await run.beat(task.lostCount);
         const losses = [...task.losses, ...killed.map(toKilledLoss)];
         await ledger.appendEvents(toEvents(run.id, losses));
-        return { done: "record", ...recorded, runId: run.id, killed };
+        const spending = task.since === null ? null : await ledger.sumKeySpending(task.since);
+        return { done: "record", ...recorded, runId: run.id, killed, spending };
       });
     },
   };

@@ -1,4 +1,5 @@
 // The upstreams of a configuration: every known vendor, and the servers that the user named.
+import { onlyPresent } from "../../core/message/fields.ts";
 import type { UpstreamConfig } from "../../core/config/schema/gateway.ts";
 import { findProtocolOfKind } from "../../core/wire/protocols.ts";
 import { builtInUpstreams } from "./built-in.ts";
@@ -31,11 +32,15 @@ function toUpstream(
   replaced: Upstream | undefined,
 ): Upstream {
   const spoken = kind === null ? null : (findProtocolOfKind(kind) ?? null);
+  const access = spoken?.access;
   const one: UpstreamAddress = {
     baseUrl,
     protocol: spoken,
     isUsual: spoken !== null,
     isVendor: false,
+    ...onlyPresent({
+      keyHeader: kind === access?.compatibleKind ? access?.compatibleKey : undefined,
+    }),
   };
   const same = replaced?.addresses.map((address) => ({ ...address, baseUrl, isVendor: false }));
   return {

@@ -1,4 +1,5 @@
 // Chooses the upstream of a request: by the name at the beginning of its path, else by its path and headers.
+import type { KeyHeader } from "../../core/wire/access.ts";
 import type { RequestAddress } from "../../core/wire/foreign/foreign-reader.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { protocols } from "../../core/wire/protocols.ts";
@@ -24,6 +25,8 @@ export interface UpstreamAddress {
   readonly protocol: Protocol | null;
   /** Whether requests of the protocol without a name in their path go here. */
   readonly isUsual: boolean;
+  /** How a key is sent there; absent if as the protocol says. */
+  readonly keyHeader?: KeyHeader;
 }
 
 /** The way of one request. */
@@ -34,7 +37,11 @@ export interface Target {
   /** With the query. */
   readonly path: string;
   readonly headers: readonly string[];
+  /** Names, in lower case, of the client's headers that do not pass; absent if all may. */
+  readonly without?: ReadonlySet<string>;
   readonly spoken: Protocol | null;
+  /** How a key is sent there. */
+  readonly keyHeader: KeyHeader;
 }
 
 export interface UpstreamTable {
@@ -78,7 +85,7 @@ export function createUpstreamTable(
       if (named !== null && found !== undefined) {
         const spoken = recognise({ ...asked, path: named.rest }, rows);
         const place = found.find(({ protocol }) => protocol !== null && protocol === spoken);
-        return toTarget(place ?? found[0], named.rest);
+        return toTarget(place ?? found[0], named.rest, spoken);
       }
       // A mistyped name must not send a key to the wrong vendor.
       const start = firstPart(asked.path);
@@ -87,7 +94,7 @@ export function createUpstreamTable(
       if (protocol === undefined) return undefined;
       for (const each of places.values()) {
         const place = each.find((one) => one.isUsual && one.protocol === protocol);
-        if (place !== undefined) return toTarget(place, asked.path);
+        if (place !== undefined) return toTarget(place, asked.path, protocol);
       }
       return undefined;
     },
@@ -114,7 +121,11 @@ function toPlaces(upstream: Upstream): readonly Place[] {
   }));
 }
 
-function toTarget(place: Place | undefined, path: string): Target | undefined {
+function toTarget(
+  place: Place | undefined,
+  path: string,
+  recognised: Protocol | undefined,
+): Target | undefined {
   if (place === undefined) return undefined;
   const { upstream, base, basePath } = place;
   // Some clients replace the vendor's origin only: the vendor's own path is then in the request already.
@@ -126,8 +137,12 @@ function toTarget(place: Place | undefined, path: string): Target | undefined {
     path: base.pathTo(isWhole ? after : path),
     headers: upstream.headers,
     spoken: upstream.spoken,
+    keyHeader: place.keyHeader ?? (place.protocol ?? recognised)?.access.key ?? usualKeyHeader,
   };
 }
+
+/** As most servers take it. */
+const usualKeyHeader: KeyHeader = { name: "authorization", prefix: "Bearer " };
 
 /** `/u/NAME/…` and `/NAME/…`; the rest begins with a slash. */
 function splitName(path: string): { readonly name: string; readonly rest: string } | null {

@@ -209,6 +209,7 @@ export function checkContract(open: OpenLedger): void {
       gateway_runs: 0,
       conversation_states: 0,
       provider_resources: 0,
+      key_spending: 0,
     });
     expect(more).toEqual({
       costPicoUsd: 2000n,

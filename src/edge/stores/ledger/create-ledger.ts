@@ -14,6 +14,7 @@ import { appendEvents, readEvents, sweepEvents } from "./events.ts";
 import { newHolder } from "./lease-holder.ts";
 import { findStates, keepStates, sweepStates } from "./gateway/conversation-states.ts";
 import { openGatewayRun, readGatewayRuns } from "./gateway/gateway-runs.ts";
+import { sumKeySpending } from "./gateway/key-spending.ts";
 import { readGatewayCalls, readPrompt } from "./gateway/read-conversation.ts";
 import { recordCalls } from "./gateway/record-calls.ts";
 import { readLoneCalls, recordCall, sumLoneCalls } from "./lone-calls.ts";
@@ -108,6 +109,7 @@ function toLedger(store: Store): Ledger {
     keepStates: on(keepStates),
     findStates: on(findStates),
     sweepStates: on(sweepStates),
+    sumKeySpending: on(sumKeySpending),
     sumSpending: on(sumSpending),
     enqueue: on(enqueue),
     readQueue: on(readQueue),

@@ -477,4 +477,17 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX calls_compared ON calls (started_ms) WHERE arm IS NOT NULL`,
     ],
   },
+  {
+    number: 11,
+    name: "what the keys of a gateway have spent",
+    statements: [
+      // Not summed from calls: a deleted conversation gives no money back.
+      `CREATE TABLE key_spending (
+        gateway_key TEXT NOT NULL,
+        day_ms BIGINT NOT NULL,
+        cost_pico_usd BIGINT NOT NULL,
+        PRIMARY KEY (gateway_key, day_ms)
+      )`,
+    ],
+  },
 ];

@@ -25,6 +25,7 @@ export const tableNames = [
   "gateway_runs",
   "conversation_states",
   "provider_resources",
+  "key_spending",
 ] as const;
 
 export type TableName = (typeof tableNames)[number];

@@ -11,6 +11,7 @@ import { branchRow, checkName } from "../sessions/write-session.ts";
 import { busyWith, triesMax, type Store } from "../store.ts";
 import { checkCost } from "../turns/append-call.ts";
 import { eventsOf } from "./gateway-events.ts";
+import { addKeySpending } from "./key-spending.ts";
 import { blockRows, conversationRow, gatewayRow, modelOf } from "./gateway-rows.ts";
 
 /** A call that cannot be stored does not keep the others out. One that is stored already stays as it is. */
@@ -181,6 +182,7 @@ function toCommit(
       ...claimParents(fresh, origins),
       { into: "calls", rows: fresh.map(({ row }) => row) },
       { into: "conversation_blocks", rows: fresh.flatMap(({ call }) => blockRows(call)) },
+      ...addKeySpending(fresh.map(({ call }) => call)),
       ...eventWrites(fresh.flatMap(({ call }) => eventsOf(store, call))),
     ],
     landed: () => allRecorded(fresh),

@@ -66,6 +66,9 @@ async function readExport(lines: AsyncIterable<string>): Promise<ReadExport> {
   });
   for await (const { table, row, number } of checked) {
     const known = rows.get(table) ?? [];
+    if (ofNoSession.has(table)) {
+      throw brokenLine(file, number, `holds ${table}, which belongs to no session`);
+    }
     if (table === "branches") checkBranch(row, number);
     if (table === "sessions" && known.length > 0)
       throw brokenLine(file, number, "holds a second session");
@@ -75,6 +78,9 @@ async function readExport(lines: AsyncIterable<string>): Promise<ReadExport> {
   if (!rows.has("sessions")) throw notWhole();
   return { session, rows };
 }
+
+/** What a provider keeps, and what keys have spent, are this ledger's own matter. */
+const ofNoSession: ReadonlySet<TableName> = new Set(["provider_resources", "key_spending"]);
 
 /** Parents come first, so that the branches contain no cycle. */
 function checkBranch({ id, parent_branch_id: parent }: Row, number: number): void {

@@ -36,6 +36,7 @@ export const tableOrder: readonly TableName[] = [
   "queue_items",
   "conversation_blocks",
   "provider_resources",
+  "key_spending",
 ];
 
 /** A file of rows: a header, the rows, and a last line with their count. */
