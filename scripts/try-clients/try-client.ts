@@ -51,6 +51,7 @@ const everyConversation: OptimizeSettings = {
   upstreams: [],
   clients: [],
   logins: false,
+  repairs: [],
 };
 
 /** Null if it is not installed under the folder. */

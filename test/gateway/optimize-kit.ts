@@ -8,7 +8,9 @@ import { expect, onTestFinished, vi } from "vitest";
 import { plantedKey, plantedOpenaiKey } from "../../harness/planted-key.ts";
 import type { UpstreamConfig } from "../../src/core/config/schema/gateway.ts";
 import { openServe } from "../../src/cli/serve/open-serve.ts";
+import { createAgent, createSimulator } from "../../src/simulator/index.ts";
 import type { ObservedCall } from "../../src/gateway/observed-call.ts";
+import { bytesOf, openUpstream } from "./kit.ts";
 import { claude, gpt, manual } from "../simulator-clients/serve.ts";
 
 export interface OptimizedServe {
@@ -73,6 +75,36 @@ export async function serveOptimized(setting: ServeSetting): Promise<OptimizedSe
       await expect.poll(() => calls.length, waiting).toBe(count);
     },
   };
+}
+
+function serverAt(baseUrl: string): UpstreamConfig {
+  return { baseUrl, protocol: null, headers: new Map() };
+}
+
+/** An upstream that keeps what it gets and asks the simulator. */
+export async function openCapture(bodies: Buffer[]): Promise<ReadonlyMap<string, UpstreamConfig>> {
+  const simulator = createSimulator({ model: createAgent(), seed: 1 });
+  const url = await openUpstream(async (incoming, outgoing) => {
+    const body = await bytesOf(incoming);
+    expect(Number(incoming.headers["content-length"])).toBe(body.length);
+    bodies.push(body);
+    const headers = Object.entries(incoming.headers).flatMap(([name, value]) =>
+      typeof value === "string" && name !== "content-length" && name !== "host"
+        ? [[name, value] as const]
+        : [],
+    );
+    const answer = await simulator.fetch(`http://127.0.0.1${incoming.url ?? ""}`, {
+      method: "POST",
+      headers: Object.fromEntries(headers),
+      body: body.toString(),
+    });
+    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
+    outgoing.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  return new Map([
+    ["anthropic", serverAt(url)],
+    ["openai", serverAt(`${url}/v1`)],
+  ]);
 }
 
 const waiting = { timeout: 10_000, interval: 2 };

@@ -4,13 +4,11 @@ import { createHash } from "node:crypto";
 import { Anthropic } from "@anthropic-ai/sdk";
 import { describe, expect, test, vi } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
-import type { UpstreamConfig } from "../../src/core/config/schema/gateway.ts";
 import { describeObserved } from "../../src/gateway/observe/describe-observed.ts";
 import type { ObservedCall } from "../../src/gateway/observed-call.ts";
-import { createAgent, createSimulator } from "../../src/simulator/index.ts";
 import { claude, hello, manual } from "../simulator-clients/serve.ts";
-import { bytesOf, openUpstream } from "./kit.ts";
 import {
+  openCapture,
   plays,
   serveOptimized,
   stopClock,
@@ -85,36 +83,6 @@ describe("what clients of every kind pay", () => {
     expect(all.sent).toBeGreaterThan(0);
   });
 });
-
-function serverAt(baseUrl: string): UpstreamConfig {
-  return { baseUrl, protocol: null, headers: new Map() };
-}
-
-/** An upstream that keeps what it gets and asks the simulator. */
-async function openCapture(bodies: Buffer[]): Promise<ReadonlyMap<string, UpstreamConfig>> {
-  const simulator = createSimulator({ model: createAgent(), seed: 1 });
-  const url = await openUpstream(async (incoming, outgoing) => {
-    const body = await bytesOf(incoming);
-    expect(Number(incoming.headers["content-length"])).toBe(body.length);
-    bodies.push(body);
-    const headers = Object.entries(incoming.headers).flatMap(([name, value]) =>
-      typeof value === "string" && name !== "content-length" && name !== "host"
-        ? [[name, value] as const]
-        : [],
-    );
-    const answer = await simulator.fetch(`http://127.0.0.1${incoming.url ?? ""}`, {
-      method: "POST",
-      headers: Object.fromEntries(headers),
-      body: body.toString(),
-    });
-    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
-    outgoing.end(Buffer.from(await answer.arrayBuffer()));
-  });
-  return new Map([
-    ["anthropic", serverAt(url)],
-    ["openai", serverAt(`${url}/v1`)],
-  ]);
-}
 
 const capturing =
   "gateway: { optimize: { holdout: 0, wait_ms: 5000, upstreams: [anthropic, openai] } }";

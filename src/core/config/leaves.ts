@@ -108,6 +108,22 @@ export function choice<const Choice extends string>(
   return oneOf(choices, usual, meaning);
 }
 
+/** Any of them; none by default. */
+export function someOf<const Choice extends string>(
+  all: readonly Choice[],
+  meaning: string,
+): Spec<readonly Choice[]> {
+  const allowed = `a list of ${all.join(", ")}`;
+  const item = leaf<Choice | null>({
+    meaning,
+    allowed: `one of ${all.join(", ")}`,
+    usual: null,
+    accept: (value) => all.find((each) => each === value),
+    shape: { usual: null, fromText: sameText },
+  });
+  return listOf(item, { usual: [], allowed, meaning });
+}
+
 /** Null if it is not set. */
 export function optionalChoice<const Choice extends string>(
   choices: readonly Choice[],
@@ -185,8 +201,14 @@ function textList<Usual extends readonly string[] | null>(
   usual: Usual,
   meaning: string,
 ): Spec<readonly string[] | Usual> {
-  const allowed = "a list of texts";
-  const item = text(meaning);
+  return listOf(text(meaning), { usual, allowed: "a list of texts", meaning });
+}
+
+/** Items that are missing or not allowed are left out; the latter are reported. */
+function listOf<Item extends string, Usual extends readonly Item[] | null>(
+  item: Spec<Item | null>,
+  { usual, allowed, meaning }: { usual: Usual; allowed: string; meaning: string },
+): Spec<readonly Item[] | Usual> {
   return {
     meaning,
     shape: { kind: "leaf", allowed, usual, fromText: listFromText },

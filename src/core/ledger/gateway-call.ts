@@ -7,6 +7,7 @@ import type { ContentHash } from "../hash.ts";
 import type { Lifetime, Usage } from "../message/usage.ts";
 import type { Tier } from "../tokens/budget.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
+import type { RepairName } from "../wire/foreign/foreign-reader.ts";
 import type { ReplyStop } from "../wire/reply.ts";
 
 export interface GatewayCall {
@@ -35,6 +36,8 @@ export interface GatewayCall {
   readonly arm?: Arm;
   /** What it would have cost with the client's own markers, by the account of its conversation; null if unknown. */
   readonly clientCostPicoUsd?: bigint | null;
+  /** How the client's bytes were changed besides markers; absent if they were not. */
+  readonly repairs?: readonly RepairName[];
   readonly status: "complete" | "partial" | "failed";
   readonly stopReason: ReplyStop | null;
   readonly failure: ProviderFailure | null;

@@ -38,6 +38,7 @@ type Outcome = Pick<
   | "otherPolicies"
   | "failure"
   | "notes"
+  | "repairs"
 >;
 
 /** The first fields are those of every call, in their order. */
@@ -54,6 +55,7 @@ export function toGatewayText(call: Outcome): JsonText {
     notes: call.notes.map((note) => ({ kind: "observed", detail: redact(note) })),
     gateway: {
       ...about,
+      ...(call.repairs === undefined ? {} : { repairs: call.repairs }),
       plainCostPicoUsd: spelled(call.plainCostPicoUsd),
       explanation: call.explanation && withoutText(call.explanation),
       otherPolicies: call.otherPolicies.map(({ policy, costPicoUsd }) => ({
@@ -83,7 +85,10 @@ type KeptExplanation = Omit<Explanation, "lostPicoUsd"> & { readonly lostPicoUsd
 interface KeptOutcome extends Pick<Outcome, "tiers" | "failure"> {
   readonly servedBy?: string;
   readonly notes: readonly { readonly detail: string }[];
-  readonly gateway: Pick<Outcome, "protocol" | "model" | "factsId" | "replyId" | "reportsCache"> & {
+  readonly gateway: Pick<
+    Outcome,
+    "protocol" | "model" | "factsId" | "replyId" | "reportsCache" | "repairs"
+  > & {
     readonly plainCostPicoUsd: string | null;
     readonly explanation: KeptExplanation | null;
     readonly otherPolicies: readonly {

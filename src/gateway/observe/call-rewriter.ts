@@ -2,6 +2,7 @@
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { RepairName } from "../../core/wire/foreign/foreign-reader.ts";
 import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
 import type { ExchangeStart } from "../exchange.ts";
 import type { Arm } from "../../core/ledger/gateway-call.ts";
@@ -12,15 +13,34 @@ import type { ReadDocument } from "./read-body.ts";
 export interface CallRewriter {
   /** Whether calls such as this one may be sent with other markers. Then their bodies are kept until they are whole. */
   wants(start: ExchangeStart, marks: CallMarks): boolean;
+  /** Before its conversation is looked up, from the request alone. Null for the client's own body. */
+  repair(call: CallToRepair): Repaired | null;
   /** Before a call is sent. May throw; then it is sent as it is. */
   prepare(call: CallToSend): SentCall;
   /** After its reply. `found` is the conversation that the call belongs to. */
   learn(answered: AnsweredCall): Comparison;
 }
 
+export interface CallToRepair {
+  readonly start: ExchangeStart;
+  /** With the names in the body. */
+  readonly marks: CallMarks;
+  readonly document: ReadDocument;
+  /** Reads other bytes as the body of this call. Null if they cannot be read. */
+  readonly read: (pieces: readonly Uint8Array[]) => ReadDocument | null;
+}
+
+export interface Repaired {
+  readonly pieces: readonly Uint8Array[];
+  readonly document: ReadDocument;
+  readonly repairs: readonly RepairName[];
+}
+
 export interface CallToSend {
   readonly start: ExchangeStart;
   readonly tenant: string;
+  readonly marks: CallMarks;
+  /** As it is sent, but for markers. */
   readonly document: ReadDocument;
   readonly found: Found;
   /** Null for a model that is not listed. */

@@ -81,8 +81,7 @@ const blockBytes = 600;
 /** About how much memory it takes: a body is kept as bytes and as the texts of its blocks. */
 export function weightOf({ branches }: Conversation): number {
   return branches.reduce(
-    (sum, { document, blocks }) =>
-      sum + blocks.length * blockBytes + (document?.byteLength ?? 0) * 2,
+    (sum, { document, blocks }) => sum + blocks.length * blockBytes + bytesOf(document) * 2,
     0,
   );
 }
@@ -97,4 +96,9 @@ export function withoutTexts(branch: Branch): Branch {
     blocks: blocks.map((block) => ({ ...block, text: "" })),
     remembered: remembered && { ...remembered, blocks: remembered.blocks.map(rememberBlock) },
   };
+}
+
+/** Of a body, and of the client's own if it was made of that. */
+function bytesOf(document: ReadDocument | null): number {
+  return (document?.byteLength ?? 0) + (document?.original?.byteLength ?? 0);
 }

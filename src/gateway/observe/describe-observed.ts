@@ -20,6 +20,7 @@ export function describeObserved(call: ObservedCall, options: LineOptions = {}):
     figuresOf(call),
     costOf(call),
     comparedWith(call),
+    call.repairs === undefined ? "" : `repaired: ${call.repairs.join(", ")}`,
     `${((call.endMs - call.startMs) / 1000).toFixed(1)} s`,
   ];
   const line = parts.filter((part) => part !== "").join("  ");
@@ -48,15 +49,16 @@ function costOf({ costPicoUsd, usage, factsId }: ObservedCall): string {
   return factsId === null ? "model not listed, no price" : "no price";
 }
 
-/** Whose markers it was sent with, if that is compared. */
+/** Whether it was changed, if that is compared. */
 function comparedWith({
   arm,
-  policy,
+  policy = "client",
+  repairs = [],
   costPicoUsd,
   clientCostPicoUsd = null,
 }: ObservedCall): string {
   if (arm === "holdout") return "holdout";
-  if (policy === undefined || policy === "client") return "";
+  if (policy === "client" && repairs.length === 0) return "";
   const isOther = clientCostPicoUsd !== null && clientCostPicoUsd !== costPicoUsd;
   return isOther ? `optimised, not ${dollars(clientCostPicoUsd)}` : "optimised";
 }

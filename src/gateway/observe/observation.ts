@@ -73,16 +73,22 @@ export function observe(
     return document;
   };
   const rewrite = (pieces: readonly Uint8Array[]): readonly Uint8Array[] | null => {
-    read(pieces);
-    if (document === null || rewriter === null) return null;
-    prepared = prepareCall({ start, tenant, marks, document }, rewriter, shared);
-    return prepared.sent.pieces;
+    const own = read(pieces);
+    if (own === null || rewriter === null) return null;
+    const readAgain = (other: readonly Uint8Array[]): ReadDocument | null =>
+      readRequestBody(other, { start, tenant, marks, rows, of: own }, shared);
+    const call = { start, tenant, marks, document: own, read: readAgain };
+    prepared = prepareCall(call, rewriter, shared);
+    document = prepared.document;
+    return prepared.pieces;
   };
   return {
     ...(rewriter?.wants(start, marks) === true ? { rewrite } : {}),
     requestBody: (pieces) => {
       if (pieces !== null && !isRead) read(pieces);
-      if (prepared !== null && document !== null) prepared = asSent(prepared, document, pieces);
+      if (prepared === null) return;
+      prepared = asSent(prepared, pieces);
+      document = prepared.document;
     },
     responseHead: (status, headers) => {
       if (document === null) return;
@@ -118,12 +124,14 @@ interface Sent {
   readonly tenant: string;
   readonly marks: CallMarks;
   readonly rows: readonly Protocol[];
+  /** The client's own body, if the bytes are made of it. */
+  readonly of?: ReadDocument;
 }
 
 /** Null for a body that is no model call or cannot be read: the upstream will say what is wrong with it. */
 function readRequestBody(
   pieces: readonly Uint8Array[],
-  { start, tenant, marks, rows }: Sent,
+  { start, tenant, marks, rows, of }: Sent,
   { conversations, limits, counts, isVendor }: Watched,
 ): ReadDocument | null {
   const encoding = start.headers["content-encoding"];
@@ -135,10 +143,12 @@ function readRequestBody(
     return null;
   }
   const bytes = new BodyBytes(whole === null ? pieces : [whole]);
-  const prints = bytes.prints();
-  const before = conversations.documentsOf(tenant, marks, prints);
+  // A body is found by its client's own bytes.
+  const prints = of?.prints ?? bytes.prints();
+  const known = conversations.documentsOf(tenant, marks, prints);
+  const before = of === undefined ? known.map((each) => each.original ?? each) : known;
   try {
-    return readBody({
+    const found = readBody({
       bytes,
       prints,
       address: start,
@@ -146,6 +156,7 @@ function readRequestBody(
       before,
       isVendor: (protocol) => isVendor(start.upstream, protocol),
     });
+    return found === null || of === undefined ? found : { ...found, original: of };
   } catch (error) {
     if (!(error instanceof StrataError)) throw error;
     counts.unreadBodies += 1;
@@ -226,16 +237,17 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
 
 /** Nothing if the call may not be rewritten. */
 function compare(
-  { start, tenant, document, prepared }: EndedCall,
+  { start, tenant, marks, document, prepared }: EndedCall,
   found: Found,
   { usage, reportsCache, costPicoUsd }: ReturnType<typeof judgeCall>,
   { rewriter, catalogue }: Watched,
-): ReturnType<typeof compareCosts> {
+): ReturnType<typeof compareCosts> & Pick<ObservedCall, "repairs"> {
   if (prepared === null || rewriter === null) return {};
-  const { sent } = prepared;
+  const { sent, repairs } = prepared;
   const facts = factsOf(document.request.model, start.upstream, catalogue);
-  const call = { start, tenant, document, found, facts };
-  return compareCosts(rewriter, { ...call, sent, usage, reportsCache, costPicoUsd });
+  const call = { start, tenant, marks, document, found, facts };
+  const compared = compareCosts(rewriter, { ...call, sent, usage, reportsCache, costPicoUsd });
+  return repairs.length === 0 ? compared : { ...compared, repairs };
 }
 
 const continuesNote = "it goes on from a history that only the provider has: nothing to compare";

@@ -24,6 +24,8 @@ export interface ReadDocument {
   readonly prints: readonly string[];
   /** Null for a protocol whose requests are read whole. */
   readonly grown: Grown | null;
+  /** The client's own body, if this one was made of it. */
+  readonly original?: ReadDocument;
 }
 
 interface Grown {

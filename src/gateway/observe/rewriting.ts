@@ -2,9 +2,10 @@
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
+import type { RepairName } from "../../core/wire/foreign/foreign-reader.ts";
 import type { ExchangeStart } from "../exchange.ts";
 import type { ObservedCall } from "../observed-call.ts";
-import type { AnsweredCall, CallRewriter, SentCall } from "./call-rewriter.ts";
+import type { AnsweredCall, CallRewriter, CallToRepair, SentCall } from "./call-rewriter.ts";
 import { addNames, type CallMarks } from "./client-marks.ts";
 import type { Conversations } from "./conversations.ts";
 import type { ReadDocument } from "./read-body.ts";
@@ -12,6 +13,11 @@ import type { ReadDocument } from "./read-body.ts";
 /** A call that the rewriter saw before it was sent. */
 export interface Prepared {
   readonly sent: SentCall;
+  /** As it is sent, but for markers. */
+  readonly document: ReadDocument;
+  /** The bytes in place of the client's; null for its own. */
+  readonly pieces: readonly Uint8Array[] | null;
+  readonly repairs: readonly RepairName[];
   /** The conversation that the call continues or begins. */
   readonly conversationId: string;
 }
@@ -20,36 +26,46 @@ export interface CallToPrepare {
   readonly start: ExchangeStart;
   readonly tenant: string;
   readonly marks: CallMarks;
+  /** As the client sent it. */
   readonly document: ReadDocument;
+  readonly read: CallToRepair["read"];
 }
 
 export function prepareCall(
-  { start, tenant, marks, document }: CallToPrepare,
+  { start, tenant, marks: given, document: original, read }: CallToPrepare,
   rewriter: CallRewriter,
   { conversations, catalogue }: { conversations: Conversations; catalogue: Catalogue },
 ): Prepared {
+  const marks = addNames(given, original.names);
+  const repaired = rewriter.repair({ start, marks, document: original, read });
+  const document = repaired?.document ?? original;
   const { request } = document;
   const facts = factsOf(request.model, start.upstream, catalogue);
   const found = conversations.place({
     tenant,
-    marks: addNames(marks, document.names),
+    marks,
     request,
     model: facts?.id ?? request.model,
     nowMs: start.startMs,
   });
-  const sent = rewriter.prepare({ start, tenant, document, found, facts });
-  return { sent, conversationId: found.conversation.id };
+  const sent = rewriter.prepare({ start, tenant, marks, document, found, facts });
+  return {
+    sent,
+    document,
+    pieces: sent.pieces ?? repaired?.pieces ?? null,
+    repairs: repaired?.repairs ?? [],
+    conversationId: found.conversation.id,
+  };
 }
 
 /** If the body differs, what was prepared has not been sent. */
-export function asSent(
-  prepared: Prepared,
-  { request }: ReadDocument,
-  body: readonly Uint8Array[] | null,
-): Prepared {
-  const { sent } = prepared;
-  if (sent.pieces === body || sent.pieces === null) return prepared;
-  return { ...prepared, sent: { ...sent, request, pieces: null, plan: null } };
+export function asSent(prepared: Prepared, body: readonly Uint8Array[] | null): Prepared {
+  const { sent, pieces, document: made } = prepared;
+  if (pieces === body || pieces === null) return prepared;
+  const document = made.original ?? made;
+  const { request } = document;
+  const own = { ...sent, request, pieces: null, plan: null };
+  return { ...prepared, sent: own, document, pieces: null, repairs: [] };
 }
 
 /** Whose markers were sent, and what the client's own would have cost. */

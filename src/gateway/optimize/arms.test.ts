@@ -16,6 +16,7 @@ const usual: OptimizeSettings = {
   upstreams: [],
   clients: [],
   logins: false,
+  repairs: [],
 };
 
 const start: CallToSend["start"] = {
@@ -52,7 +53,8 @@ function armsOf(
     const call = { tenant: "", marks: readMarks({}), request, model: "m", nowMs: 0 };
     const conversation = beginConversation(call, { id, parentId, role: "own" });
     const found = { conversation, branch: null, goesOn: false };
-    return optimizer.prepare({ start, tenant: "", document, found, facts: null }).arm;
+    const { marks } = call;
+    return optimizer.prepare({ start, tenant: "", marks, document, found, facts: null }).arm;
   });
 }
 

@@ -2,7 +2,7 @@
 import type { WireMarker } from "../../core/cache/find-hit.ts";
 import { readRequest } from "../../core/wire/foreign/read-request.ts";
 import { leavesOut, type ReadDocument } from "../observe/read-body.ts";
-import type { Spliced } from "./splice-markers.ts";
+import type { Spliced } from "../repair/splice-edits.ts";
 
 /** Reading a body again takes as long as reading it first, so only one of many is checked. */
 const checkedEvery = 32;

@@ -15,6 +15,8 @@ import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts"
 
 export interface CallToMark {
   readonly request: ForeignRequest;
+  /** As the client sent it: another one if it was repaired. */
+  readonly original: ForeignRequest;
   /** What the model accepts on its route. */
   readonly facts: ModelFacts;
   readonly state: CacheState;

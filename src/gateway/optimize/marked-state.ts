@@ -1,6 +1,6 @@
 // What a conversation's calls showed of the cache, and what the client's own markers would have left there.
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
-import { openCacheState, type CacheState } from "../../core/cache/cache-state.ts";
+import { openCacheState, type CacheState, type Measured } from "../../core/cache/cache-state.ts";
 import { learnFromReply } from "../../core/cache/learn-from-reply.ts";
 import { openPace, paceAt, type Pace, type PaceKind } from "../../core/cache/pace.ts";
 import { promptTokens, type Usage } from "../../core/message/usage.ts";
@@ -66,7 +66,8 @@ export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesso
     usage,
   }).state;
   const paceAfter = paceAt(state.pace, state.sent.lastStartMs, nowMs);
-  const isSame = plan === null && state.client === state.sent;
+  const { original } = call;
+  const isSame = plan === null && state.client === state.sent && original === request;
   const spent = costPicoUsd ?? 0n;
   if (isSame) {
     return {
@@ -81,13 +82,16 @@ export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesso
     };
   }
   // Counts and the provider's reliability are known from the real reply.
-  const { measured, evidence } = sent;
-  const asked = { ...call, state: { ...state.client, measured, evidence } };
-  const clientPlan = billClient(asked, promptTokens(usage));
+  const { evidence } = sent;
+  const total = promptTokens(usage) + droppedTokens(call);
+  const measured = original === request ? sent.measured : measuredAs(total, original.blocks);
+  const asked = { ...call, request: original, state: { ...state.client, measured, evidence } };
+  const clientPlan = billClient(asked, total);
   const { outputTokens, reasoningTokens } = usage;
   const clientUsage: Usage = { ...usageOf(clientPlan), outputTokens, reasoningTokens };
   const client = learnFromReply({
     ...known,
+    blocks: original.blocks,
     state: asked.state,
     plan: clientPlan,
     usage: clientUsage,
@@ -107,6 +111,18 @@ export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesso
     },
     clientCostPicoUsd,
   };
+}
+
+/** The whole prompt, at its last block. */
+function measuredAs(tokens: number, blocks: CallToMark["original"]["blocks"]): Measured | null {
+  const last = blocks.at(-1);
+  return last === undefined ? null : { key: last.key, block: blocks.length - 1, tokens };
+}
+
+/** What a repair left out, by our count. */
+function droppedTokens({ request, original }: CallToMark): number {
+  const [own = 0, sent = 0] = [original, request].map(({ blocks }) => blocks.at(-1)?.endTokens);
+  return Math.max(0, own - sent);
 }
 
 const triedCallsMin = 4;

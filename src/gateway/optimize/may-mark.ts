@@ -1,7 +1,7 @@
 // Which requests may be sent with our markers, by settings, model, server and body.
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
-import type { ForeignMarking } from "../../core/wire/foreign/foreign-reader.ts";
+import type { ForeignMarking, RepairName } from "../../core/wire/foreign/foreign-reader.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { CallToSend } from "../observe/call-rewriter.ts";
 import type { ScannedBody } from "../observe/scan-body.ts";
@@ -17,6 +17,8 @@ export interface OptimizeSettings {
   readonly clients: readonly string[];
   /** Whether calls of a login, which a subscription pays, are changed, too. */
   readonly logins: boolean;
+  /** What is changed besides markers. */
+  readonly repairs: readonly RepairName[];
 }
 
 export interface OptimizerOptions {

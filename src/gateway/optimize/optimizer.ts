@@ -1,5 +1,4 @@
 // Sends calls of some conversations with the planner's markers in place of the client's, and keeps the account of both.
-import { hash } from "node:crypto";
 import { foundationEnd } from "../../core/cache/expect-bill.ts";
 import type { PaceKind } from "../../core/cache/pace.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
@@ -16,6 +15,7 @@ import { isRight } from "./check-spliced.ts";
 import { toMarkable, type OptimizerOptions, type OptimizeSettings } from "./may-mark.ts";
 import { chooseMarkers, type CallToMark } from "./choose-markers.ts";
 import { isBehind, learnMark, openMarkedState, paceOf, type MarkedState } from "./marked-state.ts";
+import { createRepairer, drawArm, nameOf } from "./repair-calls.ts";
 import { openSharedHeads, type HeadPlace } from "./shared-heads.ts";
 import { spliceMarkers } from "./splice-markers.ts";
 
@@ -26,6 +26,10 @@ export interface OptimizeCounts {
   readonly kept: number;
   /** Bodies in which the place for a marker was not clear. */
   readonly unclear: number;
+  /** Calls that were sent repaired. */
+  readonly repaired: number;
+  /** Bodies that were left as they are, because a repair might have changed their meaning. */
+  readonly unrepaired: number;
 }
 
 export interface Optimizer extends CallRewriter {
@@ -35,11 +39,12 @@ export interface Optimizer extends CallRewriter {
 interface Shared extends OptimizerOptions {
   readonly states: WeakMap<Conversation, Map<string, MarkedState>>;
   readonly heads: ReturnType<typeof openSharedHeads>;
-  readonly counts: { marked: number; kept: number; unclear: number };
+  readonly counts: { -readonly [Name in keyof OptimizeCounts]: number };
 }
 
 export function createOptimizer(options: OptimizerOptions): Optimizer {
-  const counts = { marked: 0, kept: 0, unclear: 0 };
+  const counts = { marked: 0, kept: 0, unclear: 0, repaired: 0, unrepaired: 0 };
+  const repairer = createRepairer(options, counts);
   const shared: Shared = { ...options, states: new WeakMap(), heads: openSharedHeads(), counts };
   const { settings } = options;
   return {
@@ -50,6 +55,7 @@ export function createOptimizer(options: OptimizerOptions): Optimizer {
       (settings.logins || usesLogin !== true) &&
       !isCoded(headers["content-encoding"]) &&
       !ofTheBytes.some((name) => name in headers),
+    repair: repairer,
     prepare: (call) => prepare(call, shared),
     learn: (answered) => learn(answered, shared),
     counts: () => ({ ...counts }),
@@ -67,9 +73,9 @@ const ofTheBytes: readonly string[] = [
 ];
 
 function prepare(call: CallToSend, shared: Shared): SentCall {
-  const { document, found } = call;
+  const { document } = call;
   const { request } = document;
-  const arm = armOf(found.conversation, shared.settings);
+  const arm = armOf(call, shared.settings);
   const asItIs: SentCall = { arm, request, pieces: null, plan: null };
   if (arm !== "strata") return asItIs;
   const markable = toMarkable(call, shared);
@@ -109,13 +115,15 @@ function prepare(call: CallToSend, shared: Shared): SentCall {
 
 /** The same conversation is always in the same arm; its sub-agents are in it, too. */
 function armOf(
-  { id, parentId, role }: Conversation,
-  { share, holdout }: OptimizeSettings,
+  { found: { conversation }, marks, document }: CallToSend,
+  settings: OptimizeSettings,
 ): SentCall["arm"] {
-  const place = Number.parseInt(hash("sha256", parentId ?? id, "hex").slice(0, 8), 16) / 2 ** 32;
   // A summary repeats its parent's prompt once, and reads what the parent wrote: it is in neither arm.
-  if (place * 100 >= share || role === "summary") return "client";
-  return place * 10_000 < share * holdout ? "holdout" : "strata";
+  if (conversation.role === "summary") return "client";
+  const { id, parentId } = conversation;
+  // What is repaired must be known before the conversation is.
+  const name = settings.repairs.length === 0 ? (parentId ?? id) : nameOf(marks, document);
+  return drawArm(name, settings);
 }
 
 interface MarkQuestion {
@@ -133,9 +141,11 @@ function toMarkQuestion(
   const { conversation } = found;
   const { blocks } = request;
   const known = states.get(conversation)?.get(facts.id) ?? openMarkedState();
+  const original = document.original?.request ?? request;
   const place: HeadPlace = {
     scope: `${tenant}\n${facts.id}`,
     blocks,
+    clientBlocks: original.blocks,
     conversation: conversation.id,
     nowMs: start.startMs,
     keptMs: (facts.cache.lifetimes[0]?.seconds ?? 0) * 1000,
@@ -150,7 +160,16 @@ function toMarkQuestion(
   const paceKind = isSingle && hasSiblings ? "worker" : kind;
   const pace = paceOf(state, paceKind, start.startMs);
   const nowMs = start.startMs;
-  const toMark = { request, facts, state: state.sent, pace, nowMs, hasSiblings, isSingle };
+  const toMark = {
+    request,
+    original,
+    facts,
+    state: state.sent,
+    pace,
+    nowMs,
+    hasSiblings,
+    isSingle,
+  };
   return { state, toMark, place };
 }
 

@@ -15,6 +15,8 @@ export interface HeadPlace {
   /** Upstream, account and model: only these share what is written. */
   readonly scope: string;
   readonly blocks: readonly ForeignBlock[];
+  /** As the client sent them: others if the request was repaired. */
+  readonly clientBlocks: readonly ForeignBlock[];
   readonly conversation: string;
   readonly nowMs: number;
   /** The shortest time for which the provider keeps a prefix. */
@@ -41,41 +43,60 @@ const conversationsMax = 3;
 export function openSharedHeads(): SharedHeads {
   // In the order of use: the first was unused for longest.
   const heads = new Map<string, Head>();
+  const keep = (key: string, head: Head): void => {
+    heads.delete(key);
+    heads.set(key, head);
+    for (const oldest of heads.keys()) {
+      if (heads.size <= headsMax) break;
+      heads.delete(oldest);
+    }
+  };
   return {
-    join: ({ scope, blocks, conversation, nowMs, keptMs }, state) => {
+    join: ({ scope, blocks, clientBlocks, conversation, nowMs, keptMs }, state) => {
       const head = heads.get(keyOf(scope, blocks));
-      if (head === undefined) return { state, hasSiblings: false };
-      const sent = withEntries(state.sent, head.sent);
-      const isSame = state.sent === state.client && head.sent === head.client;
-      const client = isSame ? sent : withEntries(state.client, head.client);
-      const others = head.conversations.filter((each) => each !== conversation);
-      const hasSiblings = others.length > 1 && nowMs - head.touchedMs <= keptMs;
-      return { state: { ...state, sent, client }, hasSiblings };
+      const own = blocks === clientBlocks ? head : heads.get(keyOf(scope, clientBlocks));
+      if (head === undefined && own === undefined) return { state, hasSiblings: false };
+      const [ofSent, ofClient] = [head?.sent ?? none, own?.client ?? none];
+      const sent = withEntries(state.sent, ofSent);
+      const isSame = state.sent === state.client && ofSent === ofClient;
+      const client = isSame ? sent : withEntries(state.client, ofClient);
+      const others = head?.conversations.filter((each) => each !== conversation) ?? [];
+      const isRecent = head !== undefined && nowMs - head.touchedMs <= keptMs;
+      return { state: { ...state, sent, client }, hasSiblings: others.length > 1 && isRecent };
     },
-    learn: ({ scope, blocks, conversation, nowMs }, { sent, client }) => {
-      const end = foundationEnd(blocks);
-      if (end === -1) return;
+    learn: ({ scope, blocks, clientBlocks, conversation, nowMs }, { sent, client }) => {
       const key = keyOf(scope, blocks);
-      const before = heads.get(key)?.conversations ?? [];
-      const inHead = ({ entries }: CacheState): readonly KnownEntry[] =>
-        entries.filter(({ block, key: own }) => block <= end && blocks[block]?.key === own);
-      const written = inHead(sent);
-      heads.delete(key);
-      heads.set(key, {
+      const clientKey = keyOf(scope, clientBlocks);
+      if (foundationEnd(blocks) === -1) return;
+      const before = heads.get(key);
+      const others = before?.conversations.filter((each) => each !== conversation) ?? [];
+      const conversations = [conversation, ...others].slice(0, conversationsMax);
+      const written = entriesIn(sent, blocks);
+      const isSame = sent === client && key === clientKey;
+      const ofClient = isSame ? written : entriesIn(client, clientBlocks);
+      const head = { touchedMs: nowMs, conversations };
+      if (key === clientKey) return keep(key, { ...head, sent: written, client: ofClient });
+      keep(key, { ...head, sent: written, client: before?.client ?? none });
+      keep(clientKey, {
         touchedMs: nowMs,
-        conversations: [conversation, ...before.filter((each) => each !== conversation)].slice(
-          0,
-          conversationsMax,
-        ),
-        sent: written,
-        client: sent === client ? written : inHead(client),
+        conversations: [],
+        sent: none,
+        ...heads.get(clientKey),
+        client: ofClient,
       });
-      for (const oldest of heads.keys()) {
-        if (heads.size <= headsMax) break;
-        heads.delete(oldest);
-      }
     },
   };
+}
+
+const none: readonly KnownEntry[] = [];
+
+/** Entries that end within the tools and the system text. */
+function entriesIn(
+  { entries }: CacheState,
+  blocks: readonly ForeignBlock[],
+): readonly KnownEntry[] {
+  const end = foundationEnd(blocks);
+  return entries.filter(({ block, key }) => block <= end && blocks[block]?.key === key);
 }
 
 function keyOf(scope: string, blocks: readonly ForeignBlock[]): string {

@@ -6,7 +6,8 @@ import type { Lifetime } from "../../core/message/usage.ts";
 import type { ForeignMarking, MarkWords } from "../../core/wire/foreign/foreign-reader.ts";
 import type { ForeignMarker } from "../../core/wire/foreign/foreign-request.ts";
 import type { ScannedBody } from "../observe/scan-body.ts";
-import { findPlace, type ObjectPlace, type TextPlace } from "./find-place.ts";
+import { spliceEdits, Unclear, type Edit, type Spliced } from "../repair/splice-edits.ts";
+import { findPlace, type ObjectPlace, type TextPlace } from "../repair/find-place.ts";
 
 export interface MarkersToSplice {
   /** The client's own markers; unwanted ones are removed. */
@@ -24,30 +25,15 @@ export interface WantedMarker {
   readonly lifetime: Lifetime;
 }
 
-export interface Spliced {
-  /** In order. The client's bytes are not copied. */
-  readonly pieces: readonly Uint8Array[];
-  readonly byteLength: number;
-  /** Whether any byte differs. */
-  readonly isChanged: boolean;
-}
-
-/** In place of the bytes of a span. */
-interface Edit extends Span {
-  readonly text: string;
-}
-
 /** Null for a body in which a place of a marker cannot be found, or can be read in two ways. */
 export function spliceMarkers(body: ScannedBody, markers: MarkersToSplice): Spliced | null {
   try {
-    return cut(body, [...editsOf(body, markers)]);
+    return spliceEdits(body.bytes, [...editsOf(body, markers)]);
   } catch (error) {
     if (error instanceof Unclear) return null;
     throw error;
   }
 }
-
-class Unclear extends Error {}
 
 function* editsOf(body: ScannedBody, markers: MarkersToSplice): Generator<Edit> {
   const { present, wanted, words, marking } = markers;
@@ -165,25 +151,4 @@ function* editRequest(
   const last = all.at(-1)?.value.end;
   if (added.length === 0 || last === undefined) return;
   yield { start: last, end: last, text: added.map((each) => `,${member(each)}`).join("") };
-}
-
-function cut({ bytes }: ScannedBody, edits: readonly Edit[]): Spliced {
-  const pieces: Uint8Array[] = [];
-  let from = 0;
-  let byteLength = bytes.length;
-  // The sort is stable, so removals at an offset come before insertions there.
-  for (const { start, end, text } of edits.toSorted(
-    (left, right) => left.start - right.start || left.end - right.end,
-  )) {
-    if (start < from) throw new Unclear();
-    pieces.push(...bytes.slices(from, start));
-    const added = Buffer.from(text);
-    if (added.length > 0) pieces.push(added);
-    byteLength += added.length - (end - start);
-    from = end;
-  }
-  pieces.push(...bytes.slices(from, bytes.length));
-  const written = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
-  assert(written === byteLength, "the bytes around the markers are those of the client");
-  return { pieces, byteLength, isChanged: edits.length > 0 };
 }

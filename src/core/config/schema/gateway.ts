@@ -1,7 +1,8 @@
 // gateway: what `strata serve` listens at, and where it sends requests.
+import { repairNames, type RepairName } from "../../wire/foreign/foreign-reader.ts";
 import { protocolKinds } from "../../wire/protocols.ts";
 import { nodeAt, type Origin } from "../config-node.ts";
-import { choice, flag, optionalChoice, text, texts, whole } from "../leaves.ts";
+import { choice, flag, optionalChoice, someOf, text, texts, whole } from "../leaves.ts";
 import { group, named, section, type Surroundings } from "../sections.ts";
 import { joinPath, reportError, type Spec } from "../spec.ts";
 import { path } from "./places.ts";
@@ -31,6 +32,7 @@ export interface OptimizeConfig {
   /** Names of programs; empty for all. */
   readonly clients: readonly string[];
   readonly logins: boolean;
+  readonly repairs: readonly RepairName[];
   readonly waitMs: number;
 }
 
@@ -142,6 +144,10 @@ export const gateway: Spec<GatewayConfig> = group("the gateway of strata serve",
     ),
     clients: texts([], "only these programs, such as claude-code; default: all"),
     logins: flag(false, "whether calls that a subscription's login pays are changed, too"),
+    repairs: someOf(
+      repairNames,
+      "changes besides markers that keep a request's meaning, from a conversation's first call on; default: none",
+    ),
     waitMs: whole(
       { usual: 50, min: 1, max: msMax },
       "how long a request may wait for its markers; then it is sent as it is",

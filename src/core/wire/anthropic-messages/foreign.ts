@@ -40,6 +40,7 @@ export const foreign: ForeignReader = {
           : [["cache_control", markerJson(requestMarker)]],
     }),
   },
+  repairing: { tools: "tools", toolName: ["name"], toolSchema: ["input_schema"] },
 };
 
 /** Agents write their session into the id of the user, as JSON or behind a word. An id of a user alone is no session. */

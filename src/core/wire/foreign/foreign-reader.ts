@@ -37,12 +37,14 @@ export interface ForeignReader {
   readonly showsThinking: boolean;
   /** How a plan is written into another client's body; absent if the protocol takes no markers. */
   readonly marking?: ForeignMarking;
+  /** What repairs of another client's body must know; absent if it cannot be repaired. */
+  readonly repairing?: ForeignRepairing;
 }
 
 export interface VendorText {
   /** The vendor's name. */
   readonly vendor: string;
-  isIn(draft: BlockDraft): boolean;
+  isIn(draft: Pick<BlockDraft, "tier" | "text">): boolean;
 }
 
 /** Ids that clients and providers give to what a request belongs to. */
@@ -69,6 +71,26 @@ export interface ForeignMarking {
   /** A plain text as a part that can carry a marker. */
   toPart(text: string): Fields;
   words(plan: CachePlan, model: ModelFacts): MarkWords;
+}
+
+/** Changes that make more requests begin alike and mean the same. */
+export const repairNames = [
+  "sort_tools",
+  "canonical_schemas",
+  "volatile_to_tail",
+  "drop_attribution",
+] as const;
+
+export type RepairName = (typeof repairNames)[number];
+
+export interface ForeignRepairing {
+  /** The member with the list of tools. */
+  readonly tools: string;
+  /** Within a tool: the paths of its name and of the schema of its input. */
+  readonly toolName: readonly string[];
+  readonly toolSchema: readonly string[];
+  /** A text behind all messages, as an element of their list. Absent if it is a part of the user's last message. */
+  toElement?(text: JsonText): JsonText;
 }
 
 /** Members by name, with their JSON. */

@@ -69,6 +69,12 @@ export const foreign: ForeignReader = {
     words: (plan, model) =>
       markWords(plan, model, { lifetimes: ["30m"], takesCacheKey: model.wire.cacheKey }),
   },
+  repairing: {
+    tools: "tools",
+    toolName: ["function", "name"],
+    toolSchema: ["function", "parameters"],
+    toElement: (text) => `{"role":"system","content":${text}}`,
+  },
 };
 
 function hasSigns(body: json.JsonObject): boolean {

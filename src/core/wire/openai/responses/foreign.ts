@@ -78,6 +78,12 @@ export const foreign: ForeignReader = {
     words: (plan, model) =>
       markWords(plan, model, { lifetimes: ["30m", "12h"], takesCacheKey: true }),
   },
+  repairing: {
+    tools: "tools",
+    toolName: ["name"],
+    toolSchema: ["parameters"],
+    toElement: (text) => `{"role":"developer","content":${text}}`,
+  },
 };
 
 /** A conversation that the provider stores may replace the input. A response has instructions, too, but also an output. */
