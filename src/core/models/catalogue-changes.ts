@@ -53,7 +53,9 @@ export function applyChanges(before: Unchanged, changes: CatalogueChanges): Chan
       );
     const fields = read.mergeFields(entry.fields, change);
     const isSame = JSON.stringify(fields) === JSON.stringify(entry.fields);
-    const changed = { fields, writtenIn: origin, changedIn: isSame ? null : origin };
+    const saidToBeAble = read.record(change["can"] ?? {}, `${place}.can`);
+    const changedIn = isSame ? null : origin;
+    const changed = { fields, writtenIn: origin, changedIn, saidToBeAble };
     files.set(file.provider, { ...file, models: new Map(file.models).set(id, changed) });
   }
   for (const [id, value] of added) {
@@ -68,7 +70,8 @@ export function applyChanges(before: Unchanged, changes: CatalogueChanges): Chan
         "write it under override instead of add",
       );
     const fields = read.mergeFields({ source: origin }, model);
-    const entry = { fields, writtenIn: origin, changedIn: null };
+    const saidToBeAble = read.record(model["can"] ?? {}, `${place}.can`);
+    const entry = { fields, writtenIn: origin, changedIn: null, saidToBeAble };
     files.set(provider, { ...file, models: new Map(file.models).set(id, entry) });
   }
   return { files: [...files.values()], changed: [...added, ...overridden].map(([id]) => id) };

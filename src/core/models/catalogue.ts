@@ -117,7 +117,9 @@ export function listModels(catalogue: Catalogue = builtInCatalogue): readonly Mo
 /** For an unknown model, if the caller decided to go on: a small window, no caching, no price. */
 export function conservativeFacts(id: string): ModelFacts {
   const file = parseUnlisted();
-  const models = new Map([[id, { fields: {}, writtenIn: file.file, changedIn: null }]]);
+  const models = new Map([
+    [id, { fields: {}, writtenIn: file.file, changedIn: null, saidToBeAble: {} }],
+  ]);
   return deepFreeze(parseModelOn({ ...file, models }, id, {}));
 }
 
@@ -129,7 +131,9 @@ function parseOpenModel(
   wireNameOf: (route: string) => string | null,
 ): ModelFacts {
   const id = `${file.provider}/${name}`;
-  const models = new Map([[id, { fields: {}, writtenIn: file.file, changedIn: null }]]);
+  const models = new Map([
+    [id, { fields: {}, writtenIn: file.file, changedIn: null, saidToBeAble: {} }],
+  ]);
   return { ...parseModelOn({ ...file, models }, id, {}, wireNameOf), sentAs: name };
 }
 

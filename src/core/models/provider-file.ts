@@ -31,6 +31,8 @@ export interface ModelEntry {
   readonly writtenIn: string;
   /** Where a user changed a model of ours. Null if unchanged. */
   readonly changedIn: string | null;
+  /** What the user says it can, on every route; empty for nothing. */
+  readonly saidToBeAble: Fields;
 }
 
 /** Parts that the files of several providers refer to by name. */
@@ -96,7 +98,12 @@ export function parseProviderFile(value: unknown, file: string, shared: SharedPa
     models: new Map(
       Object.entries(record("models")).map(([id, model]) => [
         id,
-        { fields: read.record(model, `${file}: ${id}`), writtenIn: file, changedIn: null },
+        {
+          fields: read.record(model, `${file}: ${id}`),
+          writtenIn: file,
+          changedIn: null,
+          saidToBeAble: {},
+        },
       ]),
     ),
   };
@@ -140,7 +147,8 @@ export function parseModelOn(
   const models = read.record(onRoute["models"] ?? {}, `${routePlace}.models`);
   const ownPlace = `${routePlace}.models.${id}`;
   const onRouteOwn = read.fields(read.ownField(models, id) ?? {}, ownPlace, ["cache", "sentAs"]);
-  const can = onRoute["can"] === undefined ? {} : { can: onRoute["can"] };
+  const onThisRoute = read.record(onRoute["can"] ?? {}, `${routePlace}.can`);
+  const can = { can: { ...onThisRoute, ...entry.saidToBeAble } };
   return parseModel(read.mergeFields(model, can), {
     id,
     sentAs: sentAsOf(id, [onRoute, onRouteOwn], routePlace),

@@ -14,6 +14,10 @@ export const clearAtBeta = "mid-conversation-system-clear-at-2026-08-21";
 /** Required by every request that asks for a summary or contains a signed one. */
 export const compactionBeta = "compact-2026-09-04";
 
+/** System messages that add or remove a tool need these: the second where one brings its definition. */
+export const toolChangesBeta = "mid-conversation-tool-changes-2026-07-01";
+export const inlineToolsBeta = "inline-tools-2026-09-15";
+
 /** A request. Blocks that came from a provider are kept verbatim and may be of further types. */
 export interface MessagesRequest {
   model: string;

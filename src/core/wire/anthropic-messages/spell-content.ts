@@ -5,16 +5,28 @@ import { encodeBlock } from "../../message/encode-message.ts";
 import type { Block, JsonText, Message } from "../../message/message.ts";
 import type { ContentPiece, SpelledContent } from "../open-messages.ts";
 import { repairCharacters, repairOf } from "../repair-characters.ts";
+import {
+  readToolChange,
+  refuseToolChange,
+  toMessagesChange,
+  type ToolChange,
+} from "../tool-changes.ts";
 import { kindOfType, textOf } from "./schema.ts";
 import { withoutMarkers } from "./strip-markers.ts";
 import { hashContent } from "../../hash.ts";
 import { objectMembers, rootSpan } from "../../message/json-text.ts";
 
-export function spellContent(message: Message): SpelledContent {
+export function spellContent(message: Message, takesToolChanges: boolean): SpelledContent {
   const pieces: ContentPiece[] = [];
   const leftOut: LeftOut[] = otherMembers(message);
   for (const block of message.content) {
-    const sent = withReadableInput(block);
+    const change = readToolChange(block);
+    const reason = change === undefined ? null : refuseToolChange(message, takesToolChanges);
+    if (change !== undefined && reason !== null) {
+      leftOut.push({ what: `the ${change.kind} of ${change.name ?? "a tool"}`, reason });
+      continue;
+    }
+    const sent = withReadableInput(inOwnForm(block, change));
     const { json, count } = repairCharacters(encodeBlock(sent).trim());
     const { type, fields, refusal } = look(sent, json);
     if (refusal !== null) {
@@ -22,7 +34,7 @@ export function spellContent(message: Message): SpelledContent {
       leftOut.push({ what, reason: refusal });
       continue;
     }
-    if (sent !== block) {
+    if (sent !== block && block.type === "tool_use") {
       leftOut.push({ what: `the input of a ${type}`, reason: "it is not a JSON object" });
     }
     if (count > 0) leftOut.push(repairOf(`a block of type ${type}`, count));
@@ -41,6 +53,14 @@ function otherMembers({ json }: Message): LeftOut[] {
   return names
     .filter((name) => name !== "role" && name !== "content")
     .map((name) => ({ what: `${name} of a message`, reason: "only a system message may have it" }));
+}
+
+/** A change of the tools in the form of another protocol is written in ours. */
+function inOwnForm(block: Block, change: ToolChange | undefined): Block {
+  if (change === undefined || block.type !== "opaque") return block;
+  const isOwn = typeof parseFields(block.json)?.["type"] === "string";
+  const json = isOwn ? undefined : toMessagesChange(change);
+  return json === undefined ? block : { type: "opaque", json };
 }
 
 /** A tool use with a cut input keeps its place, so that its result still has a use to answer. */

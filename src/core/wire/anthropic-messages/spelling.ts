@@ -16,15 +16,21 @@ import {
   type MessageWords,
 } from "../open-messages.ts";
 import { repairCharacters, repairOf } from "../repair-characters.ts";
-import { clearAtBeta, compactionBeta } from "./schema.ts";
+import { readToolChange, type ToolChange } from "../tool-changes.ts";
+import { clearAtBeta, compactionBeta, inlineToolsBeta, toolChangesBeta } from "./schema.ts";
 import { spellContent } from "./spell-content.ts";
 import { withoutMarkers } from "./strip-markers.ts";
 
-/** A marker is a member of its block. */
-const words: MessageWords = { markerFromEnd: 1, content: spellContent };
-
 export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
-  const { midConversationSystem: takesSystem, compactsOnDemand } = model.capabilities;
+  const {
+    midConversationSystem: takesSystem,
+    midConversationTools: takesToolChanges,
+    compactsOnDemand,
+  } = model.capabilities;
+  const words: MessageWords = {
+    markerFromEnd,
+    content: (message) => spellContent(message, takesToolChanges),
+  };
   return {
     tools: (tools) =>
       tools.map((tool, index) =>
@@ -33,11 +39,15 @@ export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
     system: (blocks) =>
       blocks.map(({ text }, index) => foundationBlock(textJson(text), index, "system", words)),
     message: (message, written) => {
-      if (message.role !== "system") return spellSaid(message, written, compactsOnDemand);
+      if (message.role !== "system")
+        return spellSaid(message, written, { words, compactsOnDemand });
       if (!takesSystem) return leaveOut(notTaken, written);
-      return message.json === undefined
-        ? spellOpen(message, written, words)
-        : spellVerbatim(message, message.json, written);
+      const changes = message.content.flatMap((block) => readToolChange(block) ?? []);
+      const isVerbatim = message.json !== undefined && (changes.length === 0 || takesToolChanges);
+      const spelled = isVerbatim
+        ? spellVerbatim(message, message.json, written)
+        : spellOpen(message, written, words);
+      return takesToolChanges ? withChangeBetas(spelled, changes) : spelled;
     },
     volatile: (text, written, how) => {
       const content = [{ type: "text" as const, text }];
@@ -56,8 +66,22 @@ function textJson(text: string): JsonText {
   return `{"type":"text","text":${JSON.stringify(text)}}`;
 }
 
+/** A marker is a member of its block. */
+const markerFromEnd = 1;
+
+function withChangeBetas(spelled: Spelled, changes: readonly ToolChange[]): Spelled {
+  if (changes.length === 0) return spelled;
+  const changed = withBeta(spelled.written, toolChangesBeta);
+  const defines = changes.some((change) => change.defines);
+  return { ...spelled, written: defines ? withBeta(changed, inlineToolsBeta) : changed };
+}
+
 /** The provider accepts its signed summary only on models that compact, and only as the first block. */
-function spellSaid(message: Message, written: Written, takesSummaries: boolean): Spelled {
+function spellSaid(
+  message: Message,
+  written: Written,
+  { words, compactsOnDemand: takesSummaries }: SaidWords,
+): Spelled {
   const summary = signedSummary(message);
   if (summary === undefined) return spellOpen(message, written, words);
   if (takesSummaries && written.blockCount === 0) {
@@ -66,6 +90,11 @@ function spellSaid(message: Message, written: Written, takesSummaries: boolean):
   }
   const reason = takesSummaries ? "it is not the first block" : "the model takes none on its route";
   return spellPlainSummary({ message, summary, reason }, written, words);
+}
+
+interface SaidWords {
+  readonly words: MessageWords;
+  readonly compactsOnDemand: boolean;
 }
 
 /** The signed summary at the start of a message; undefined if there is none. */

@@ -41,7 +41,14 @@ type Content =
   | { toolUse: { toolUseId: string; name: string; input: unknown } }
   | { toolResult: { toolUseId: string; content: Content[]; status?: "error" } }
   | { reasoningContent: { reasoningText: { text: string; signature: string } } }
-  | { reasoningContent: { redactedContent: string } };
+  | { reasoningContent: { redactedContent: string } }
+  | { toolAddition: { tool: ToolReference } }
+  | { toolRemoval: { tool: ToolReference } };
+
+interface ToolReference {
+  name: string;
+  serverName?: string;
+}
 
 type Source = { bytes: string } | { s3Location: { uri: string } };
 

@@ -13,13 +13,21 @@ import type {
 import { toTakenId } from "../../anthropic-messages/spell-content.ts";
 import type { ContentPiece, SpelledContent } from "../../open-messages.ts";
 import { repairCharacters, repairOf } from "../../repair-characters.ts";
+import {
+  readToolChange,
+  refuseToolChange,
+  toConverseChange,
+  type ToolChange,
+} from "../../tool-changes.ts";
 import { kindOfMember, memberOfBlock } from "./schema.ts";
 
-export function spellContent({ content }: Message): SpelledContent {
+export function spellContent(message: Message, takesToolChanges: boolean): SpelledContent {
   const pieces: ContentPiece[] = [];
   const leftOut: LeftOut[] = [];
-  for (const block of content) {
-    const spelled = spellBlock(block);
+  for (const block of message.content) {
+    const change = readToolChange(block);
+    const spelled =
+      change === undefined ? spellBlock(block) : spellChange(change, message, takesToolChanges);
     leftOut.push(...spelled.leftOut);
     if (spelled.json === null) continue;
     const { json, count } = repairCharacters(spelled.json);
@@ -47,6 +55,15 @@ function sent(kind: BlockKind, json: JsonText, leftOut: readonly LeftOut[] = [])
 
 function refused({ type }: Block, reason: string): SpelledOne {
   const what = `a block of type ${type}`;
+  return { json: null, kind: "other", leftOut: [{ what, reason }] };
+}
+
+function spellChange(change: ToolChange, message: Message, takesToolChanges: boolean): SpelledOne {
+  const json = toConverseChange(change);
+  const refusal = refuseToolChange(message, takesToolChanges);
+  if (refusal === null && json !== undefined) return sent("server tool block", json);
+  const what = `the ${change.kind} of ${change.name ?? "a tool"}`;
+  const reason = refusal ?? "the provider takes a tool by its name only";
   return { json: null, kind: "other", leftOut: [{ what, reason }] };
 }
 

@@ -13,18 +13,19 @@ import {
 } from "../../open-messages.ts";
 import { spellContent, textJson } from "./spell-content.ts";
 
-/** A marker is a block of its own after its block. */
-const words: MessageWords = { markerFromEnd: 0, content: spellContent };
-
 export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
-  const { midConversationSystem: takesSystem } = model.capabilities;
+  const { midConversationSystem: takesSystem, midConversationTools } = model.capabilities;
+  const words: MessageWords = {
+    markerFromEnd,
+    content: (message) => spellContent(message, midConversationTools),
+  };
   return {
     tools: (tools) =>
       tools.map((tool, index) => foundationBlock(toolJson(tool), index, "tools", words)),
     system: (blocks) =>
       blocks.map(({ text }, index) => foundationBlock(textJson(text), index, "system", words)),
     message: (message, written) => {
-      if (message.role !== "system") return spellSaid(message, written);
+      if (message.role !== "system") return spellSaid(message, written, words);
       return takesSystem ? spellOpen(message, written, words) : leaveOut(notTaken, written);
     },
     volatile: (text, written, how) => {
@@ -37,6 +38,9 @@ export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
   };
 }
 
+/** A marker is a block of its own after its block. */
+const markerFromEnd = 0;
+
 /** The provider takes no description without a word. */
 function toolJson({ name, description, inputSchemaJson }: ToolDefinition): JsonText {
   const described =
@@ -46,7 +50,7 @@ function toolJson({ name, description, inputSchemaJson }: ToolDefinition): JsonT
 }
 
 /** A summary of another API begins a conversation, which must not begin with the model. */
-function spellSaid(message: Message, written: Written): Spelled {
+function spellSaid(message: Message, written: Written, words: MessageWords): Spelled {
   const [summary] = message.content;
   if (summary?.type !== "compaction") return spellOpen(message, written, words);
   const reason = "the provider takes summaries as text only";
