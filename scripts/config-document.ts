@@ -1,26 +1,15 @@
 // Generates the lists of settings in docs/configuration.md from the schema.
 import { describeSettings, type DescribedSetting } from "../src/core/config/settings.ts";
 import { workspaceKeys } from "../src/core/config/workspace-file.ts";
+import { replacePart } from "./replace-part.ts";
 import { knownVariables, variableOf } from "../src/core/config/environment.ts";
 
 /** The document with up-to-date lists of all settings and of those that a found file may set. */
 export function refreshSettings(document: string): string {
   const keys = workspaceKeys.map((key) => `- \`${key}\`\n`).join("");
-  return replacePart(replacePart(document, "workspace keys", keys), "settings", renderSettings());
-}
-
-function replacePart(document: string, name: string, text: string): string {
-  const begin = `<!-- ${name}: generated from src/core/config by npm run fix -->`;
-  const end = `<!-- end of ${name} -->`;
-  const [before, rest] = cut(document, begin);
-  const [, after] = cut(rest, end);
-  return `${before}${begin}\n\n${text}\n${end}${after}`;
-}
-
-function cut(text: string, mark: string): readonly [string, string] {
-  const index = text.indexOf(mark);
-  if (index === -1) throw new Error(`docs/configuration.md has no line ${mark}`);
-  return [text.slice(0, index), text.slice(index + mark.length)];
+  const from = { page: "docs/configuration.md", source: "src/core/config" };
+  const withKeys = replacePart(document, { ...from, part: "workspace keys", text: keys });
+  return replacePart(withKeys, { ...from, part: "settings", text: renderSettings() });
 }
 
 function renderSettings(): string {

@@ -1,16 +1,24 @@
 // Generates documents from code; with --check, names the stale ones and fails.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { toOpenApi } from "../src/api/openapi/openapi.ts";
+import { apiBase, routes } from "../src/api/routes/routes.ts";
 import { commonOptions, type Command } from "../src/cli/command.ts";
 import { commands } from "../src/cli/commands.ts";
 import { refreshSettings } from "./config-document.ts";
 import { spellOption, usageOf } from "../src/cli/help.ts";
+import { renderClientTypes } from "./http-api/render-client.ts";
+import { refreshHttpApi } from "./http-api/render-document.ts";
 import { renderApiDocument } from "./api/render-api.ts";
 import { exitStatusOf } from "../src/core/strata-error.ts";
 
+const httpApiPath = "docs/http-api.md";
 const settingsPath = "docs/configuration.md";
 const documents: Readonly<Record<string, string>> = {
   "docs/api.md": renderApiDocument(),
   "docs/cli.md": renderCliDocument(),
+  [httpApiPath]: refreshHttpApi(readFileSync(httpApiPath, "utf8")),
+  "docs/openapi.json": `${JSON.stringify(toOpenApi(routes, apiBase), undefined, 1)}\n`,
+  "src/api/client/answers.ts": renderClientTypes(),
   [settingsPath]: refreshSettings(readFileSync(settingsPath, "utf8")),
 };
 

@@ -55,6 +55,7 @@ const ORDER = [
   "host",
   "analytics",
   "replay",
+  "api",
   "gateway",
   "dashboard",
   "cli",

@@ -5,6 +5,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import {
   beginExchange,
   directRequest,
+  isCoded,
   type BegunExchange,
   type Directing,
 } from "./direct-request.ts";
@@ -25,6 +26,14 @@ export interface AnswerParts {
   readonly book: ExchangeBook;
   readonly health: () => object;
   readonly firstByteMsMax: number;
+  /** Answers requests of its own instead of forwarding them; null for nothing. */
+  readonly own: OwnAnswers | null;
+}
+
+/** It decides by itself who may ask. */
+export interface OwnAnswers {
+  takes(url: string): boolean;
+  answer(incoming: IncomingMessage, outgoing: ServerResponse): void;
 }
 
 export function answerRequests({
@@ -34,6 +43,7 @@ export function answerRequests({
   book,
   health,
   firstByteMsMax,
+  own,
 }: AnswerParts): Pick<ListenerOptions, "onRequest" | "onUpgrade"> {
   /** Our own mistake is answered, not left to hang. */
   const guard = (work: () => void, answer: (refusal: Refusal) => void): void => {
@@ -48,6 +58,9 @@ export function answerRequests({
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     // The connection closes after the answer to the previous request.
     if (unclear.has(incoming.socket)) return void incoming.resume();
+    if (own?.takes(incoming.url ?? "") === true && !isCoded(incoming)) {
+      return own.answer(incoming, outgoing);
+    }
     const begun = beginExchange(incoming);
     const direction = directRequest(incoming, directing());
     if (direction.kind === "health") return answerHealth(outgoing, health());

@@ -40,12 +40,17 @@ export function directRequest(
   const stranger = findRefusal(headers, token);
   if (stranger !== null) return refused(stranger);
   if (isHealth(incoming)) return { kind: "health" };
-  const coding = headers["transfer-encoding"];
   if (!url.startsWith("/")) return refused(noPath);
-  if (coding !== undefined && coding.toLowerCase() !== "chunked") return refused(codedTransfer);
+  if (isCoded(incoming)) return refused(codedTransfer);
   if (websocket === "refuse" && asksForWebSocket(incoming)) return refused(noWebSocket);
   const target = table.choose({ path: url, headers: flat(headers) });
   return target === undefined ? refused(noUpstream(table)) : { kind: "upstream", target };
+}
+
+/** Two servers could read the end of its body in two ways. */
+export function isCoded({ headers }: IncomingMessage): boolean {
+  const coding = headers["transfer-encoding"];
+  return coding !== undefined && coding.toLowerCase() !== "chunked";
 }
 
 function refused(refusal: Refusal): Direction {

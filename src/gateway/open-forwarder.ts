@@ -3,13 +3,13 @@ import { setImmediate } from "node:timers/promises";
 import type { Environment } from "../core/config/environment.ts";
 import { onlyPresent } from "../core/message/fields.ts";
 import { StrataError } from "../core/strata-error.ts";
-import { answerRequests } from "./answer-requests.ts";
+import { answerRequests, type OwnAnswers } from "./answer-requests.ts";
 import type { Directing } from "./direct-request.ts";
 import type { Observer } from "./exchange.ts";
 import { openBook, type DoneExchange, type ExchangeCounts } from "./exchange-book.ts";
 import { asksForWebSocket } from "./forward/relay-upgrade.ts";
 import { watchExchanges, type WatchState } from "./forward/watch-exchanges.ts";
-import { isLoopback } from "./listen/admit.ts";
+import { isLoopback } from "../api/access/check-headers.ts";
 import {
   openListener,
   usualLimits,
@@ -42,6 +42,8 @@ export interface ForwarderOptions {
   readonly onExchange?: (done: DoneExchange) => void;
   /** More members of the health route's answer. */
   readonly moreHealth?: () => Readonly<Record<string, unknown>>;
+  /** Answers requests of its own instead of forwarding them. */
+  readonly own?: OwnAnswers | null;
   /** How long the observer is paused after five faults in a row. */
   readonly observerPauseMs?: number;
   /** For people. */
@@ -99,13 +101,14 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
   });
   const health = (): object => ({ ...state(), ...options.moreHealth?.() });
   const directing = (): Directing => ({ token, table, websocket });
+  const own = options.own ?? null;
   const listener = await openListener({
     host,
     port: options.port ?? 0,
     tls: options.tls ?? null,
     limits: { ...usualLimits, ...options.limits },
     mayUpgrade: (incoming) => websocket === "relay" && asksForWebSocket(incoming),
-    ...answerRequests({ directing, dispatcher, watching, book, health, firstByteMsMax }),
+    ...answerRequests({ directing, dispatcher, watching, book, health, firstByteMsMax, own }),
   });
   return {
     port: listener.port,

@@ -1,11 +1,13 @@
 // The gateway as flags and strata.yaml say, and the same again when strata.yaml changes.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isLoopback } from "../../api/access/check-headers.ts";
+import { openApi } from "../../api/open-api.ts";
+import { toCatalogueChanges } from "../../core/config/check-whole.ts";
 import type { GatewayConfig } from "../../core/config/schema/gateway.ts";
 import { onlyPresent } from "../../core/message/fields.ts";
 import { messageOf, StrataError } from "../../core/strata-error.ts";
 import { openGateway, type Gateway, type GatewayOptions } from "../../gateway/open-gateway.ts";
-import { isLoopback } from "../../gateway/listen/admit.ts";
 import type { TlsFiles } from "../../gateway/listen/open-listener.ts";
 import { upstreamsAt } from "../../gateway/upstreams/built-in.ts";
 import { toUpstreamTable } from "../../gateway/upstreams/configured.ts";
@@ -35,11 +37,10 @@ export interface ServeOptions extends Pick<GatewayOptions, "onCall" | "onExchang
 
 export async function openServe(options: ServeOptions): Promise<Served> {
   const { flags, env, onNotice } = options;
-  const { configFile, recordFolder } = flags;
+  const { configFile } = flags;
   const workspace = process.cwd();
   const config = await followConfig({ workspace, configFile, env, onNotice });
   const settings = config.now().gateway;
-  const { limits, timeouts, websocket } = settings;
   const token = readToken(env, settings.tokenFile);
   const simulator = flags.isSimulated
     ? await createSimulator({ model: createAgent() }).listen()
@@ -50,24 +51,25 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     return toUpstreamTable(new Map([...config.now().gateway.upstreams, ...typed]));
   };
   const table = toTable();
+  const store = findStore(env, flags, config.now().ledger.store);
+  const api = openApi({
+    store,
+    token,
+    models: toCatalogueChanges(config.now()),
+    isEncrypted: settings.tls.certFile !== null,
+    onProblem: onNotice,
+  });
   const gateway = await openChecked(table, {
     env,
     token,
-    websocket,
-    store: findStore(env, flags, config.now().ledger.store),
-    optimize: findOptimize(settings.optimize, flags),
-    log: recordFolder === null ? null : { folder: recordFolder },
-    port: flags.port ?? settings.port,
-    host: flags.host ?? settings.host,
-    limits: { ...limits, ...timeouts },
-    bodyBytesMax: limits.bodyReadBytesMax,
-    rewriteMsMax: settings.optimize.waitMs,
-    connectMsMax: timeouts.connectMs,
-    firstByteMsMax: timeouts.firstByteMs,
+    store,
+    own: api,
+    ...toForwarding(settings, flags),
     onProblem: onNotice,
     ...onlyPresent({ onCall: options.onCall, onExchange: options.onExchange }),
     tlsFiles: settings.tls,
   }).catch(async (error: unknown) => {
+    await api.close();
     await simulator?.close();
     throw error;
   });
@@ -87,8 +89,29 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     },
     close: async (how) => {
       await gateway.close(how === "drained" ? read.gateway.timeouts.drainMs : 0);
+      await api.close();
       await simulator?.close();
     },
+  };
+}
+
+/** How requests are forwarded and kept, by the section gateway of strata.yaml and the words after the command. */
+function toForwarding(
+  { limits, timeouts, websocket, ...settings }: GatewayConfig,
+  flags: ServeFlags,
+): Omit<CheckedOptions, "env" | "store" | "tlsFiles"> {
+  const { recordFolder } = flags;
+  return {
+    websocket,
+    optimize: findOptimize(settings.optimize, flags),
+    log: recordFolder === null ? null : { folder: recordFolder },
+    port: flags.port ?? settings.port,
+    host: flags.host ?? settings.host,
+    limits: { ...limits, ...timeouts },
+    bodyBytesMax: limits.bodyReadBytesMax,
+    rewriteMsMax: settings.optimize.waitMs,
+    connectMsMax: timeouts.connectMs,
+    firstByteMsMax: timeouts.firstByteMs,
   };
 }
 
@@ -133,13 +156,13 @@ function refuseLoop({ upstreams }: UpstreamTable, port: number): void {
 }
 
 /** What the simulator answers costs no money, so it is kept apart. */
-function findStore(env: Io["env"], flags: ServeFlags, configured: string | null): string {
+export function findStore(env: Io["env"], flags: ServeFlags, configured: string | null): string {
   const { value } = readStore(env, flags.store, configured);
   const isUsual = value === join(readDataDirectory(env).value, "ledger.db");
   return flags.isSimulated && isUsual ? join(dirname(value), simulatedFile) : value;
 }
 
-function readToken(env: Io["env"], file: string | null): string | null {
+export function readToken(env: Io["env"], file: string | null): string | null {
   const given = env["STRATA_GATEWAY_TOKEN"]?.trim() ?? "";
   if (given !== "") return given;
   if (file === null) return null;
@@ -148,7 +171,7 @@ function readToken(env: Io["env"], file: string | null): string | null {
   throw new StrataError("config-invalid", `${file} is empty`, "write the token into it");
 }
 
-function readTls({ certFile, keyFile }: GatewayConfig["tls"]): TlsFiles | null {
+export function readTls({ certFile, keyFile }: GatewayConfig["tls"]): TlsFiles | null {
   if (certFile === null && keyFile === null) return null;
   if (certFile !== null && keyFile !== null) {
     return {

@@ -15,6 +15,10 @@ export const serveCommand: Command = {
       meaning: "a server behind /NAME; several with commas. A vendor's name replaces its address",
     },
     sim: { meaning: "the built-in simulator in place of every provider: no key, no network" },
+    "only-api": {
+      meaning:
+        "only answer questions about the ledger over HTTP (docs/http-api.md); forward nothing",
+    },
     config: {
       value: "FILE",
       meaning: "use this file instead of the strata.yaml files Strata finds",
@@ -44,6 +48,8 @@ export const serveCommand: Command = {
   examples: {
     "strata serve --sim": "try it offline: any client, any key",
     "strata serve": "the gateway for the agents of this machine; it prints what to set for each",
+    "strata serve --only-api --store ledger.db":
+      "the figures of a ledger for dashboards and scripts, without a gateway",
     "strata serve --port 9000 --install": "the same as a service of this user, at its own port",
     "strata serve --port 9000 --upstream house=https://llm.example.com/v1 --json":
       "with a server of your own behind /house, for a script",

@@ -11,6 +11,8 @@ export interface ServeFlags {
   readonly configFile: string | undefined;
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
   readonly isSimulated: boolean;
+  /** Answers questions about a ledger, and forwards nothing. */
+  readonly isOnlyApi: boolean;
   readonly store: string | undefined;
   /** A folder for whole requests and answers; null for none. */
   readonly recordFolder: string | null;
@@ -20,17 +22,29 @@ export interface ServeFlags {
 }
 
 export function readServeFlags({ values, switches }: CommandInput): ServeFlags {
+  checkOnlyApi({ values, switches });
   return {
     port: readPort(values.get("port")),
     host: values.get("host") ?? null,
     configFile: values.get("config"),
     upstreams: readUpstreams(values.get("upstream") ?? ""),
     isSimulated: switches.has("sim"),
+    isOnlyApi: switches.has("only-api"),
     store: values.get("store"),
     recordFolder: readFolder(values.get("record")),
     isOptimizing: switches.has("optimize"),
     lines: switches.has("json") ? "json" : switches.has("quiet") ? "none" : "people",
   };
+}
+
+/** Options about forwarding would do nothing. */
+function checkOnlyApi({ values, switches }: Pick<CommandInput, "values" | "switches">): void {
+  if (!switches.has("only-api")) return;
+  const other = ["sim", "upstream", "record", "optimize"].find(
+    (name) => switches.has(name) || values.has(name),
+  );
+  if (other === undefined) return;
+  throw usage(`--${other} is about calls, and --only-api forwards none`, "give one of them");
 }
 
 function readFolder(text: string | undefined): string | null {

@@ -9,10 +9,11 @@ import {
   toCallLine,
   toExchangeLine,
 } from "./call-line.ts";
-import { openServe, type Served } from "./open-serve.ts";
+import { openOnlyApi, type Serving } from "./open-only-api.ts";
+import { openServe } from "./open-serve.ts";
 import { readServeFlags } from "./serve-flags.ts";
 import { installService, uninstallService } from "./service.ts";
-import { renderWelcome } from "./welcome.ts";
+import { renderOnlyApi, renderWelcome } from "./welcome.ts";
 
 export const run: CommandBody = async (input, io) => {
   const flags = readServeFlags(input);
@@ -24,7 +25,8 @@ export const run: CommandBody = async (input, io) => {
   const say = (line: string): void => {
     if (lines !== "none") io.out(line);
   };
-  const served = await openServe({
+  const open = flags.isOnlyApi ? openOnlyApi : openServe;
+  const served: Serving = await open({
     flags,
     env: io.env,
     onNotice,
@@ -38,7 +40,9 @@ export const run: CommandBody = async (input, io) => {
   io.out(
     flags.lines === "json"
       ? toJsonLine({ kind: "listening", url, urls, port })
-      : renderWelcome({ ...served, url, urls }),
+      : flags.isOnlyApi
+        ? renderOnlyApi({ ...served, url, urls })
+        : renderWelcome({ ...served, url, urls }),
   );
   const stop = await untilStopped(served, onNotice);
   onNotice("stopping: open streams may end; once more stops at once");
@@ -62,7 +66,7 @@ interface Stop {
 }
 
 /** Meanwhile the configuration is followed, and faults of our own are counted instead of ending the process. */
-async function untilStopped(served: Served, onNotice: (text: string) => void): Promise<Stop> {
+async function untilStopped(served: Serving, onNotice: (text: string) => void): Promise<Stop> {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let isStopping = false;
   const onStop = (): void => {

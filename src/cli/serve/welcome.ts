@@ -72,10 +72,26 @@ export function renderWelcome(welcome: Welcome): string {
     ]),
     `${strong("Other providers")}: their name before the path, as ${url}/openrouter/v1`,
     `${strong("State")}: ${url}/strata/health`,
+    apiLine(url),
     "",
     "Stop it with Ctrl-C.",
     "",
   ].join("\n");
+}
+
+export function renderOnlyApi({ url, urls, needsToken }: Welcome): string {
+  return [
+    `${strong(urls.join(" and "))} answers questions about the ledger, and forwards nothing.`,
+    ...(needsToken ? ["Every request needs the token in the header x-strata-token."] : []),
+    apiLine(url),
+    "",
+    "Stop it with Ctrl-C.",
+    "",
+  ].join("\n");
+}
+
+function apiLine(url: string): string {
+  return `${strong("Questions over HTTP")}: ${url}/strata/v1/openapi.json`;
 }
 
 function strong(text: string): string {

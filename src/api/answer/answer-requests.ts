@@ -1,0 +1,117 @@
+// A request to the API, from its headers to its answer.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Access } from "../access/access.ts";
+import type { Door } from "../access/door.ts";
+import type { ReaderThread } from "../reader/reader-thread.ts";
+import { findPlaces, readQuery } from "../routes/find-route.ts";
+import type { Asked, Desk, Route } from "../routes/route.ts";
+import { refuseWith } from "./api-error.ts";
+import { readBody } from "./read-body.ts";
+import { answerTo, errorAnswer, jsonAnswer, writeAnswer, type Answer } from "./write-answer.ts";
+
+export interface AnswerParts {
+  readonly table: readonly Route[];
+  readonly door: Door;
+  readonly reader: ReaderThread;
+  readonly desk: Desk;
+  /** For people: a mistake of our own. */
+  readonly onFault: (fault: string) => void;
+}
+
+export type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+export function answerRequests(parts: AnswerParts): AnswerRequest {
+  return (incoming, outgoing) => {
+    // Only a request without a body can be followed by another one, whether its route reads bodies or not.
+    const { headers, method } = incoming;
+    const hasBody = Number(headers["content-length"] ?? 0) > 0 || "transfer-encoding" in headers;
+    if (hasBody && method !== "POST") outgoing.shouldKeepAlive = false;
+    if (headers.expect !== undefined) outgoing.writeContinue();
+    answer(incoming, parts)
+      .catch((error: unknown) => answerTo(error, parts.onFault))
+      .then((given) => {
+        if (!incoming.complete) outgoing.shouldKeepAlive = false;
+        writeAnswer(outgoing, given);
+        incoming.resume();
+      })
+      .catch((error: unknown) => parts.onFault(String(error)));
+  };
+}
+
+async function answer(incoming: IncomingMessage, parts: AnswerParts): Promise<Answer> {
+  const { method = "GET", headers, url = "" } = incoming;
+  const { table, door } = parts;
+  const nowMs = Date.now();
+  const [path, search] = splitOnce(url);
+  const places = findPlaces(path, table);
+  const methods = methodsOf(places.routes);
+  if (method === "OPTIONS") {
+    return { status: 204, headers: { allow: methods.join(", ") }, body: new Uint8Array() };
+  }
+  const wanted = method === "HEAD" ? "GET" : method;
+  const route = places.routes.find((each) => each.method === wanted);
+  if (route === undefined) return otherMethod(method, methods);
+  const access = admit(route, incoming, door, nowMs);
+  const asked = { path: places.path, query: readQuery(new URLSearchParams(search), route), access };
+  if (route.act !== undefined) {
+    const body = route.method === "POST" ? await readBody(incoming) : {};
+    const acted = await route.act({ ...asked, body, headers, nowMs }, parts.desk);
+    return jsonAnswer(acted.body, acted.headers);
+  }
+  return askReader(route.name, asked, incoming, { ...parts, nowMs });
+}
+
+async function askReader(
+  route: string,
+  asked: Asked,
+  { headers }: IncomingMessage,
+  { reader, nowMs, onFault }: AnswerParts & { readonly nowMs: number },
+): Promise<Answer> {
+  const { fault, ...given } = await reader.ask({
+    route,
+    asked,
+    nowMs,
+    takesGzip: /\bgzip\b/i.test(headers["accept-encoding"] ?? ""),
+    knownTag: headers["if-none-match"] ?? null,
+  });
+  if (fault !== null) onFault(`${route}: ${fault}`);
+  return given;
+}
+
+function admit(
+  { name, isOwners }: Route,
+  { headers }: IncomingMessage,
+  door: Door,
+  nowMs: number,
+): Access {
+  // Who logs in has nothing else yet.
+  if (name === "login") {
+    door.checkPlace(headers);
+    return { kind: "owner" };
+  }
+  const access = door.admit(headers, nowMs);
+  if (access.kind === "owner" || isOwners !== true) return access;
+  throw refuseWith("not_yours", `${name} is for the owner of the gateway`, "ask with its token");
+}
+
+function otherMethod(method: string, methods: readonly string[]): Answer {
+  const allow = methods.join(", ");
+  return errorAnswer(
+    {
+      code: "method_not_allowed",
+      message: `there is no ${method.slice(0, 20)} here`,
+      hint: `use one of ${allow}`,
+    },
+    { allow },
+  );
+}
+
+function methodsOf(routes: readonly Route[]): readonly string[] {
+  const own = routes.map(({ method }) => method);
+  return [...own, ...(own.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
+}
+
+function splitOnce(url: string): readonly [string, string] {
+  const at = url.indexOf("?");
+  return at === -1 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];
+}

@@ -1,0 +1,952 @@
+// Generated from src/api/routes by npm run fix. What each route takes and answers, without any import.
+// oxlint-disable max-lines
+
+export const apiBase = "/strata/v1";
+
+/** The name of a figure, and a direction where it is not the usual one. */
+export type OrderBy<Name extends string> = Name | `${Name}:${"asc" | "desc"}`;
+
+/** By the name of the route. */
+export interface ApiRoutes {
+  readonly cache_effectiveness: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "model" | "provider" | "session" | "agent" | "parent_session" | "is_worker" | "gateway_key" | "user" | "team" | "day" | "hour" | "none" | "tier";
+      /** the figure to sort by, or `group`; `:asc` and `:desc` change the direction */
+      readonly order?: OrderBy<"call_count" | "hit_rate" | "cache_write_share" | "coverage" | "rewrite_factor" | "group">;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: CacheEffectivenessAnswer;
+  };
+  readonly cost: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "model" | "provider" | "session" | "agent" | "parent_session" | "is_worker" | "gateway_key" | "user" | "team" | "day" | "hour" | "none";
+      /** the figure to sort by, or `group`; `:asc` and `:desc` change the direction */
+      readonly order?: OrderBy<"cost_usd" | "call_count" | "hit_rate" | "group">;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: CostAnswer;
+  };
+  readonly savings: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "model" | "provider" | "session" | "agent" | "parent_session" | "is_worker" | "gateway_key" | "user" | "team" | "day" | "hour" | "none";
+      /** the figure to sort by, or `group`; `:asc` and `:desc` change the direction */
+      readonly order?: OrderBy<"saved_usd" | "call_count" | "group">;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+      /** the model to compare prices with */
+      readonly baseline?: string;
+    };
+    readonly body: undefined;
+    readonly answer: SavingsAnswer;
+  };
+  readonly sessions: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "session";
+      /** the figure to sort by, or `group`; `:asc` and `:desc` change the direction */
+      readonly order?: OrderBy<"cost_usd" | "call_count" | "turn_count" | "hit_rate" | "last_call_at" | "group">;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: SessionsAnswer;
+  };
+  readonly turns: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "turn";
+      /** the figure to sort by, or `group`; `:asc` and `:desc` change the direction */
+      readonly order?: OrderBy<"started_at" | "cost_usd" | "call_count" | "duration_ms" | "group">;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+      /** only this turn, call by call */
+      readonly turn?: string;
+    };
+    readonly body: undefined;
+    readonly answer: TurnsAnswer;
+  };
+  readonly reliability: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "model" | "provider" | "day" | "hour" | "none";
+      /** the figure to sort by, or `group`; `:asc` and `:desc` change the direction */
+      readonly order?: OrderBy<"call_count" | "failure_rate" | "failed_call_count" | "latency_ms_p95" | "group">;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: ReliabilityAnswer;
+  };
+  readonly routing: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "model" | "day" | "none";
+      /** the figure to sort by, or `group`; `:asc` and `:desc` change the direction */
+      readonly order?: OrderBy<"turn_count" | "switched_turn_count" | "group">;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: RoutingAnswer;
+  };
+  readonly skills: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "skill" | "source" | "session" | "day" | "none";
+      /** the figure to sort by, or `group`; `:asc` and `:desc` change the direction */
+      readonly order?: OrderBy<"load_count" | "loaded_tokens" | "search_count" | "last_loaded_at" | "group">;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: SkillsAnswer;
+  };
+  readonly misses: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "cause" | "section" | "tier" | "model" | "session" | "turn" | "day" | "hour" | "none";
+      /** the figure to sort by, or `group`; `:asc` and `:desc` change the direction */
+      readonly order?: OrderBy<"lost_cost_usd" | "miss_count" | "lost_tokens" | "group">;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: MissesAnswer;
+  };
+  readonly compactions: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "trigger" | "kind" | "model" | "session" | "day" | "none";
+      /** the figure to sort by, or `group`; `:asc` and `:desc` change the direction */
+      readonly order?: OrderBy<"compaction_count" | "cost_usd" | "tokens_before" | "group">;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: CompactionsAnswer;
+  };
+  readonly me: {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: MeAnswer;
+  };
+  readonly new_login_code: {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: Readonly<Record<string, never>>;
+    readonly answer: NewLoginCodeAnswer;
+  };
+  readonly login: {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: {
+      /** from `POST /login-codes` */
+      readonly code: string;
+    };
+    readonly answer: LoginAnswer;
+  };
+  readonly logout: {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: Readonly<Record<string, never>>;
+    readonly answer: LogoutAnswer;
+  };
+  readonly openapi: {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: OpenapiAnswer;
+  };
+}
+
+/** How much of the prompts was read from the cache, and what was written to it, once or again. */
+export type CacheEffectivenessAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** best first, as ordered */
+  readonly data: readonly ({
+    /** with `group_by=model`; null if there is none */
+    readonly model?: string | null;
+    /** with `group_by=provider`; null if there is none */
+    readonly provider?: string | null;
+    /** with `group_by=session`; null if there is none */
+    readonly session?: string | null;
+    /** with `group_by=agent`; null if there is none */
+    readonly agent?: string | null;
+    /** with `group_by=parent_session`; null if there is none */
+    readonly parent_session?: string | null;
+    /** with `group_by=is_worker`; null for deleted sessions */
+    readonly is_worker?: boolean | null;
+    /** with `group_by=gateway_key`; null if there is none */
+    readonly gateway_key?: string | null;
+    /** with `group_by=user`; null if there is none */
+    readonly user?: string | null;
+    /** with `group_by=team`; null if there is none */
+    readonly team?: string | null;
+    /** with `group_by=day`; null if there is none */
+    readonly day?: string | null;
+    /** with `group_by=hour`; null if there is none */
+    readonly hour?: string | null;
+    /** with `group_by=tier`; null if there is none */
+    readonly tier?: string | null;
+    /** whole number */
+    readonly uncached_input_tokens: number;
+    /** whole number */
+    readonly cached_input_tokens: number;
+    /** whole number */
+    readonly cache_creation_tokens: number;
+    /** whole number */
+    readonly call_count: number;
+    /** whole number; null if unknown */
+    readonly distinct_tokens: number | null;
+    /** a share; null if the whole is 0 */
+    readonly hit_rate: number | null;
+    /** a share; null if the whole is 0 */
+    readonly cache_write_share: number | null;
+    /** a share; null if the whole is 0 */
+    readonly coverage: number | null;
+    /** a share; null if the whole is 0 */
+    readonly rewrite_factor: number | null;
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** What was spent on calls, failed calls, warm caches and summaries. */
+export type CostAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** best first, as ordered */
+  readonly data: readonly ({
+    /** with `group_by=model`; null if there is none */
+    readonly model?: string | null;
+    /** with `group_by=provider`; null if there is none */
+    readonly provider?: string | null;
+    /** with `group_by=session`; null if there is none */
+    readonly session?: string | null;
+    /** with `group_by=agent`; null if there is none */
+    readonly agent?: string | null;
+    /** with `group_by=parent_session`; null if there is none */
+    readonly parent_session?: string | null;
+    /** with `group_by=is_worker`; null for deleted sessions */
+    readonly is_worker?: boolean | null;
+    /** with `group_by=gateway_key`; null if there is none */
+    readonly gateway_key?: string | null;
+    /** with `group_by=user`; null if there is none */
+    readonly user?: string | null;
+    /** with `group_by=team`; null if there is none */
+    readonly team?: string | null;
+    /** with `group_by=day`; null if there is none */
+    readonly day?: string | null;
+    /** with `group_by=hour`; null if there is none */
+    readonly hour?: string | null;
+    /** whole number */
+    readonly call_count: number;
+    /** whole number */
+    readonly uncached_input_tokens: number;
+    /** whole number */
+    readonly cached_input_tokens: number;
+    /** whole number */
+    readonly cache_creation_tokens: number;
+    /** whole number */
+    readonly output_tokens: number;
+    /** whole number */
+    readonly warm_call_count: number;
+    /** whole number */
+    readonly summary_count: number;
+    /** whole number */
+    readonly summary_input_tokens: number;
+    /** whole number */
+    readonly summary_output_tokens: number;
+    /** whole number */
+    readonly unpriced_call_count: number;
+    /** a share; null if the whole is 0 */
+    readonly hit_rate: number | null;
+    /** dollars */
+    readonly cost_usd: string;
+    /** dollars */
+    readonly failed_cost_usd: string;
+    /** dollars */
+    readonly summary_cost_usd: string;
+    /** dollars */
+    readonly warm_cost_usd: string;
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** What the same tokens would have cost without a cache, or on another model. */
+export type SavingsAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** best first, as ordered */
+  readonly data: readonly ({
+    /** with `group_by=model`; null if there is none */
+    readonly model?: string | null;
+    /** with `group_by=provider`; null if there is none */
+    readonly provider?: string | null;
+    /** with `group_by=session`; null if there is none */
+    readonly session?: string | null;
+    /** with `group_by=agent`; null if there is none */
+    readonly agent?: string | null;
+    /** with `group_by=parent_session`; null if there is none */
+    readonly parent_session?: string | null;
+    /** with `group_by=is_worker`; null for deleted sessions */
+    readonly is_worker?: boolean | null;
+    /** with `group_by=gateway_key`; null if there is none */
+    readonly gateway_key?: string | null;
+    /** with `group_by=user`; null if there is none */
+    readonly user?: string | null;
+    /** with `group_by=team`; null if there is none */
+    readonly team?: string | null;
+    /** with `group_by=day`; null if there is none */
+    readonly day?: string | null;
+    /** with `group_by=hour`; null if there is none */
+    readonly hour?: string | null;
+    /** whole number */
+    readonly call_count: number;
+    readonly no_cache: {
+      /** whole number */
+      readonly compared_call_count: number;
+      /** whole number */
+      readonly unpriced_call_count: number;
+      /** a share; null if the whole is 0 */
+      readonly saved_share: number | null;
+      /** dollars */
+      readonly cost_usd: string;
+      /** dollars */
+      readonly actual_cost_usd: string;
+      /** dollars */
+      readonly saved_usd: string;
+      /** a name; null if there is none */
+      readonly model: string | null;
+      /** a name; null if there is none */
+      readonly pricing_version: string | null;
+      /** whether it is so */
+      readonly is_partial: boolean;
+    };
+    readonly baseline: {
+      /** whole number */
+      readonly compared_call_count: number;
+      /** whole number */
+      readonly unpriced_call_count: number;
+      /** a share; null if the whole is 0 */
+      readonly saved_share: number | null;
+      /** dollars */
+      readonly cost_usd: string;
+      /** dollars */
+      readonly actual_cost_usd: string;
+      /** dollars */
+      readonly saved_usd: string;
+      /** a name; null if there is none */
+      readonly model: string | null;
+      /** a name; null if there is none */
+      readonly pricing_version: string | null;
+      /** whether it is so */
+      readonly is_partial: boolean;
+    } | null;
+    /** null where no conversation was optimised */
+    readonly arms: {
+      /** whole number */
+      readonly strata_conversation_count: number;
+      /** whole number */
+      readonly holdout_conversation_count: number;
+      /** whole number */
+      readonly strata_call_count: number;
+      /** whole number */
+      readonly holdout_call_count: number;
+      /** whole number */
+      readonly marked_call_count: number;
+      /** whole number */
+      readonly compared_call_count: number;
+      /** whole number */
+      readonly unpriced_call_count: number;
+      /** a share; null if the whole is 0 */
+      readonly strata_cost_share: number | null;
+      /** a share; null if the whole is 0 */
+      readonly holdout_cost_share: number | null;
+      /** a share; null if the whole is 0 */
+      readonly saved_share: number | null;
+      /** a share; null if the whole is 0 */
+      readonly saved_share_low: number | null;
+      /** a share; null if the whole is 0 */
+      readonly saved_share_high: number | null;
+      /** a share, 0 to 1 */
+      readonly confidence: number;
+      /** dollars */
+      readonly strata_cost_usd: string;
+      /** dollars */
+      readonly holdout_cost_usd: string;
+      /** dollars */
+      readonly client_cost_usd: string;
+      /** dollars */
+      readonly compared_cost_usd: string;
+      /** dollars */
+      readonly saved_usd: string;
+      /** dollars; null if nothing was billed or the price is unknown */
+      readonly strata_cost_per_conversation_usd: string | null;
+      /** dollars; null if nothing was billed or the price is unknown */
+      readonly holdout_cost_per_conversation_usd: string | null;
+      /** dollars; null if nothing was billed or the price is unknown */
+      readonly strata_cost_per_call_usd: string | null;
+      /** dollars; null if nothing was billed or the price is unknown */
+      readonly holdout_cost_per_call_usd: string | null;
+      /** a name; null if there is none */
+      readonly claim: string | null;
+      /** a name; null if there is none */
+      readonly reason: string | null;
+    } | null;
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** What each session did: turns, calls, tokens and cost. */
+export type SessionsAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** best first, as ordered */
+  readonly data: readonly ({
+    /** a name; null if there is none */
+    readonly session: string | null;
+    /** whole number */
+    readonly uncached_input_tokens: number;
+    /** whole number */
+    readonly cached_input_tokens: number;
+    /** whole number */
+    readonly cache_creation_tokens: number;
+    /** whole number */
+    readonly output_tokens: number;
+    /** whole number */
+    readonly turn_count: number;
+    /** whole number */
+    readonly call_count: number;
+    /** whole number */
+    readonly unpriced_call_count: number;
+    /** a share; null if the whole is 0 */
+    readonly hit_rate: number | null;
+    /** dollars */
+    readonly cost_usd: string;
+    /** dollars */
+    readonly summary_cost_usd: string;
+    /** dollars */
+    readonly warm_cost_usd: string;
+    /** a name; null if there is none */
+    readonly agent: string | null;
+    /** a name; null if there is none */
+    readonly role: string | null;
+    /** a name; null if there is none */
+    readonly model: string | null;
+    /** a name; null if there is none */
+    readonly parent_session: string | null;
+    /** a name; null if there is none */
+    readonly status: string | null;
+    /** in UTC; null if it did not happen */
+    readonly first_call_at: string | null;
+    /** in UTC; null if it did not happen */
+    readonly last_call_at: string | null;
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** Turns with what they cost and how they ended, or one of them call by call. */
+export type TurnsAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** best first, as ordered */
+  readonly data: readonly ({
+    /** a name */
+    readonly turn: string;
+    /** whole number */
+    readonly uncached_input_tokens: number;
+    /** whole number */
+    readonly cached_input_tokens: number;
+    /** whole number */
+    readonly cache_creation_tokens: number;
+    /** whole number */
+    readonly output_tokens: number;
+    /** whole number */
+    readonly call_count: number;
+    /** whole number */
+    readonly tool_use_count: number;
+    /** whole number */
+    readonly unpriced_call_count: number;
+    /** a share; null if the whole is 0 */
+    readonly hit_rate: number | null;
+    /** milliseconds; null if there is nothing to measure */
+    readonly duration_ms: number | null;
+    /** dollars */
+    readonly cost_usd: string;
+    /** a name */
+    readonly type: string;
+    /** a name */
+    readonly status: string;
+    /** a name */
+    readonly model: string;
+    /** a name */
+    readonly provider: string;
+    /** a name; null if there is none */
+    readonly session: string | null;
+    /** a name; null if there is none */
+    readonly end_reason: string | null;
+    /** whether it is so */
+    readonly in_flight: boolean;
+    /** in UTC */
+    readonly started_at: string;
+    /** in UTC; null if it did not happen */
+    readonly completed_at: string | null;
+    /** with the parameter `turn` only */
+    readonly calls?: readonly ({
+      /** whole number */
+      readonly number: number;
+      /** whole number */
+      readonly discarded_count: number;
+      /** whole number */
+      readonly uncached_input_tokens: number;
+      /** whole number */
+      readonly cached_input_tokens: number;
+      /** whole number */
+      readonly cache_creation_tokens: number;
+      /** whole number */
+      readonly output_tokens: number;
+      /** a share; null if the whole is 0 */
+      readonly hit_rate: number | null;
+      /** milliseconds */
+      readonly latency_ms: number;
+      /** dollars; null if nothing was billed or the price is unknown */
+      readonly cost_usd: string | null;
+      /** a name */
+      readonly status: string;
+      /** a name */
+      readonly model: string;
+      /** a name */
+      readonly policy: string;
+      /** a name; null if there is none */
+      readonly stop_reason: string | null;
+      /** a name; null if there is none */
+      readonly failure: string | null;
+      /** in UTC */
+      readonly started_at: string;
+    })[];
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** How often calls, turns and tools failed, why, and how long calls took. */
+export type ReliabilityAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** best first, as ordered */
+  readonly data: readonly ({
+    /** with `group_by=model`; null if there is none */
+    readonly model?: string | null;
+    /** with `group_by=provider`; null if there is none */
+    readonly provider?: string | null;
+    /** with `group_by=day`; null if there is none */
+    readonly day?: string | null;
+    /** with `group_by=hour`; null if there is none */
+    readonly hour?: string | null;
+    /** whole number */
+    readonly call_count: number;
+    /** whole number */
+    readonly failed_call_count: number;
+    /** whole number */
+    readonly partial_call_count: number;
+    /** whole number */
+    readonly turn_count: number;
+    /** whole number */
+    readonly failed_turn_count: number;
+    /** whole number */
+    readonly open_turn_count: number;
+    /** whole number */
+    readonly tool_use_count: number;
+    /** whole number */
+    readonly failed_tool_use_count: number;
+    /** a share; null if the whole is 0 */
+    readonly failure_rate: number | null;
+    /** milliseconds; null if there is nothing to measure */
+    readonly latency_ms_p50: number | null;
+    /** milliseconds; null if there is nothing to measure */
+    readonly latency_ms_p95: number | null;
+    /** how often, by name */
+    readonly failures: Readonly<Record<string, number>>;
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** Which models turns ran on, how often the model changed, and what decided it. */
+export type RoutingAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** best first, as ordered */
+  readonly data: readonly ({
+    /** with `group_by=model`; null if there is none */
+    readonly model?: string | null;
+    /** with `group_by=day`; null if there is none */
+    readonly day?: string | null;
+    /** whole number */
+    readonly turn_count: number;
+    /** whole number */
+    readonly switched_turn_count: number;
+    /** how often, by name */
+    readonly decided_by: Readonly<Record<string, number>>;
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** Which skills were loaded or found, why, and how many tokens they took. */
+export type SkillsAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** best first, as ordered */
+  readonly data: readonly ({
+    /** with `group_by=skill`; null if there is none */
+    readonly skill?: string | null;
+    /** with `group_by=source`; null if there is none */
+    readonly source?: string | null;
+    /** with `group_by=session`; null if there is none */
+    readonly session?: string | null;
+    /** with `group_by=day`; null if there is none */
+    readonly day?: string | null;
+    /** whole number */
+    readonly load_count: number;
+    /** whole number */
+    readonly loaded_tokens: number;
+    /** whole number */
+    readonly session_count: number;
+    /** whole number */
+    readonly search_count: number;
+    /** whole number */
+    readonly preload_count: number;
+    /** whole number */
+    readonly asked_preload_count: number;
+    /** a share; null if the whole is 0 */
+    readonly asked_preload_share: number | null;
+    /** in UTC; null if it did not happen */
+    readonly last_loaded_at: string | null;
+    /** how often, by name */
+    readonly load_reasons: Readonly<Record<string, number>>;
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** Why calls read less from the cache than they could have, where, and what that cost. */
+export type MissesAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** best first, as ordered */
+  readonly data: readonly ({
+    /** with `group_by=cause`; null if there is none */
+    readonly cause?: string | null;
+    /** with `group_by=section`; null if there is none */
+    readonly section?: string | null;
+    /** with `group_by=tier`; null if there is none */
+    readonly tier?: string | null;
+    /** with `group_by=model`; null if there is none */
+    readonly model?: string | null;
+    /** with `group_by=session`; null if there is none */
+    readonly session?: string | null;
+    /** with `group_by=turn`; null if there is none */
+    readonly turn?: string | null;
+    /** with `group_by=day`; null if there is none */
+    readonly day?: string | null;
+    /** with `group_by=hour`; null if there is none */
+    readonly hour?: string | null;
+    /** whole number */
+    readonly miss_count: number;
+    /** whole number */
+    readonly session_count: number;
+    /** whole number */
+    readonly expected_read_tokens: number;
+    /** whole number */
+    readonly reported_read_tokens: number;
+    /** whole number */
+    readonly lost_tokens: number;
+    /** whole number */
+    readonly unpriced_miss_count: number;
+    /** whole number */
+    readonly provider_agreed_count: number;
+    /** whole number */
+    readonly provider_differed_count: number;
+    /** whole number; null if unknown */
+    readonly costliest_byte: number | null;
+    /** dollars */
+    readonly lost_cost_usd: string;
+    /** a name */
+    readonly costliest_session: string;
+    /** a name; null if there is none */
+    readonly costliest_cause: string | null;
+    /** a name; null if there is none */
+    readonly costliest_detail: string | null;
+    /** a name; null if there is none */
+    readonly costliest_block: string | null;
+    /** a name; null if there is none */
+    readonly costliest_turn: string | null;
+    /** how often, by name */
+    readonly causes: Readonly<Record<string, number>>;
+    /** how often, by name */
+    readonly sections: Readonly<Record<string, number>>;
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** What compactions shortened and cost, and how attempts ended. */
+export type CompactionsAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** best first, as ordered */
+  readonly data: readonly ({
+    /** with `group_by=trigger`; null if there is none */
+    readonly trigger?: string | null;
+    /** with `group_by=kind`; null if there is none */
+    readonly kind?: string | null;
+    /** with `group_by=model`; null if there is none */
+    readonly model?: string | null;
+    /** with `group_by=session`; null if there is none */
+    readonly session?: string | null;
+    /** with `group_by=day`; null if there is none */
+    readonly day?: string | null;
+    /** whole number */
+    readonly compaction_count: number;
+    /** whole number */
+    readonly turns_summarized: number;
+    /** whole number */
+    readonly tokens_before: number;
+    /** whole number */
+    readonly tokens_after: number;
+    /** whole number */
+    readonly summary_tokens: number;
+    /** whole number */
+    readonly input_tokens: number;
+    /** whole number */
+    readonly output_tokens: number;
+    /** a share; null if the whole is 0 */
+    readonly kept_share: number | null;
+    /** milliseconds */
+    readonly duration_ms_max: number;
+    /** milliseconds; null if there is nothing to measure */
+    readonly duration_ms_mean: number | null;
+    /** dollars */
+    readonly cost_usd: string;
+    /** dollars */
+    readonly failed_cost_usd: string;
+    /** how often, by name */
+    readonly outcomes: Readonly<Record<string, number>>;
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** Who asks: the owner, or a virtual key by its name. */
+export type MeAnswer = {
+  readonly data: {
+    /** the owner of the gateway, or a virtual key */
+    readonly kind: "owner" | "key";
+    /** the name of the key; null for the owner */
+    readonly name: string | null;
+  };
+};
+
+/** A code with which one browser logs in once, within ten minutes. */
+export type NewLoginCodeAnswer = {
+  readonly data: {
+    /** for the fragment of the page's address: `#code=…` */
+    readonly code: string;
+    /** in UTC */
+    readonly expires_at: string;
+  };
+};
+
+/** Use a code: the answer sets a cookie that no script can read, good for 30 days or until the gateway stops. */
+export type LoginAnswer = {
+  readonly data: {
+    /** the owner of the gateway, or a virtual key */
+    readonly kind: "owner" | "key";
+  };
+};
+
+/** End the login of this browser. */
+export type LogoutAnswer = {
+  readonly data: {
+    /** whether there was a login to end */
+    readonly was_logged_in: boolean;
+  };
+};
+
+/** This API as an OpenAPI 3.1 document. */
+export type OpenapiAnswer = Readonly<Record<string, unknown>>;
+
+/** Method and path below the base, with `{name}` for a part that varies. */
+export const places: Readonly<
+  Record<keyof ApiRoutes, readonly [method: string, path: string]>
+> = {
+  cache_effectiveness: ["GET", "/analytics/cache_effectiveness"],
+  cost: ["GET", "/analytics/cost"],
+  savings: ["GET", "/analytics/savings"],
+  sessions: ["GET", "/analytics/sessions"],
+  turns: ["GET", "/analytics/turns"],
+  reliability: ["GET", "/analytics/reliability"],
+  routing: ["GET", "/analytics/routing"],
+  skills: ["GET", "/analytics/skills"],
+  misses: ["GET", "/analytics/misses"],
+  compactions: ["GET", "/analytics/compactions"],
+  me: ["GET", "/login"],
+  new_login_code: ["POST", "/login-codes"],
+  login: ["POST", "/login"],
+  logout: ["POST", "/logout"],
+  openapi: ["GET", "/openapi.json"],
+};

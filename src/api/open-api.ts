@@ -1,0 +1,47 @@
+// The HTTP API of a ledger: answers requests below /strata/v1 that a listener hands to it.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createDoor, type DoorOptions } from "./access/door.ts";
+import { createLogins } from "./access/logins.ts";
+import { answerRequests } from "./answer/answer-requests.ts";
+import { toOpenApi } from "./openapi/openapi.ts";
+import type { ReaderOptions } from "./reader/answer-question.ts";
+import { openReaderThread } from "./reader/reader-thread.ts";
+import { apiBase, routes } from "./routes/routes.ts";
+
+export interface ApiOptions extends ReaderOptions, DoorOptions {
+  /** The listener speaks TLS, so that cookies travel over nothing else. */
+  readonly isEncrypted: boolean;
+  /** For people. */
+  readonly onProblem: (problem: string) => void;
+}
+
+export interface Api {
+  /** Whether the path of a request is one of the API's. */
+  takes(url: string): boolean;
+  answer(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  close(): Promise<void>;
+}
+
+/** The ledger is opened with the first question. */
+export function openApi(options: ApiOptions): Api {
+  const { store, models, isEncrypted, onProblem } = options;
+  const logins = createLogins();
+  const reader = openReaderThread({ store, models });
+  let document: object | null = null;
+  const answer = answerRequests({
+    table: routes,
+    door: createDoor(options, logins),
+    reader,
+    desk: {
+      logins,
+      isEncrypted,
+      document: () => (document ??= toOpenApi(routes, apiBase)),
+    },
+    onFault: (fault) => onProblem(`the API made a mistake: ${fault}`),
+  });
+  return {
+    takes: (url) => /^\/strata\/v1(?:[/?]|$)/.test(url),
+    answer,
+    close: () => reader.stop(),
+  };
+}

@@ -1,0 +1,33 @@
+// The parameters of a query string, each once: a name means the same on every route.
+import type { Schema } from "./schema.ts";
+
+export interface Parameter {
+  readonly meaning: string;
+  readonly schema: Schema;
+}
+
+export type ParameterName = (typeof parameterNames)[number];
+
+const parameterNames = ["from", "to", "group_by", "order", "limit", "baseline", "turn"] as const;
+
+const words: Schema = { type: "string" };
+
+export const parameters: Readonly<Record<ParameterName, Parameter>> = {
+  from: {
+    meaning:
+      "start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end",
+    schema: words,
+  },
+  to: { meaning: "end, not included, in the same forms; default: now", schema: words },
+  group_by: { meaning: "one row per model, session, day …", schema: words },
+  order: {
+    meaning: "the figure to sort by, or `group`; `:asc` and `:desc` change the direction",
+    schema: words,
+  },
+  limit: {
+    meaning: "at most so many rows, 1 to 1000; default: 100",
+    schema: { type: "integer", minimum: 1 },
+  },
+  baseline: { meaning: "the model to compare prices with", schema: words },
+  turn: { meaning: "only this turn, call by call", schema: words },
+};

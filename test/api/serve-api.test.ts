@@ -1,0 +1,68 @@
+// Goal: the program serves the API, beside a gateway and alone. Method: `strata serve` in a process of its own, asked by the typed client.
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { plantedKey, plantedToken } from "../../harness/planted-key.ts";
+import { createClient } from "../../src/api/client/open-client.ts";
+import { makeExample, strata } from "../../src/cli/test-kit.ts";
+import { startServe } from "../gateway/start-serve.ts";
+import { newFolder } from "./kit.ts";
+
+test("what a gateway recorded is answered beside its traffic", async () => {
+  const serve = await startServe(["--sim", "--store", join(newFolder(), "ledger.db")]);
+  const client = createClient({ url: serve.url });
+  const response = await fetch(`${serve.url}/v1/messages`, {
+    method: "POST",
+    headers: {
+      "x-api-key": plantedKey,
+      "anthropic-version": "2023-06-01",
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({
+      model: "claude-sonnet-5-5",
+      max_tokens: 20,
+      messages: [{ role: "user", content: "hi" }],
+    }),
+  });
+  expect(response.status).toBe(200);
+  await expect
+    .poll(async () => client.ask("cost", { query: { group_by: "model" } }))
+    .toMatchObject({
+      kind: "answer",
+      answer: { data: [{ model: "claude-sonnet-5-5", call_count: 1 }] },
+    });
+  expect(await serve.stop("SIGTERM")).toBe(0);
+});
+
+test("a ledger is served alone, with a token, and nothing is forwarded", async () => {
+  const store = join(newFolder(), "ledger.db");
+  await makeExample(store);
+  const words = ["--only-api", "--store", store];
+  const serve = await startServe(words, { STRATA_GATEWAY_TOKEN: plantedToken });
+  const client = createClient({ url: serve.url, token: plantedToken });
+  const query = { from: "2026-11-16", to: "2026-11-17", group_by: "none" } as const;
+  expect(await client.ask("cost", { query })).toMatchObject({
+    answer: { data: [{ call_count: 7, cost_usd: "0.100000" }] },
+  });
+  expect(await createClient({ url: serve.url }).ask("cost")).toMatchObject({
+    kind: "refused",
+    status: 401,
+    error: { code: "token_required" },
+  });
+  expect((await fetch(`${serve.url}/v1/messages`, { method: "POST" })).status).toBe(404);
+  expect(await serve.stop("SIGTERM")).toBe(0);
+  expect(await client.ask("cost")).toMatchObject({ status: 0, error: { code: "unreachable" } });
+});
+
+test("a place without a ledger is refused, as are options about calls", async () => {
+  const store = join(newFolder(), "nothing.db");
+  const none = await strata({}, "serve", "--only-api", "--port", "0", "--store", store);
+  expect([none.status, none.error]).toMatchObject([
+    7,
+    expect.stringContaining("there is no ledger"),
+  ]);
+  const both = await strata({}, "serve", "--only-api", "--sim");
+  expect([both.status, both.error]).toMatchObject([
+    2,
+    expect.stringContaining("--sim is about calls"),
+  ]);
+});
