@@ -182,6 +182,14 @@ export interface ApiRoutes {
     readonly body: undefined;
     readonly answer: CompactionsAnswer;
   };
+  readonly session_picture: {
+    readonly path: {
+      readonly session: string;
+    };
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: SessionPictureAnswer;
+  };
   readonly me: {
     readonly path: undefined;
     readonly query: undefined;
@@ -891,6 +899,102 @@ export type CompactionsAnswer = {
   readonly notes: readonly (string)[];
 };
 
+/** The cross-section of a session: what each call kept of its prompt, added and paid. */
+export type SessionPictureAnswer = {
+  readonly data: {
+    /** its id */
+    readonly session: string;
+    /** the program or role */
+    readonly agent: string | null;
+    /** the session that started it */
+    readonly parent_session: string | null;
+    /** sessions that it started, oldest first */
+    readonly children: readonly ({
+      /** its id */
+      readonly session: string;
+      /** the program or role */
+      readonly agent: string | null;
+      /** in UTC */
+      readonly started_at: string;
+    })[];
+    /** oldest first */
+    readonly calls: readonly ({
+      /** from 1 */
+      readonly number: number;
+      /** in UTC */
+      readonly started_at: string;
+      /** by its usual name */
+      readonly model: string;
+      /** who placed the markers: a policy, or `client` */
+      readonly policy: string;
+      /** complete, partial or failed */
+      readonly status: string;
+      /** of the prompt before, by our count */
+      readonly kept_tokens: number;
+      /** what follows, first to last */
+      readonly added: readonly ({
+        /** where it is on the wire */
+        readonly tier: "T0" | "T1" | "T2" | "T3" | "T4" | "T5";
+        /** for people, such as `tool Bash` */
+        readonly section: string;
+        /** by our count */
+        readonly tokens: number;
+      })[];
+      /** as billed */
+      readonly read_tokens: number;
+      /** by lifetime, the longest first */
+      readonly written_tokens: Readonly<Record<string, number>>;
+      /** as billed at the full price */
+      readonly uncached_tokens: number;
+      /** as billed, with thinking */
+      readonly output_tokens: number;
+      /** at list prices of that time; null if a price is unknown */
+      readonly dollars: {
+        /** for reading */
+        readonly read_usd: string;
+        /** for writing */
+        readonly written_usd: string;
+        /** for the rest of the prompt */
+        readonly uncached_usd: string;
+        /** for the reply */
+        readonly output_usd: string;
+      } | null;
+      /** first to last */
+      readonly markers: readonly ({
+        /** the place, by our count */
+        readonly at_tokens: number;
+        /** such as 5m */
+        readonly lifetime: string;
+        /** why; null for markers of a client */
+        readonly reason: string | null;
+      })[];
+      /** null if nothing was missed */
+      readonly miss: {
+        /** one of the causes of docs/analytics.md */
+        readonly cause: string;
+        /** where the prompt differs, or is not read any more, by our count */
+        readonly at_tokens: number;
+        /** that could have been read */
+        readonly lost_tokens: number;
+        /** what they cost more; null if a price is unknown */
+        readonly lost_usd: string | null;
+        /** for people */
+        readonly block: string | null;
+        /** the first that differs in that block */
+        readonly byte: number | null;
+        /** such as a setting before and after */
+        readonly detail: string | null;
+        /** what would have avoided it */
+        readonly advice: string;
+      } | null;
+      /** the history is much shorter than in the call before */
+      readonly is_compacted: boolean;
+    })[];
+  };
+  /** calls before those shown: at most 20000 are */
+  readonly left_out_count: number;
+};
+
 /** Who asks: the owner, or a virtual key by its name. */
 export type MeAnswer = {
   readonly data: {
@@ -944,6 +1048,7 @@ export const places: Readonly<
   skills: ["GET", "/analytics/skills"],
   misses: ["GET", "/analytics/misses"],
   compactions: ["GET", "/analytics/compactions"],
+  session_picture: ["GET", "/sessions/{session}/picture"],
   me: ["GET", "/login"],
   new_login_code: ["POST", "/login-codes"],
   login: ["POST", "/login"],

@@ -1,6 +1,7 @@
 // The route table: the one source of handlers, parameter checks, openapi.json, the document and the client.
 import { analysisRoutes } from "./analyses.ts";
 import { loginRoutes } from "./logging-in.ts";
+import { pictureRoutes } from "./picture.ts";
 import type { Route } from "./route.ts";
 
 /** What every path begins with. A change that breaks a client gets another number. */
@@ -19,7 +20,12 @@ const openapi: Route = {
   act: (_asked, { document }) => ({ body: document() }),
 };
 
-export const routes: readonly Route[] = [...analysisRoutes, ...loginRoutes, openapi];
+export const routes: readonly Route[] = [
+  ...analysisRoutes,
+  ...pictureRoutes,
+  ...loginRoutes,
+  openapi,
+];
 
 export function routeNamed(name: string): Route | undefined {
   return routes.find((route) => route.name === name);
