@@ -60,6 +60,16 @@ test("where no server of one's own listens, the chat says to start it or to have
   );
 });
 
+test("a server of one's own is reported in seconds of reading, and a cache that it says nothing about is not called empty", async () => {
+  const { url } = await kit.provide(null, 150);
+  kit.env["OLLAMA_BASE_URL"] = `${url}/vendors/ollama/v1`;
+  const asked = { prompt: "Hi", words: ["--model", "ollama/qwen3:8b", "--workspace", kit.folder] };
+  const { out, error } = await kit.chat(asked);
+  const seconds = /(\d+\.\d) s of reading\./.exec(out + error)?.[1];
+  expect(Number(seconds)).toBeGreaterThanOrEqual(0.3);
+  expect(out + error).not.toMatch(/\$\d|read from cache/);
+});
+
 test("all turns belong to one session and one bill, and the first model reads its cache again", async () => {
   await kit.provide(null);
   const ran = await kit.chat({ lines, words: ["--workspace", kit.folder, "--json"] });

@@ -30,7 +30,7 @@ export interface CallRecord {
   readonly stopReason: ReplyStop | null;
   /** The host that answered, if a router says which one. */
   readonly servedBy?: string;
-  /** How long the server read what it did not have of the prompt, if it says so. */
+  /** How long the server read what it did not have of the prompt: as it says, or of a server of one's own, until its first words came. */
   readonly prefillMs?: number;
   /** What the provider says about its cache beside our own verdict; absent if it was not asked. */
   readonly diagnosis?: ProviderDiagnosis;

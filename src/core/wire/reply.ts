@@ -39,7 +39,7 @@ export interface ReportedUsage {
   readonly unnamedWriteTokens?: { readonly tokens: number; readonly standsAs: Lifetime };
   /** What the provider says that it charges. */
   readonly costPicoUsd?: bigint;
-  /** How long the server read the part of the prompt that it did not have, if it says so. Local servers cost time, not money. */
+  /** How long the server read the part of the prompt that it did not have, if it or the transport says so. Local servers cost time, not money. */
   readonly prefillMs?: number;
   /** The counts as text, and why they cannot be true. They are not in `usage` then. */
   readonly refused?: string;

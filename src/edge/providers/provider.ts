@@ -28,6 +28,11 @@ export interface ProviderOptions extends Endpoint {
   /** A longer answer fails as malformed. 64 MB by default. */
   readonly bodyBytesMax?: number;
   readonly clock?: Clock;
+  /**
+   * For a server of one's own that does not say how long it read a prompt: the time until the first part of a streamed reply is
+   * taken for it.
+   */
+  readonly timesReading?: boolean;
   /** From 0 to 1, without 1. */
   readonly random?: () => number;
 }
@@ -66,6 +71,7 @@ export function createProvider(options: ProviderOptions): Provider {
     bodyBytesMax: bytesMax,
     clock,
     redact,
+    timesReading: options.timesReading ?? false,
   };
   const closing = new AbortController();
   const running = new Map<string, AbortController>();

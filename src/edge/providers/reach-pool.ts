@@ -37,7 +37,7 @@ export function createProviderPool(onProblem: (problem: StrataError) => void): P
     const key = keyOfSettings(settings);
     const before = current.get(nameOf(place));
     if (before?.key === key) return before;
-    const provider = createProvider(toProviderOptions(settings, protocol));
+    const provider = createProvider(toProviderOptions(settings, protocol, place.name));
     const held = { key, provider, underWay: 0, isReplaced: false };
     all.add(held);
     current.set(nameOf(place), held);

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { speakOnPurpose } from "../../../harness/watch/on-purpose.ts";
 import { plantedKey, plantedOpenaiKey, plantedToken } from "../../../harness/planted-key.ts";
-import { encodeOf } from "../../core/wire/openai/test-kit.ts";
+import { encodeOf, planOf } from "../../core/wire/openai/test-kit.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
 import { configOf } from "../config/test-kit.ts";
@@ -221,6 +221,21 @@ describe("without any key", () => {
     const request = encodeOf({ protocol, model: facts });
     const { outcome } = await provider.send({ request, stream: false });
     expect([isSimulated, outcome.kind]).toEqual([true, "reply"]);
+  });
+
+  test.each([
+    ["a server of one's own that does not", "ollama", "ollama/qwen3:8b", true],
+    ["llama.cpp, which says it itself", "llama.cpp", "llama.cpp/gemma", true],
+    ["a vendor that is paid", "anthropic", "claude-sonnet-4-6", false],
+  ])("the time of reading is known of %s", async (_name, provider, id, isKnown) => {
+    const yaml = `providers: { ${provider}: { kind: simulator } }`;
+    const { facts } = resolveModel(id);
+    const reached = await open(() => yaml).reach(facts);
+    const setting = { protocol: reached.protocol, model: facts };
+    const request = encodeOf(setting, planOf(), { stream: true });
+    const { outcome } = await reached.provider.send({ request, stream: true });
+    const { prefillMs } = outcome.kind === "reply" ? outcome.usage : { prefillMs: -1 };
+    expect(prefillMs === undefined ? null : prefillMs > 0).toBe(isKnown ? true : null);
   });
 
   test("a model of an unknown provider is refused", async () => {

@@ -187,11 +187,16 @@ function createSimulatedProviders(
 ): SimulatedProviders {
   let listening: Promise<OpenServer> | null = null;
   const opened = new Map<string, Promise<Provider>>();
-  const open = async ({ path }: SimulatedPlace, protocol: Protocol): Promise<Provider> => {
-    listening ??= createSimulator({ model: createAgent(), ...options }).listen({ port: 0 });
+  const open = async (
+    { path, isLocal: timesReading }: SimulatedPlace,
+    protocol: Protocol,
+  ): Promise<Provider> => {
+    // A server of one's own says how long it reads by taking that long.
+    const all: SimulatorOptions = { model: createAgent(), local: { waits: true }, ...options };
+    listening ??= createSimulator(all).listen({ port: 0 });
     const { url } = await listening;
     const endpoint = toEndpoint(protocol.access, { apiKey: anyKey, baseUrl: `${url}${path}` });
-    return createProvider({ protocol, ...endpoint, ...how });
+    return createProvider({ protocol, ...endpoint, ...how, timesReading });
   };
   const openOnce = (place: SimulatedPlace, protocol: Protocol): Promise<Provider> => {
     const name = `${place.name}\n${protocol.name}`;

@@ -38,6 +38,8 @@ export interface SimulatedPlace {
   readonly path: string;
   /** Whether it is a router with many hosts. */
   readonly hasManyHosts: boolean;
+  /** Whether it is a server of one's own. */
+  readonly isLocal: boolean;
 }
 
 /** The simulator answers for every known vendor, in the protocol in which the vendor serves the model. */
@@ -55,7 +57,7 @@ export function simulatedPlace(
   const { name, listed } = vendor;
   if (listed === null) {
     const path = pathOf(vendor.protocol.access.baseUrl);
-    return { name, protocol: vendor.protocol, path, hasManyHosts: false };
+    return { name, protocol: vendor.protocol, path, hasManyHosts: false, isLocal: false };
   }
   const protocol = protocolOfKind(kindFor(vendor, name, model));
   const address = findAddress(name, protocol);
@@ -65,7 +67,8 @@ export function simulatedPlace(
   // As the prices of a model without a location are.
   const places = new Map([...listed.places.keys()].map((place) => [place, "global"]));
   const path = `${folder}${pathOf(fillAddress(listed, address, places))}`;
-  return { name, protocol, path, hasManyHosts: listed.hasManyHosts };
+  const { hasManyHosts, isLocal: isOwn } = listed;
+  return { name, protocol, path, hasManyHosts, isLocal: isOwn };
 }
 
 function pathOf(address: string): string {
@@ -91,7 +94,16 @@ export function withAddress(
   return { ...settings, baseUrl: `${base.origin}${whole}` };
 }
 
-export function toProviderOptions(settings: ProviderConfig, protocol: Protocol): ProviderOptions {
+/** A server on this machine, by its own name, or by the one that its settings say it is like. */
+function isLocal(name: string, { wire }: Pick<ProviderConfig, "wire">): boolean {
+  return [name, wire.like ?? ""].some((each) => findVendor(each)?.listed?.isLocal === true);
+}
+
+export function toProviderOptions(
+  settings: ProviderConfig,
+  protocol: Protocol,
+  name: string,
+): ProviderOptions {
   const { kind, apiKey, baseUrl, headers, timeouts, retries, credentials, places } = settings;
   const { access } = protocol;
   const key = kind === access.compatibleKind ? (access.compatibleKey ?? access.key) : access.key;
@@ -113,6 +125,7 @@ export function toProviderOptions(settings: ProviderConfig, protocol: Protocol):
       : { signing: { cloud: credentials, region: places.get("region") ?? null } }),
     timeouts,
     retries,
+    timesReading: isLocal(name, settings),
   };
 }
 

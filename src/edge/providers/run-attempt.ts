@@ -23,10 +23,16 @@ export interface AttemptContext {
   readonly clock: Clock;
   /** Removes the credentials from a text. */
   readonly redact: Redact;
+  /** As in `ProviderOptions`. */
+  readonly timesReading: boolean;
 }
 
 /** Its watch is that of the whole call. */
 export type Ask = Post & Listener;
+
+interface Asked extends Ask {
+  readonly startMs: number;
+}
 
 export interface AttemptResult extends Read {
   readonly startMs: number;
@@ -48,7 +54,7 @@ export async function runAttempt(own: AttemptContext, ask: Ask): Promise<Attempt
     const firstByteMs = answer.kind === "answer" ? clock.nowMs() : null;
     const read =
       answer.kind === "answer"
-        ? await readAnswer(answer, own, { ...ask, watch })
+        ? await readAnswer(answer, own, { ...ask, watch, startMs })
         : { outcome: answer, discarded: null };
     const { status, headers } = answer.kind === "answer" ? answer : { status: null, headers: {} };
     const result = { ...read, startMs, firstByteMs, endMs: clock.nowMs(), status, headers };
@@ -58,9 +64,9 @@ export async function runAttempt(own: AttemptContext, ask: Ask): Promise<Attempt
   }
 }
 
-async function readAnswer(answer: Answer, own: AttemptContext, ask: Ask): Promise<Read> {
+async function readAnswer(answer: Answer, own: AttemptContext, ask: Asked): Promise<Read> {
   const { status, headers } = answer;
-  const { timeouts, bodyBytesMax } = own;
+  const { timeouts, bodyBytesMax, clock } = own;
   try {
     if (status >= 300 && status < 400) {
       return fail(malformed(`redirected with status ${status}, and redirects are not followed`));
@@ -73,7 +79,15 @@ async function readAnswer(answer: Answer, own: AttemptContext, ask: Ask): Promis
     if (status >= 400) return fail(await readRefusal(answer, incoming, own));
     const form = findStreamForm(headers["content-type"], own.effects);
     if (form !== undefined) {
-      return await readStream(incoming, { ...ask, form, stream: own.protocol.stream });
+      let firstPartMs: number | null = null;
+      const onPart = (part: StreamPart): void => {
+        firstPartMs ??= clock.nowMs();
+        ask.onPart(part);
+      };
+      const { stream } = own.protocol;
+      const read = await readStream(incoming, { ...ask, onPart, form, stream });
+      const readingMs = firstPartMs === null ? null : firstPartMs - ask.startMs;
+      return own.timesReading ? withReadingTime(read, readingMs) : read;
     }
     const { text, failure } = await readWhole(incoming);
     if (failure !== null) return fail(failure);
@@ -83,6 +97,15 @@ async function readAnswer(answer: Answer, own: AttemptContext, ask: Ask): Promis
   } finally {
     answer.release();
   }
+}
+
+/** What the server says itself comes first. */
+function withReadingTime(read: Read, prefillMs: number | null): Read {
+  const { outcome } = read;
+  if (prefillMs === null || outcome.kind !== "reply" || outcome.usage.prefillMs !== undefined) {
+    return read;
+  }
+  return { ...read, outcome: { ...outcome, usage: { ...outcome.usage, prefillMs } } };
 }
 
 /** Redacts before decoding: a failure may quote only a part of a key, which would not be recognised. */

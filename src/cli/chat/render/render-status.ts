@@ -13,13 +13,13 @@ export function renderStatus(
   { about, totals, turn, lastMiss, isQuitting }: ChatState,
   options: RenderOptions,
 ): string {
-  const { usage, callCount, costPicoUsd, unpricedCount, savedPicoUsd, contextTokens } = totals;
+  const { told, callCount, costPicoUsd, unpricedCount, savedPicoUsd, contextTokens } = totals;
   const { prefillMs } = totals;
   // A server of one's own costs time, not money.
   const isFree = prefillMs !== null && costPicoUsd === 0n && unpricedCount === 0;
   const savedPart = callCount === 0 || savedPicoUsd === null ? [] : [saved(savedPicoUsd)];
   const share = Math.round((contextTokens / about.windowTokens) * 100);
-  const cached = hitRate(usage);
+  const cached = hitRate(told);
   const parts = [
     ...(isQuitting ? ["Ctrl-C again quits"] : []),
     ...(turn === null ? [] : [doing(turn)]),

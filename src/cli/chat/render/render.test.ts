@@ -18,15 +18,17 @@ function render(state: ChatState, given: typeof options): readonly string[] {
   return [...lines, ...live];
 }
 
+const usage: Totals["usage"] = {
+  uncachedTokens: 100,
+  cacheReadTokens: 8700,
+  cacheWriteTokens: { "5m": 1200 },
+  outputTokens: 300,
+  reasoningTokens: 0,
+};
 const totals: Totals = {
   ...noTotals,
-  usage: {
-    uncachedTokens: 100,
-    cacheReadTokens: 8700,
-    cacheWriteTokens: { "5m": 1200 },
-    outputTokens: 300,
-    reasoningTokens: 0,
-  },
+  usage,
+  told: usage,
   callCount: 3,
   costPicoUsd: 12_300_000_000n,
   unpricedCount: 0,
@@ -140,6 +142,7 @@ test("a server of one's own is shown in seconds of reading instead of dollars", 
   expect(statusOf({ ...local, costPicoUsd: 5_000_000_000n })).toContain("87 % cached · $0.0050");
   const state = after({ type: "counted", totals: local });
   expect(renderFarewell(state, [])).toMatch(/^1\.3 s of reading/);
+  expect(statusOf({ ...local, told: noTotals.told })).toMatch(/\(6 %\) · 1\.3 s of reading/);
 });
 
 function statusOf(shown: Totals): string | undefined {

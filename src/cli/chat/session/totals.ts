@@ -72,6 +72,7 @@ function addCall(totals: Totals, call: CallRecord, model: ModelFacts | null): To
   const saved = model === null ? null : findSavings(usage, model, { at: call.startMs });
   return {
     usage: addUsage(totals.usage, usage),
+    told: call.verdict?.kind === "not told" ? totals.told : addUsage(totals.told, usage),
     callCount: totals.callCount + 1,
     costPicoUsd,
     unpricedCount: totals.unpricedCount + (isUnpriced(call) ? 1 : 0),

@@ -99,7 +99,9 @@ export interface Totals {
   readonly savedPicoUsd: bigint | null;
   /** The same in tokens at the plain input rate; null if a model is not known. */
   readonly savedTokens: number | null;
-  /** How long servers that say so read prompts; null if none did. */
+  /** The usage of calls whose provider said something about its cache. */
+  readonly told: Usage;
+  /** How long servers of one's own read prompts; null if none is known to. */
   readonly prefillMs: number | null;
   /** The prompt size of the next call, without the new message. */
   readonly contextTokens: number;
@@ -107,6 +109,7 @@ export interface Totals {
 
 export const noTotals: Totals = {
   usage: noUsage,
+  told: noUsage,
   callCount: 0,
   costPicoUsd: 0n,
   unpricedCount: 0,

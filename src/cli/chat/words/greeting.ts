@@ -54,8 +54,8 @@ export function textOf({ content }: Message): string {
 /** What it cost, what caching saved, and how to resume. `typed`: options that must be typed again to find the session. */
 export function renderFarewell({ about, totals }: ChatState, typed: readonly string[]): string {
   if (totals.callCount === 0) return "";
-  const { costPicoUsd, unpricedCount, savedPicoUsd, usage, prefillMs } = totals;
-  const cached = hitRate(usage);
+  const { costPicoUsd, unpricedCount, savedPicoUsd, told, prefillMs } = totals;
+  const cached = hitRate(told);
   // A server of one's own costs time, not money.
   const isFree = prefillMs !== null && costPicoUsd === 0n && unpricedCount === 0;
   const parts = [
