@@ -33,6 +33,11 @@ export type Rewritten = readonly Uint8Array[] | null;
 /** Calls come in this order; each at most once, except `responseBytes`. */
 export interface Observation {
   /**
+   * Absent if pieces are kept as they arrive. Else called with each piece of the request's body: returns the same bytes,
+   * perhaps in memory that holds them already. Then the piece itself is free.
+   */
+  readonly keep?: (piece: Uint8Array) => readonly Uint8Array[];
+  /**
    * Absent if the request is sent as it is. Else called once with the whole body, before it is sent and before
    * `requestBody`: the bytes to send instead, or null. A throw, or too long a time, sends the client's bytes; then
    * `requestBody` comes before the promise resolves.

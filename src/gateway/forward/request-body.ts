@@ -44,17 +44,14 @@ function takeWhole(
   watch: Watch | null,
   send: (body: Buffer) => void,
 ): void {
-  const pieces: Buffer[] = [];
-  incoming.on("data", (piece: Buffer) => {
-    pieces.push(piece);
-    watch?.requestBytes(piece);
-  });
+  const pieces: Uint8Array[] = [];
+  incoming.on("data", (piece: Buffer) => pieces.push(...show(piece, watch)));
   incoming.on("end", () => sendWhole(pieces, watch, send));
 }
 
 /** After its last piece was shown to the watch. */
 function sendWhole(
-  pieces: readonly Buffer[],
+  pieces: readonly Uint8Array[],
   watch: Watch | null,
   send: (body: Buffer) => void,
 ): void {
@@ -75,8 +72,9 @@ function passOn(incoming: IncomingMessage, watch: Watch | null): Readable {
   let hasEnded = false;
   const body = new Readable({ read: () => void incoming.resume() });
   const onData = (piece: Buffer): void => {
-    watch?.requestBytes(piece);
-    if (!body.push(piece)) incoming.pause();
+    let mayGoOn = true;
+    for (const bytes of show(piece, watch)) mayGoOn = body.push(bytes);
+    if (!mayGoOn) incoming.pause();
   };
   incoming.on("data", onData);
   incoming.on("end", () => {
@@ -93,4 +91,16 @@ function passOn(incoming: IncomingMessage, watch: Watch | null): Readable {
   });
   body.on("error", () => {});
   return body;
+}
+
+/** The bytes to pass on. */
+function show(piece: Buffer, watch: Watch | null): readonly Uint8Array[] {
+  const kept = watch?.requestBytes(piece) ?? [piece];
+  if (!kept.includes(piece)) release(piece);
+  return kept;
+}
+
+/** Its memory is free at once. Long bodies would otherwise make the collection of garbage the largest cost of all. */
+function release({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

@@ -1,4 +1,5 @@
 // Shows exchanges to an observer, after the bytes have passed. A fault of the observer does not reach the traffic.
+import { assert } from "../../core/assert.ts";
 import { messageOf } from "../../core/strata-error.ts";
 import type { ExchangeEnd, ExchangeStart, Observation, Observer, Rewritten } from "../exchange.ts";
 import { toHeaderRecord, type RawHeaders } from "./pass-headers.ts";
@@ -40,7 +41,8 @@ export interface WatchState {
 export interface Watch {
   /** The longest body that may be rewritten, which has to arrive whole before it is sent; 0 rewrites none. */
   readonly rewrittenBytesMax: number;
-  requestBytes(bytes: Uint8Array): void;
+  /** Returns the same bytes to pass on. If they are in other memory, the given piece is free. */
+  requestBytes(piece: Uint8Array): readonly Uint8Array[];
   /** After the last bytes and before `requestEnd`: calls `send` once with what to send in their place, at once or within the limit. */
   rewrite(send: (other: Rewritten) => void): void;
   requestEnd(): void;
@@ -131,6 +133,17 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
     shelf.keptBytes -= ownBytes;
     [ownBytes, pieces, sent] = [0, null, null];
   };
+  const keepPiece = (piece: Uint8Array): readonly Uint8Array[] => {
+    try {
+      const kept = observation.keep?.(piece) ?? [piece];
+      assert(lengthOf(kept) === piece.byteLength, "a piece is kept whole");
+      return kept;
+    } catch (error) {
+      isWatched = false;
+      breaker.fault(error);
+      return [piece];
+    }
+  };
   return {
     rewrittenBytesMax: observation.rewrite === undefined ? 0 : rewrittenBytesMax,
     rewrite: (send) => {
@@ -140,15 +153,18 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
         send(other);
       });
     },
-    requestBytes: (bytes) => {
-      if (pieces === null) return;
-      ownBytes += bytes.byteLength;
-      shelf.keptBytes += bytes.byteLength;
-      pieces.push(bytes);
+    requestBytes: (piece) => {
+      if (pieces === null) return [piece];
+      const kept = isWatched ? keepPiece(piece) : [piece];
+      ownBytes += piece.byteLength;
+      shelf.keptBytes += piece.byteLength;
+      pieces.push(...kept);
       const { bodyBytesMax, keptBytes } = shelf;
-      if (ownBytes <= bodyBytesMax && keptBytes <= bodyBytesMax * fullBodiesMax) return;
-      shelf.unreadBodies += 1;
-      release();
+      if (ownBytes > bodyBytesMax || keptBytes > bodyBytesMax * fullBodiesMax) {
+        shelf.unreadBodies += 1;
+        release();
+      }
+      return kept;
     },
     requestEnd: () => {
       // The client left while its body was being rewritten.
@@ -174,6 +190,10 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
       });
     },
   };
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** Sends the client's own bytes also after a fault or a timeout. */

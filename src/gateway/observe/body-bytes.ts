@@ -1,5 +1,4 @@
 // The bytes of a body, in the pieces in which they arrived. Joining them would cost more than comparing them with the previous body.
-
 import { crc32 } from "node:zlib";
 
 /** The first bytes, in a few lengths: programs often begin all their requests alike. */
@@ -21,9 +20,7 @@ export class BodyBytes {
   #end = 0;
 
   constructor(pieces: readonly Uint8Array[], pieceBytesMin: number = usualPieceBytesMin) {
-    const all = pieces.map((piece) =>
-      Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength),
-    );
+    const all = joinNeighbours(pieces);
     const length = all.reduce((sum, piece) => sum + piece.length, 0);
     this.#pieces = length < all.length * pieceBytesMin ? [Buffer.concat(all)] : all;
     const starts: number[] = [];
@@ -104,7 +101,9 @@ export class BodyBytes {
         this.#piece.length - from,
         other.#piece.length - otherFrom,
       );
-      if (
+      if (isSameMemory(this.#piece, from, other.#piece, otherFrom)) {
+        done += Math.min(end - done, this.#piece.length - from, other.#piece.length - otherFrom);
+      } else if (
         this.#piece.compare(other.#piece, otherFrom, otherFrom + length, from, from + length) === 0
       ) {
         done += length;
@@ -132,4 +131,21 @@ export class BodyBytes {
     this.#start = this.#starts[low] ?? 0;
     this.#end = this.#start + this.#piece.length;
   }
+}
+
+/** Pieces that follow each other in memory as one. */
+function joinNeighbours(pieces: readonly Uint8Array[]): Buffer[] {
+  const joined: Buffer[] = [];
+  for (const { buffer, byteOffset, byteLength } of pieces) {
+    const last = joined.at(-1);
+    const isNext = last?.buffer === buffer && last.byteOffset + last.length === byteOffset;
+    if (isNext) {
+      joined[joined.length - 1] = Buffer.from(buffer, last.byteOffset, last.length + byteLength);
+    } else joined.push(Buffer.from(buffer, byteOffset, byteLength));
+  }
+  return joined;
+}
+
+function isSameMemory(one: Buffer, at: number, other: Buffer, otherAt: number): boolean {
+  return one.buffer === other.buffer && one.byteOffset + at === other.byteOffset + otherAt;
 }

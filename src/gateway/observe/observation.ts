@@ -15,7 +15,8 @@ import { judgeCall } from "./judge-call.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { BodyBytes } from "./body-bytes.ts";
 import { decodeWhole, isCoded } from "./decode-content.ts";
-import { readBody, type ReadDocument } from "./read-body.ts";
+import { likest, readBody, type ReadDocument } from "./read-body.ts";
+import { openRepeatedBytes } from "./repeated-bytes.ts";
 import { asSent, compareCosts, factsOf, prepareCall, type Prepared } from "./rewriting.ts";
 import {
   openReplyReader,
@@ -66,23 +67,29 @@ export function observe(
   let prepared: Prepared | null = null;
   let reply: ReplyReader | null = null;
   let responseBytes = 0;
+  let known: readonly ReadDocument[] | null = null;
   const { rewriter } = shared;
   const read = (pieces: readonly Uint8Array[]): ReadDocument | null => {
     isRead = true;
-    document = readRequestBody(pieces, { start, tenant, marks, rows }, shared);
+    document = readRequestBody(pieces, { start, tenant, marks, rows, known }, shared);
     return document;
+  };
+  const findEarlier = (begun: BodyBytes): BodyBytes | null => {
+    known = shared.conversations.documentsOf(tenant, marks, begun.prints());
+    return likest(begun, known.map(originalOf))?.grown?.scanned.bytes ?? null;
   };
   const rewrite = (pieces: readonly Uint8Array[]): readonly Uint8Array[] | null => {
     const own = read(pieces);
     if (own === null || rewriter === null) return null;
     const readAgain = (other: readonly Uint8Array[]): ReadDocument | null =>
-      readRequestBody(other, { start, tenant, marks, rows, of: own }, shared);
+      readRequestBody(other, { start, tenant, marks, rows, known, of: own }, shared);
     const call = { start, tenant, marks, document: own, read: readAgain };
     prepared = prepareCall(call, rewriter, shared);
     document = prepared.document;
     return prepared.pieces;
   };
   return {
+    ...(isCoded(start.headers["content-encoding"]) ? {} : { keep: openRepeatedBytes(findEarlier) }),
     ...(rewriter?.wants(start, marks) === true ? { rewrite } : {}),
     requestBody: (pieces) => {
       if (pieces !== null && !isRead) read(pieces);
@@ -119,11 +126,18 @@ export function observe(
   };
 }
 
+/** As its client sent it. */
+function originalOf(document: ReadDocument): ReadDocument {
+  return document.original ?? document;
+}
+
 interface Sent {
   readonly start: ExchangeStart;
   readonly tenant: string;
   readonly marks: CallMarks;
   readonly rows: readonly Protocol[];
+  /** Earlier bodies that may begin alike; null if they were not looked for. */
+  readonly known: readonly ReadDocument[] | null;
   /** The client's own body, if the bytes are made of it. */
   readonly of?: ReadDocument;
 }
@@ -131,7 +145,7 @@ interface Sent {
 /** Null for a body that is no model call or cannot be read: the upstream will say what is wrong with it. */
 function readRequestBody(
   pieces: readonly Uint8Array[],
-  { start, tenant, marks, rows, of }: Sent,
+  { start, tenant, marks, rows, known: earlier, of }: Sent,
   { conversations, limits, counts, isVendor }: Watched,
 ): ReadDocument | null {
   const encoding = start.headers["content-encoding"];
@@ -145,8 +159,8 @@ function readRequestBody(
   const bytes = new BodyBytes(whole === null ? pieces : [whole]);
   // A body is found by its client's own bytes.
   const prints = of?.prints ?? bytes.prints();
-  const known = conversations.documentsOf(tenant, marks, prints);
-  const before = of === undefined ? known.map((each) => each.original ?? each) : known;
+  const known = earlier ?? conversations.documentsOf(tenant, marks, prints);
+  const before = of === undefined ? known.map(originalOf) : known;
   try {
     const found = readBody({
       bytes,

@@ -49,14 +49,14 @@ export interface BodyToRead {
 
 /** Null for a body that is no model call. Throws for one that is not JSON. */
 export function readBody(body: BodyToRead): ReadDocument | null {
-  const before = likest(body);
+  const before = likest(body.bytes, body.before);
   const scanned = scanBody(body.bytes, before?.grown?.scanned ?? null);
   const found = scanned === null ? null : readGrown(body, scanned, before);
   return found === "none" ? null : (found ?? readWhole(body));
 }
 
 /** The earlier body with the longest common beginning. */
-function likest({ bytes, before }: BodyToRead): ReadDocument | null {
+export function likest(bytes: BodyBytes, before: readonly ReadDocument[]): ReadDocument | null {
   const known = before.filter(({ grown }) => grown !== null);
   if (known.length < 2) return known[0] ?? null;
   let best: ReadDocument | null = null;

@@ -59,8 +59,10 @@ export function observeBoth(one: Observer, other: Observer): Observer {
       const [first, second] = seen;
       if (first === undefined || second === undefined) return first ?? null;
       const { rewrite } = seen.find((each) => each.rewrite !== undefined) ?? {};
+      const { keep } = seen.find((each) => each.keep !== undefined) ?? {};
       return {
         ...(rewrite === undefined ? {} : { rewrite }),
+        ...(keep === undefined ? {} : { keep }),
         requestBody: (body) => {
           for (const each of seen) each.requestBody(body);
         },
