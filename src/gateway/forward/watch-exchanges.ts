@@ -1,7 +1,7 @@
 // Shows exchanges to an observer, after the bytes have passed. A fault of the observer does not reach the traffic.
-import { assert } from "../../core/assert.ts";
 import { messageOf } from "../../core/strata-error.ts";
 import type { ExchangeEnd, ExchangeStart, Observation, Observer, Rewritten } from "../exchange.ts";
+import { openKeptBody, type Shelf } from "./kept-body.ts";
 import { toHeaderRecord, type RawHeaders } from "./pass-headers.ts";
 
 export interface WatchOptions {
@@ -57,8 +57,6 @@ export const usualPauseMs = 60_000;
 /** Longer bodies take too long to read. */
 const rewrittenBytesMax = 8 * 1024 * 1024;
 const usualRewriteMsMax = 50;
-/** How many bodies of the largest size all open exchanges may keep at once. */
-const fullBodiesMax = 4;
 
 export function watchExchanges(options: WatchOptions): Watching {
   const { observer, bodyBytesMax, rewriteMsMax = usualRewriteMsMax } = options;
@@ -90,17 +88,13 @@ export function watchExchanges(options: WatchOptions): Watching {
   };
 }
 
-/** Bodies that are kept for the observer. */
-interface Shelf {
-  readonly bodyBytesMax: number;
+interface BodyShelf extends Shelf {
   readonly rewriteMsMax: number;
-  keptBytes: number;
-  unreadBodies: number;
   lateBodies: number;
 }
 
 interface WatchParts {
-  readonly shelf: Shelf;
+  readonly shelf: BodyShelf;
   readonly breaker: Breaker;
   readonly later: (work: () => void) => void;
 }
@@ -118,10 +112,12 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
       }
     });
   };
-  let pieces: Uint8Array[] | null = [];
+  const body = openKeptBody(observation, shelf, (error) => {
+    isWatched = false;
+    breaker.fault(error);
+  });
   let sent: Rewritten = null;
   let hasEnded = false;
-  let ownBytes = 0;
   // A stream has many pieces, so they are shown together.
   let arrived: Uint8Array[] = [];
   const showArrived = (to: Observation): void => {
@@ -129,49 +125,23 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
     arrived = [];
     for (const bytes of shown) to.responseBytes(bytes);
   };
-  const release = (): void => {
-    shelf.keptBytes -= ownBytes;
-    [ownBytes, pieces, sent] = [0, null, null];
-  };
-  const keepPiece = (piece: Uint8Array): readonly Uint8Array[] => {
-    try {
-      const kept = observation.keep?.(piece) ?? [piece];
-      assert(lengthOf(kept) === piece.byteLength, "a piece is kept whole");
-      return kept;
-    } catch (error) {
-      isWatched = false;
-      breaker.fault(error);
-      return [piece];
-    }
-  };
   return {
     rewrittenBytesMax: observation.rewrite === undefined ? 0 : rewrittenBytesMax,
     rewrite: (send) => {
+      const pieces = body.pieces();
       if (pieces === null || !isWatched) return send(null);
       rewriteIn(observation, pieces, { shelf, breaker }, (other) => {
         sent = other;
         send(other);
       });
     },
-    requestBytes: (piece) => {
-      if (pieces === null) return [piece];
-      const kept = isWatched ? keepPiece(piece) : [piece];
-      ownBytes += piece.byteLength;
-      shelf.keptBytes += piece.byteLength;
-      pieces.push(...kept);
-      const { bodyBytesMax, keptBytes } = shelf;
-      if (ownBytes > bodyBytesMax || keptBytes > bodyBytesMax * fullBodiesMax) {
-        shelf.unreadBodies += 1;
-        release();
-      }
-      return kept;
-    },
+    requestBytes: (piece) => body.add(piece),
     requestEnd: () => {
       // The client left while its body was being rewritten.
       if (hasEnded) return;
-      const whole = sent ?? pieces;
-      // From here on the observer holds the body; it counts as kept until the end.
-      [pieces, sent] = [null, null];
+      const kept = body.take();
+      const whole = sent ?? kept;
+      sent = null;
       show((to) => to.requestBody(whole));
     },
     responseHead: (status, headers) => {
@@ -185,15 +155,11 @@ function watch(observation: Observation, { shelf, breaker, later }: WatchParts):
       hasEnded = true;
       show((to) => to.end(end));
       later(() => {
-        release();
+        body.release();
         if (isWatched) breaker.success();
       });
     },
   };
-}
-
-function lengthOf(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** Sends the client's own bytes also after a fault or a timeout. */

@@ -111,17 +111,7 @@ export function observe(
       if (document === null) return;
       const named = addNames(marks, document.names);
       const call = { start, tenant, marks: named, document, end, responseBytes, prepared };
-      if (reply === null) return settle(call, seenNothing(end.how), shared);
-      let isLate = false;
-      reply.end(end.how, (seen) => {
-        if (!isLate) return settle(call, seen, shared);
-        try {
-          settle(call, seen, shared);
-        } catch (error) {
-          shared.onFault(error);
-        }
-      });
-      isLate = true;
+      settleWith(call, reply, shared);
     },
   };
 }
@@ -129,6 +119,22 @@ export function observe(
 /** As its client sent it. */
 function originalOf(document: ReadDocument): ReadDocument {
   return document.original ?? document;
+}
+
+/** At once, or when the rest of a compressed answer is unpacked. */
+function settleWith(call: EndedCall, reply: ReplyReader | null, shared: Watched): void {
+  const { how } = call.end;
+  if (reply === null) return settle(call, seenNothing(how), shared);
+  let isLate = false;
+  reply.end(how, (seen) => {
+    if (!isLate) return settle(call, seen, shared);
+    try {
+      settle(call, seen, shared);
+    } catch (error) {
+      shared.onFault(error);
+    }
+  });
+  isLate = true;
 }
 
 interface Sent {

@@ -16,6 +16,16 @@ function inPieces(text: string, length: number): Buffer[] {
   return pieces;
 }
 
+function cut(whole: Buffer, lengths: readonly number[]): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let [at, turn] = [0, 0]; at < whole.length; turn += 1) {
+    const length = lengths[turn % lengths.length] ?? 1;
+    pieces.push(whole.subarray(at, at + length));
+    at += length;
+  }
+  return pieces;
+}
+
 const line = "The line says where the file is used. ";
 
 test("what an earlier body has at the same place stays in its memory, and only the rest is new", () => {
@@ -43,15 +53,6 @@ test("a body is the same to the byte, wherever it differs and however it is cut"
       for (const { at, text: put } of changes) {
         changed = changed.slice(0, at) + put + changed.slice(at + (at % 2 === 0 ? put.length : 0));
       }
-      const cut = (whole: Buffer, lengths: readonly number[]): Buffer[] => {
-        const pieces: Buffer[] = [];
-        for (let [at, turn] = [0, 0]; at < whole.length; turn += 1) {
-          const length = lengths[turn % lengths.length] ?? 1;
-          pieces.push(whole.subarray(at, at + length));
-          at += length;
-        }
-        return pieces;
-      };
       const earlier = new BodyBytes(cut(Buffer.from(text), before));
       const take = openRepeatedBytes(() => earlier);
       const passed = cut(Buffer.from(changed), after).map((piece) => Buffer.concat(take(piece)));
@@ -60,6 +61,11 @@ test("a body is the same to the byte, wherever it differs and however it is cut"
     { numRuns: 60 },
   );
 });
+
+function messageAt(at: number): object {
+  const role = at % 2 === 0 ? "user" : "assistant";
+  return { role, content: `${at} ${line.repeat(200)}` };
+}
 
 test("long calls of a conversation reach the upstream to the byte, at once and one after the other", async () => {
   const arrived: string[] = [];
@@ -73,15 +79,11 @@ test("long calls of a conversation reach the upstream to the byte, at once and o
   let taken = 0;
   const observer = createObserver({ nowMs: Date.now, sink: { take: () => (taken += 1) } });
   const gateway = await openTestGateway(url, { observer });
-  const message = (at: number): object => ({
-    role: at % 2 === 0 ? "user" : "assistant",
-    content: `${at} ${line.repeat(200)}`,
-  });
   const body = (count: number, more: object = {}): string =>
     JSON.stringify({
       model: "claude-sonnet-5-5",
       max_tokens: 10,
-      messages: Array.from({ length: count }, (_, at) => message(at)),
+      messages: Array.from({ length: count }, (_, at) => messageAt(at)),
       ...more,
     });
   const send = async (sent: string): Promise<void> => {
