@@ -67,6 +67,11 @@ function messageAt(at: number): object {
   return { role, content: `${at} ${line.repeat(200)}` };
 }
 
+function bodyOf(count: number, more: object = {}): string {
+  const messages = Array.from({ length: count }, (_, at) => messageAt(at));
+  return JSON.stringify({ model: "claude-sonnet-5-5", max_tokens: 10, messages, ...more });
+}
+
 test("long calls of a conversation reach the upstream to the byte, at once and one after the other", async () => {
   const arrived: string[] = [];
   const url = await openUpstream(async (incoming, outgoing) => {
@@ -79,20 +84,13 @@ test("long calls of a conversation reach the upstream to the byte, at once and o
   let taken = 0;
   const observer = createObserver({ nowMs: Date.now, sink: { take: () => (taken += 1) } });
   const gateway = await openTestGateway(url, { observer });
-  const body = (count: number, more: object = {}): string =>
-    JSON.stringify({
-      model: "claude-sonnet-5-5",
-      max_tokens: 10,
-      messages: Array.from({ length: count }, (_, at) => messageAt(at)),
-      ...more,
-    });
   const send = async (sent: string): Promise<void> => {
     const headers = { "content-type": "application/json" };
     await (
       await fetch(`${gateway.up}/v1/messages`, { method: "POST", headers, body: sent })
     ).text();
   };
-  const bodies = [body(41), body(43), body(45, { stream: false }), body(21), body(45)];
+  const bodies = [bodyOf(41), bodyOf(43), bodyOf(45, { stream: false }), bodyOf(21), bodyOf(45)];
   for (const each of bodies) await send(each);
   await Promise.all(bodies.map(send));
   expect(arrived.slice(0, bodies.length)).toEqual(bodies);
