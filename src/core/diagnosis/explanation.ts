@@ -88,6 +88,31 @@ export function adviseOn(cause: MissCause, about: Circumstances): string {
   }
 }
 
+/** Nothing in the prompt explains it: the provider seems to have lost a prefix. */
+export function isBlamedOnProvider({ cause }: Pick<Explanation, "cause">): boolean {
+  return cause === "provider lost it" || cause === "changed after the head";
+}
+
+/** The same with a cause outside the prompt that explains it better. */
+export function renamed(
+  found: Explanation,
+  cause: "beta header changed" | "another host",
+  detail: string,
+): Explanation {
+  const about = { gapMs: 0, minimumTokens: null, isBestEffort: false, section: null, detail };
+  return { ...found, cause, detail, advice: adviseOn(cause, about) };
+}
+
+/** If another host answered than the call before, a loss is its doing. Null for a host that is not known. */
+export function nameHost(
+  found: Explanation,
+  before: string | null,
+  now: string | null,
+): Explanation {
+  if (!isBlamedOnProvider(found) || before === null || now === null || before === now) return found;
+  return renamed(found, "another host", `${before} → ${now}`);
+}
+
 function formatGap(gapMs: number): string {
   const seconds = Math.round(gapMs / 1000);
   if (seconds < 120) return `${seconds} s`;

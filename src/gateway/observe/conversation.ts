@@ -38,6 +38,8 @@ export interface Branch {
   readonly view: PromptView | null;
   /** Its body, to compare the next one with; null if it was dropped to make room. */
   readonly document: ReadDocument | null;
+  /** The host that answered last; null if it is not said. */
+  readonly servedBy: string | null;
 }
 
 export interface CallToPlace {

@@ -2,7 +2,7 @@
 import { settleAccounts, tailLifetimes, type Accounts } from "../../core/cache/accounts.ts";
 import type { PolicyName } from "../../core/cache/policy.ts";
 import { explainCall } from "../../core/diagnosis/explain-call.ts";
-import type { Explanation } from "../../core/diagnosis/explanation.ts";
+import { nameHost, type Explanation } from "../../core/diagnosis/explanation.ts";
 import { viewPrompt, type PromptView } from "../../core/diagnosis/prompt-view.ts";
 import {
   rememberView,
@@ -26,6 +26,8 @@ export interface CallToJudge {
   readonly accounts: Accounts;
   /** Null if the provider reported none. */
   readonly reported: ReportedUsage | null;
+  /** The host that answered; null if it is not said. */
+  readonly servedBy: string | null;
   readonly startMs: number;
   /** When other calls can read what it wrote. */
   readonly readableMs: number;
@@ -115,7 +117,7 @@ function askedBy({
 }
 
 function explain(
-  { branch, startMs }: CallToJudge,
+  { branch, startMs, servedBy }: CallToJudge,
   rules: ModelFacts,
   view: PromptView,
   usage: Usage,
@@ -125,7 +127,8 @@ function explain(
     return text === "" ? undefined : text;
   };
   const before = branch?.remembered ?? null;
-  return explainCall({ before, view, rules, usage, startMs, textBefore });
+  const found = explainCall({ before, view, rules, usage, startMs, textBefore });
+  return nameHost(found, branch?.servedBy ?? null, servedBy);
 }
 
 /** What this call would have cost under the policies for which we keep an account of the conversation. */

@@ -213,12 +213,17 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
     branch,
     accounts: conversation.accounts,
     reported,
+    servedBy: seen.servedBy,
     startMs: start.startMs,
     readableMs: end.firstByteMs ?? end.endMs,
   });
   const keptBlocks = sharedKeys(conversation.lastBlocks, request.blocks);
   conversation.accounts = judged.accounts;
-  conversations.settle(found, lineAfter(found, call, judged, model), nowMs);
+  conversations.settle(
+    found,
+    lineAfter(found, call, { judged, servedBy: seen.servedBy, model }),
+    nowMs,
+  );
   if (seen.replyId !== "") conversations.nameReply(conversation, seen.replyId);
   const { usage, reportsCache, costPicoUsd, plainCostPicoUsd, explanation, otherPolicies } = judged;
   shared.sink.take({
@@ -275,13 +280,16 @@ const continuesNote = "it goes on from a history that only the provider has: not
 function lineAfter(
   { branch }: Found,
   { document }: EndedCall,
-  { view, remembered }: ReturnType<typeof judgeCall>,
-  model: string,
+  { judged: { view, remembered }, servedBy, model }: Answered,
 ): Branch {
   const { request } = document;
   // A request that continues the provider's own copy says nothing about the next whole one.
   if (request.continues && branch !== null) return branch;
-  return { model, blocks: request.blocks, remembered, view, document };
+  return { model, blocks: request.blocks, remembered, view, document, servedBy };
+}
+
+interface Answered extends Pick<Branch, "servedBy" | "model"> {
+  readonly judged: ReturnType<typeof judgeCall>;
 }
 
 function nameOf(

@@ -12,7 +12,13 @@ import type { ContentHash } from "../../hash.ts";
 import { promptTokens, type Usage } from "../../message/usage.ts";
 import type { Tier } from "../../tokens/budget.ts";
 import { explainCall } from "../explain-call.ts";
-import { adviseOn, type Explanation } from "../explanation.ts";
+import {
+  adviseOn,
+  isBlamedOnProvider,
+  nameHost,
+  renamed,
+  type Explanation,
+} from "../explanation.ts";
 import { describePlace, sharedBlocks } from "../find-divergence.ts";
 import type { KeptPrefixes, TrackedEntry } from "../kept-prefixes.ts";
 import { lossOf } from "../price-loss.ts";
@@ -251,26 +257,16 @@ function withDetail(found: Explanation, question: OwnCallQuestion): Explanation 
     const minutes = lastMs === null ? null : Math.round((startMs - lastMs) / 60_000);
     return { ...found, detail: minutes === null ? null : `after ${minutes} min` };
   }
-  if (found.cause !== "provider lost it" && found.cause !== "changed after the head") return found;
+  if (!isBlamedOnProvider(found)) return found;
   const [oldBetas, betas] = [old.betas.join(","), current.betas.join(",")];
   // Another model needs other beta features, and runs on other hosts.
   const isSameModel = before?.prompt.model.id === now.model.id;
   if (isSameModel && oldBetas !== betas) {
     return renamed(found, "beta header changed", `${oldBetas || "none"} → ${betas || "none"}`);
   }
-  if (isSameModel && old.host !== null && current.host !== null && old.host !== current.host) {
-    return renamed(found, "another host", `${old.host} → ${current.host}`);
-  }
+  const named = isSameModel ? nameHost(found, old.host, current.host) : found;
+  if (named !== found) return named;
   return before === null && !question.isCompacted ? { ...found, detail: unknownBefore } : found;
 }
 
 const unknownBefore = "the prompt before is not known";
-
-function renamed(
-  found: Explanation,
-  cause: "beta header changed" | "another host",
-  detail: string,
-): Explanation {
-  const about = { gapMs: 0, minimumTokens: null, isBestEffort: false, section: null, detail };
-  return { ...found, cause, detail, advice: adviseOn(cause, about) };
-}
