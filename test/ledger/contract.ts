@@ -6,6 +6,7 @@ import { contentsContract } from "./contract/contents.ts";
 import { foundationsContract } from "./contract/foundations.ts";
 import { conversationStatesContract } from "./contract/conversation-states.ts";
 import { deletionContract } from "./contract/deletion.ts";
+import { eventFeedContract } from "./contract/event-feed.ts";
 import { eventsContract } from "./contract/events.ts";
 import { compactionInTurnContract } from "./contract/compaction/compaction-in-turn.ts";
 import { compactionLocksContract } from "./contract/compaction/compaction-locks.ts";
@@ -60,6 +61,7 @@ const partsOfStore: Readonly<Record<string, (store: TestStore) => void>> = {
   "calls without a turn": loneCallsContract,
   "calls that the gateway saw": gatewayCallsContract,
   "what keys of the gateway spent": keySpendingContract,
+  "events by their place": eventFeedContract,
   "runs of gateways": gatewayRunsContract,
   "states of conversations": conversationStatesContract,
   "what providers keep": resourcesContract,

@@ -8,6 +8,7 @@ export type ApiErrorCode = AnalyticsErrorCode | OwnCode;
 
 type OwnCode =
   | "invalid_parameter"
+  | "invalid_cursor"
   | "invalid_body"
   | "token_required"
   | "login_failed"
@@ -43,6 +44,11 @@ const ownCodes: Readonly<Record<OwnCode, CodeFacts>> = {
     status: 400,
     strata: "input-invalid",
     when: "an unknown parameter, one that is there twice, or a value that it cannot have",
+  },
+  invalid_cursor: {
+    status: 400,
+    strata: "input-invalid",
+    when: "not a `next_cursor` of this API, or a position that is no whole number",
   },
   invalid_body: {
     status: 400,

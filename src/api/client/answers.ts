@@ -190,6 +190,80 @@ export interface ApiRoutes {
     readonly body: undefined;
     readonly answer: SessionPictureAnswer;
   };
+  readonly session_list: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** only those that have all these words in their name, program, model, task, folder or context */
+      readonly search?: string;
+      /** sessions of our own, conversations that the gateway saw, or all */
+      readonly origin?: "all" | "engine" | "gateway";
+      /** only those of this agent or program */
+      readonly agent?: string;
+      /** only those that this session started */
+      readonly parent?: string;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+      /** `next_cursor` of the page before; none for the first page */
+      readonly cursor?: string;
+    };
+    readonly body: undefined;
+    readonly answer: SessionListAnswer;
+  };
+  readonly session: {
+    readonly path: {
+      readonly session: string;
+    };
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: SessionAnswer;
+  };
+  readonly call_list: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** only those of this session */
+      readonly session?: string;
+      /** only those of this model */
+      readonly model?: string;
+      /** only those of this agent or program */
+      readonly agent?: string;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+      /** `next_cursor` of the page before; none for the first page */
+      readonly cursor?: string;
+    };
+    readonly body: undefined;
+    readonly answer: CallListAnswer;
+  };
+  readonly session_calls: {
+    readonly path: {
+      readonly session: string;
+    };
+    readonly query: {
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+      /** `next_cursor` of the page before; none for the first page */
+      readonly cursor?: string;
+    };
+    readonly body: undefined;
+    readonly answer: SessionCallsAnswer;
+  };
+  readonly call: {
+    readonly path: {
+      readonly session: string;
+      readonly call: string;
+    };
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: CallAnswer;
+  };
   readonly me: {
     readonly path: undefined;
     readonly query: undefined;
@@ -995,6 +1069,564 @@ export type SessionPictureAnswer = {
   readonly left_out_count: number;
 };
 
+/** Sessions and conversations that changed within a time, the latest first. */
+export type SessionListAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** one page */
+  readonly data: readonly ({
+    /** its name */
+    readonly session: string;
+    /** one of our own, or a conversation that the gateway saw */
+    readonly origin: "engine" | "gateway";
+    /** the agent, or the program of the conversation */
+    readonly agent: string;
+    /** of a conversation: conversation, sub-agent, title, summary, single; else its role */
+    readonly kind: string;
+    /** the program's own name for it */
+    readonly client_session: string | null;
+    /** of its latest call */
+    readonly model: string;
+    /** of that model */
+    readonly provider: string;
+    /** the session that started it */
+    readonly parent_session: string | null;
+    /** of a sub-agent */
+    readonly task: string | null;
+    /** its folder */
+    readonly workspace: string | null;
+    /** archived sessions take no turns */
+    readonly status: "active" | "archived";
+    /** completed turns */
+    readonly turn_count: number;
+    /** all its calls */
+    readonly cost_usd: string;
+    /** in UTC */
+    readonly created_at: string;
+    /** in UTC; lists are in its order, latest first */
+    readonly updated_at: string;
+  })[];
+  /** for the parameter `cursor` of the next page; null after the last */
+  readonly next_cursor: string | null;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** One session: what fills its window, who it started, how often it was compacted. */
+export type SessionAnswer = {
+  readonly data: {
+    /** its name */
+    readonly session: string;
+    /** one of our own, or a conversation that the gateway saw */
+    readonly origin: "engine" | "gateway";
+    /** the agent, or the program of the conversation */
+    readonly agent: string;
+    /** of a conversation: conversation, sub-agent, title, summary, single; else its role */
+    readonly kind: string;
+    /** the program's own name for it */
+    readonly client_session: string | null;
+    /** of its latest call */
+    readonly model: string;
+    /** of that model */
+    readonly provider: string;
+    /** the session that started it */
+    readonly parent_session: string | null;
+    /** of a sub-agent */
+    readonly task: string | null;
+    /** its folder */
+    readonly workspace: string | null;
+    /** archived sessions take no turns */
+    readonly status: "active" | "archived";
+    /** completed turns */
+    readonly turn_count: number;
+    /** all its calls */
+    readonly cost_usd: string;
+    /** in UTC */
+    readonly created_at: string;
+    /** in UTC; lists are in its order, latest first */
+    readonly updated_at: string;
+    /** all its calls */
+    readonly call_count: number;
+    /** misses in its events */
+    readonly miss_count: number;
+    /** how often it was compacted */
+    readonly compaction_count: number;
+    /** the sessions that it started, at most 1000 */
+    readonly sub_sessions: readonly (string)[];
+    /** of its model; null for a model that is not listed */
+    readonly window_tokens: number | null;
+    /** what fills the window now; null without calls */
+    readonly latest_call: {
+      /** its name in its session: that of the gateway's call, or TURN.NUMBER */
+      readonly call: string;
+      /** its session or conversation */
+      readonly session: string;
+      /** null outside of turns */
+      readonly turn: string | null;
+      /** from 1 in its turn or conversation; 0 for others */
+      readonly number: number;
+      /** for a turn, to keep a cache warm, about a stored prefix, or another program's through the gateway */
+      readonly kind: "turn" | "warm" | "stored" | "gateway";
+      /** the name under which it has a price, if it has one */
+      readonly model: string;
+      /** who answered */
+      readonly provider: string;
+      /** where the gateway sent it */
+      readonly upstream: string | null;
+      /** who placed the markers: a policy, or `client` */
+      readonly policy: string;
+      /** the way that its conversation goes where ways are compared */
+      readonly arm: string | null;
+      /** the key of the gateway */
+      readonly gateway_key: string | null;
+      /** of that key */
+      readonly user: string | null;
+      /** of that key */
+      readonly team: string | null;
+      /** in UTC */
+      readonly started_at: string;
+      /** to the last byte */
+      readonly latency_ms: number;
+      /** to the first byte */
+      readonly first_byte_ms: number | null;
+      /** how it ended */
+      readonly status: "complete" | "partial" | "failed";
+      /** why the reply ended */
+      readonly stop_reason: string | null;
+      /** the kind of failure */
+      readonly failure: string | null;
+      /** null without usage */
+      readonly uncached_input_tokens: number | null;
+      /** read */
+      readonly cached_input_tokens: number | null;
+      /** written */
+      readonly cache_creation_tokens: number | null;
+      /** made, with reasoning */
+      readonly output_tokens: number | null;
+      /** false if the provider says nothing of its cache */
+      readonly reports_cache: boolean;
+      /** read ÷ prompt */
+      readonly hit_rate: number | null;
+      /** null without usage or price */
+      readonly cost_usd: string | null;
+      /** the same call without a cache; null if unknown */
+      readonly plain_cost_usd: string | null;
+      /** with the client's own markers; null if nothing was compared */
+      readonly client_cost_usd: string | null;
+      /** what its plan expected to be read */
+      readonly expected_read_tokens: number | null;
+      /** the prompt by tier, from its start; empty if it was not counted */
+      readonly tiers: readonly ({
+        /** T0 tools to T5 volatile text */
+        readonly tier: string;
+        /** by our count */
+        readonly tokens: number;
+      })[];
+      /** null if nothing was missed; of calls in turns, see the misses */
+      readonly miss: {
+        /** why less was read than could have been */
+        readonly cause: string;
+        /** such as `tool choice: auto → any` */
+        readonly detail: string | null;
+        /** the first block that differs, or the last that was not read */
+        readonly section: string | null;
+        /** its tier */
+        readonly tier: string | null;
+        /** its number in the prompt, from 0 */
+        readonly block: number | null;
+        /** the first byte of it that differs */
+        readonly byte: number | null;
+        /** what could have been read */
+        readonly expected_read_tokens: number;
+        /** what was read */
+        readonly reported_read_tokens: number;
+        /** the difference */
+        readonly lost_tokens: number;
+        /** what it cost over a read; null if the price is unknown */
+        readonly lost_cost_usd: string | null;
+        /** what would have avoided it */
+        readonly advice: string;
+      } | null;
+    } | null;
+  };
+};
+
+/** The calls of a time, the latest first. */
+export type CallListAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** one page */
+  readonly data: readonly ({
+    /** its name in its session: that of the gateway's call, or TURN.NUMBER */
+    readonly call: string;
+    /** its session or conversation */
+    readonly session: string;
+    /** null outside of turns */
+    readonly turn: string | null;
+    /** from 1 in its turn or conversation; 0 for others */
+    readonly number: number;
+    /** for a turn, to keep a cache warm, about a stored prefix, or another program's through the gateway */
+    readonly kind: "turn" | "warm" | "stored" | "gateway";
+    /** the name under which it has a price, if it has one */
+    readonly model: string;
+    /** who answered */
+    readonly provider: string;
+    /** where the gateway sent it */
+    readonly upstream: string | null;
+    /** who placed the markers: a policy, or `client` */
+    readonly policy: string;
+    /** the way that its conversation goes where ways are compared */
+    readonly arm: string | null;
+    /** the key of the gateway */
+    readonly gateway_key: string | null;
+    /** of that key */
+    readonly user: string | null;
+    /** of that key */
+    readonly team: string | null;
+    /** in UTC */
+    readonly started_at: string;
+    /** to the last byte */
+    readonly latency_ms: number;
+    /** to the first byte */
+    readonly first_byte_ms: number | null;
+    /** how it ended */
+    readonly status: "complete" | "partial" | "failed";
+    /** why the reply ended */
+    readonly stop_reason: string | null;
+    /** the kind of failure */
+    readonly failure: string | null;
+    /** null without usage */
+    readonly uncached_input_tokens: number | null;
+    /** read */
+    readonly cached_input_tokens: number | null;
+    /** written */
+    readonly cache_creation_tokens: number | null;
+    /** made, with reasoning */
+    readonly output_tokens: number | null;
+    /** false if the provider says nothing of its cache */
+    readonly reports_cache: boolean;
+    /** read ÷ prompt */
+    readonly hit_rate: number | null;
+    /** null without usage or price */
+    readonly cost_usd: string | null;
+    /** the same call without a cache; null if unknown */
+    readonly plain_cost_usd: string | null;
+    /** with the client's own markers; null if nothing was compared */
+    readonly client_cost_usd: string | null;
+    /** what its plan expected to be read */
+    readonly expected_read_tokens: number | null;
+    /** the prompt by tier, from its start; empty if it was not counted */
+    readonly tiers: readonly ({
+      /** T0 tools to T5 volatile text */
+      readonly tier: string;
+      /** by our count */
+      readonly tokens: number;
+    })[];
+    /** null if nothing was missed; of calls in turns, see the misses */
+    readonly miss: {
+      /** why less was read than could have been */
+      readonly cause: string;
+      /** such as `tool choice: auto → any` */
+      readonly detail: string | null;
+      /** the first block that differs, or the last that was not read */
+      readonly section: string | null;
+      /** its tier */
+      readonly tier: string | null;
+      /** its number in the prompt, from 0 */
+      readonly block: number | null;
+      /** the first byte of it that differs */
+      readonly byte: number | null;
+      /** what could have been read */
+      readonly expected_read_tokens: number;
+      /** what was read */
+      readonly reported_read_tokens: number;
+      /** the difference */
+      readonly lost_tokens: number;
+      /** what it cost over a read; null if the price is unknown */
+      readonly lost_cost_usd: string | null;
+      /** what would have avoided it */
+      readonly advice: string;
+    } | null;
+  })[];
+  /** for the parameter `cursor` of the next page; null after the last */
+  readonly next_cursor: string | null;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** The calls of one session, oldest first, each with the blocks that it brought: the columns of a cross-section. */
+export type SessionCallsAnswer = {
+  /** one page */
+  readonly data: readonly ({
+    /** its name in its session: that of the gateway's call, or TURN.NUMBER */
+    readonly call: string;
+    /** its session or conversation */
+    readonly session: string;
+    /** null outside of turns */
+    readonly turn: string | null;
+    /** from 1 in its turn or conversation; 0 for others */
+    readonly number: number;
+    /** for a turn, to keep a cache warm, about a stored prefix, or another program's through the gateway */
+    readonly kind: "turn" | "warm" | "stored" | "gateway";
+    /** the name under which it has a price, if it has one */
+    readonly model: string;
+    /** who answered */
+    readonly provider: string;
+    /** where the gateway sent it */
+    readonly upstream: string | null;
+    /** who placed the markers: a policy, or `client` */
+    readonly policy: string;
+    /** the way that its conversation goes where ways are compared */
+    readonly arm: string | null;
+    /** the key of the gateway */
+    readonly gateway_key: string | null;
+    /** of that key */
+    readonly user: string | null;
+    /** of that key */
+    readonly team: string | null;
+    /** in UTC */
+    readonly started_at: string;
+    /** to the last byte */
+    readonly latency_ms: number;
+    /** to the first byte */
+    readonly first_byte_ms: number | null;
+    /** how it ended */
+    readonly status: "complete" | "partial" | "failed";
+    /** why the reply ended */
+    readonly stop_reason: string | null;
+    /** the kind of failure */
+    readonly failure: string | null;
+    /** null without usage */
+    readonly uncached_input_tokens: number | null;
+    /** read */
+    readonly cached_input_tokens: number | null;
+    /** written */
+    readonly cache_creation_tokens: number | null;
+    /** made, with reasoning */
+    readonly output_tokens: number | null;
+    /** false if the provider says nothing of its cache */
+    readonly reports_cache: boolean;
+    /** read ÷ prompt */
+    readonly hit_rate: number | null;
+    /** null without usage or price */
+    readonly cost_usd: string | null;
+    /** the same call without a cache; null if unknown */
+    readonly plain_cost_usd: string | null;
+    /** with the client's own markers; null if nothing was compared */
+    readonly client_cost_usd: string | null;
+    /** what its plan expected to be read */
+    readonly expected_read_tokens: number | null;
+    /** the prompt by tier, from its start; empty if it was not counted */
+    readonly tiers: readonly ({
+      /** T0 tools to T5 volatile text */
+      readonly tier: string;
+      /** by our count */
+      readonly tokens: number;
+    })[];
+    /** null if nothing was missed; of calls in turns, see the misses */
+    readonly miss: {
+      /** why less was read than could have been */
+      readonly cause: string;
+      /** such as `tool choice: auto → any` */
+      readonly detail: string | null;
+      /** the first block that differs, or the last that was not read */
+      readonly section: string | null;
+      /** its tier */
+      readonly tier: string | null;
+      /** its number in the prompt, from 0 */
+      readonly block: number | null;
+      /** the first byte of it that differs */
+      readonly byte: number | null;
+      /** what could have been read */
+      readonly expected_read_tokens: number;
+      /** what was read */
+      readonly reported_read_tokens: number;
+      /** the difference */
+      readonly lost_tokens: number;
+      /** what it cost over a read; null if the price is unknown */
+      readonly lost_cost_usd: string | null;
+      /** what would have avoided it */
+      readonly advice: string;
+    } | null;
+    /** how many blocks of the call before it begins with; null: with all of them, and the reply */
+    readonly kept_blocks: number | null;
+    /** the blocks after those */
+    readonly added_blocks: readonly ({
+      /** of its bytes; the same content has the same hash. Empty for parts that are known by size only */
+      readonly hash: string;
+      /** T0 tools to T5 volatile text */
+      readonly tier: string;
+      /** such as text, tool use, tool result */
+      readonly kind: string;
+      /** who said it */
+      readonly role: string;
+      /** for people, such as `tool Bash` or `user message 12` */
+      readonly section: string;
+      /** by our count */
+      readonly tokens: number;
+    })[];
+  })[];
+  /** for the next page; null after the last */
+  readonly next_cursor: string | null;
+};
+
+/** One call block by block: what of each was read, written and paid plainly, markers, plan, verdict, and what other policies would have paid. */
+export type CallAnswer = {
+  readonly data: {
+    /** its name in its session: that of the gateway's call, or TURN.NUMBER */
+    readonly call: string;
+    /** its session or conversation */
+    readonly session: string;
+    /** null outside of turns */
+    readonly turn: string | null;
+    /** from 1 in its turn or conversation; 0 for others */
+    readonly number: number;
+    /** for a turn, to keep a cache warm, about a stored prefix, or another program's through the gateway */
+    readonly kind: "turn" | "warm" | "stored" | "gateway";
+    /** the name under which it has a price, if it has one */
+    readonly model: string;
+    /** who answered */
+    readonly provider: string;
+    /** where the gateway sent it */
+    readonly upstream: string | null;
+    /** who placed the markers: a policy, or `client` */
+    readonly policy: string;
+    /** the way that its conversation goes where ways are compared */
+    readonly arm: string | null;
+    /** the key of the gateway */
+    readonly gateway_key: string | null;
+    /** of that key */
+    readonly user: string | null;
+    /** of that key */
+    readonly team: string | null;
+    /** in UTC */
+    readonly started_at: string;
+    /** to the last byte */
+    readonly latency_ms: number;
+    /** to the first byte */
+    readonly first_byte_ms: number | null;
+    /** how it ended */
+    readonly status: "complete" | "partial" | "failed";
+    /** why the reply ended */
+    readonly stop_reason: string | null;
+    /** the kind of failure */
+    readonly failure: string | null;
+    /** null without usage */
+    readonly uncached_input_tokens: number | null;
+    /** read */
+    readonly cached_input_tokens: number | null;
+    /** written */
+    readonly cache_creation_tokens: number | null;
+    /** made, with reasoning */
+    readonly output_tokens: number | null;
+    /** false if the provider says nothing of its cache */
+    readonly reports_cache: boolean;
+    /** read ÷ prompt */
+    readonly hit_rate: number | null;
+    /** null without usage or price */
+    readonly cost_usd: string | null;
+    /** the same call without a cache; null if unknown */
+    readonly plain_cost_usd: string | null;
+    /** with the client's own markers; null if nothing was compared */
+    readonly client_cost_usd: string | null;
+    /** what its plan expected to be read */
+    readonly expected_read_tokens: number | null;
+    /** the prompt by tier, from its start; empty if it was not counted */
+    readonly tiers: readonly ({
+      /** T0 tools to T5 volatile text */
+      readonly tier: string;
+      /** by our count */
+      readonly tokens: number;
+    })[];
+    /** null if nothing was missed; of calls in turns, see the misses */
+    readonly miss: {
+      /** why less was read than could have been */
+      readonly cause: string;
+      /** such as `tool choice: auto → any` */
+      readonly detail: string | null;
+      /** the first block that differs, or the last that was not read */
+      readonly section: string | null;
+      /** its tier */
+      readonly tier: string | null;
+      /** its number in the prompt, from 0 */
+      readonly block: number | null;
+      /** the first byte of it that differs */
+      readonly byte: number | null;
+      /** what could have been read */
+      readonly expected_read_tokens: number;
+      /** what was read */
+      readonly reported_read_tokens: number;
+      /** the difference */
+      readonly lost_tokens: number;
+      /** what it cost over a read; null if the price is unknown */
+      readonly lost_cost_usd: string | null;
+      /** what would have avoided it */
+      readonly advice: string;
+    } | null;
+    /** blocks at the beginning that are not known, because calls before are missing */
+    readonly unknown_blocks: number;
+    /** the prompt from its start; empty without usage */
+    readonly blocks: readonly ({
+      /** of its bytes; the same content has the same hash. Empty for parts that are known by size only */
+      readonly hash: string;
+      /** T0 tools to T5 volatile text */
+      readonly tier: string;
+      /** such as text, tool use, tool result */
+      readonly kind: string;
+      /** who said it */
+      readonly role: string;
+      /** for people, such as `tool Bash` or `user message 12` */
+      readonly section: string;
+      /** by our count */
+      readonly tokens: number;
+      /** scaled to the bill */
+      readonly read_tokens: number;
+      /** scaled to the bill */
+      readonly written_tokens: number;
+      /** paid at the plain price, scaled to the bill */
+      readonly fresh_tokens: number;
+    })[];
+    /** where the provider was asked to keep a prefix */
+    readonly markers: readonly ({
+      /** its place in the whole list */
+      readonly block: number;
+      /** asked for */
+      readonly lifetime: string;
+      /** its purpose; null for a client's own */
+      readonly slot: string | null;
+      /** why it is there; null for a client's own */
+      readonly reason: string | null;
+    })[];
+    /** of the prompt, by the plan; null without plan or price */
+    readonly expected_cost_usd: string | null;
+    /** what the reply says about the plan; null without one */
+    readonly verdict: string | null;
+    /** promises of the provider that this reply refuted */
+    readonly refuted: readonly (string)[];
+    /** by their own account of the conversation */
+    readonly other_policies: readonly ({
+      /** its name */
+      readonly policy: string;
+      /** of this call's prompt */
+      readonly cost_usd: string;
+    })[];
+    /** what could not be read, was left out or corrected */
+    readonly notes: readonly (string)[];
+    /** false: the ledger keeps no text of this call's blocks */
+    readonly keeps_content: boolean;
+  };
+};
+
 /** Who asks: the owner, or a virtual key by its name. */
 export type MeAnswer = {
   readonly data: {
@@ -1049,6 +1681,11 @@ export const places: Readonly<
   misses: ["GET", "/analytics/misses"],
   compactions: ["GET", "/analytics/compactions"],
   session_picture: ["GET", "/sessions/{session}/picture"],
+  session_list: ["GET", "/sessions"],
+  session: ["GET", "/sessions/{session}"],
+  call_list: ["GET", "/calls"],
+  session_calls: ["GET", "/sessions/{session}/calls"],
+  call: ["GET", "/sessions/{session}/calls/{call}"],
   me: ["GET", "/login"],
   new_login_code: ["POST", "/login-codes"],
   login: ["POST", "/login"],

@@ -1,5 +1,5 @@
 // What every answer is wrapped in: `data` and what belongs to it, or `error`.
-import { count, list, moment, object, text, type Schema } from "./schema.ts";
+import { count, list, moment, object, orNull, text, type Schema } from "./schema.ts";
 
 const window: Schema = object(
   {
@@ -19,6 +19,16 @@ export function ranked(row: Schema): Schema {
     current_pricing_version: pricing,
     data: list(row, "best first, as ordered"),
     left_out_count: count("rows beyond the limit"),
+    notes,
+  });
+}
+
+/** One page of a list over a window. */
+export function pageOf(row: Schema): Schema {
+  return object({
+    window,
+    data: list(row, "one page"),
+    next_cursor: orNull(text("for the parameter `cursor` of the next page; null after the last")),
     notes,
   });
 }

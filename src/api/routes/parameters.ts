@@ -8,7 +8,24 @@ export interface Parameter {
 
 export type ParameterName = (typeof parameterNames)[number];
 
-const parameterNames = ["from", "to", "group_by", "order", "limit", "baseline", "turn"] as const;
+const parameterNames = [
+  "from",
+  "to",
+  "group_by",
+  "order",
+  "limit",
+  "baseline",
+  "turn",
+  "cursor",
+  "search",
+  "origin",
+  "agent",
+  "parent",
+  "session",
+  "model",
+  "types",
+  "after",
+] as const;
 
 const words: Schema = { type: "string" };
 
@@ -30,4 +47,20 @@ export const parameters: Readonly<Record<ParameterName, Parameter>> = {
   },
   baseline: { meaning: "the model to compare prices with", schema: words },
   turn: { meaning: "only this turn, call by call", schema: words },
+  cursor: { meaning: "`next_cursor` of the page before; none for the first page", schema: words },
+  search: {
+    meaning:
+      "only those that have all these words in their name, program, model, task, folder or context",
+    schema: words,
+  },
+  origin: {
+    meaning: "sessions of our own, conversations that the gateway saw, or all",
+    schema: words,
+  },
+  agent: { meaning: "only those of this agent or program", schema: words },
+  parent: { meaning: "only those that this session started", schema: words },
+  session: { meaning: "only those of this session", schema: words },
+  model: { meaning: "only those of this model", schema: words },
+  types: { meaning: "only events of these types, with commas between", schema: words },
+  after: { meaning: "only events after this position", schema: words },
 };

@@ -1,7 +1,9 @@
 // The route table: the one source of handlers, parameter checks, openapi.json, the document and the client.
 import { analysisRoutes } from "./analyses.ts";
+import { callRoutes } from "./calls.ts";
 import { loginRoutes } from "./logging-in.ts";
 import { pictureRoutes } from "./picture.ts";
+import { sessionRoutes } from "./sessions.ts";
 import type { Route } from "./route.ts";
 
 /** What every path begins with. A change that breaks a client gets another number. */
@@ -23,6 +25,8 @@ const openapi: Route = {
 export const routes: readonly Route[] = [
   ...analysisRoutes,
   ...pictureRoutes,
+  ...sessionRoutes,
+  ...callRoutes,
   ...loginRoutes,
   openapi,
 ];

@@ -367,7 +367,7 @@ describe("strata ledger migrate, stats, sweep", () => {
   test("sweeps old events and spares audits", async () => {
     const database = new DatabaseSync(ledgerFile);
     const insert = database.prepare(
-      "INSERT INTO events VALUES (?, ?, 'build', NULL, NULL, ?, 'system', 'private', '{}')",
+      "INSERT INTO events VALUES (NULL, ?, ?, 'build', NULL, NULL, ?, 'system', 'private', '{}')",
     );
     const nowUs = Date.now() * 1000;
     const dayUs = 86_400_000_000;

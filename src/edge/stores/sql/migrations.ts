@@ -490,4 +490,45 @@ export const migrations: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    number: 12,
+    name: "the place of each event in the order in which events became visible",
+    statements: [
+      {
+        // SQLite cannot add a key, so the table is built again. A number is not given twice, not even after a deletion.
+        sqlite: [
+          `ALTER TABLE events RENAME TO events_before`,
+          `CREATE TABLE events (
+            position INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            timestamp_us BIGINT NOT NULL,
+            session_id TEXT NOT NULL,
+            turn_id TEXT,
+            parent_event_id TEXT,
+            type TEXT NOT NULL,
+            actor TEXT NOT NULL,
+            sensitivity TEXT NOT NULL,
+            payload_json TEXT NOT NULL
+          )`,
+          `INSERT INTO events (id, timestamp_us, session_id, turn_id, parent_event_id, type, actor, sensitivity, payload_json)
+            SELECT id, timestamp_us, session_id, turn_id, parent_event_id, type, actor, sensitivity, payload_json FROM events_before ORDER BY rowid`,
+          `DROP TABLE events_before`,
+          `CREATE INDEX events_session ON events (session_id, id)`,
+          `CREATE INDEX events_type ON events (type, id)`,
+          `CREATE INDEX events_turn ON events (turn_id)`,
+          `CREATE INDEX events_time ON events (timestamp_us)`,
+        ],
+        // A transaction has its number before it takes one for an event: whoever sees a later event can wait for it.
+        postgres: [
+          `CREATE SEQUENCE events_positions`,
+          // Whoever may add events needs it; most may not grant.
+          `GRANT USAGE ON SEQUENCE events_positions TO PUBLIC`,
+          `ALTER TABLE events ADD COLUMN position BIGINT NOT NULL
+            DEFAULT (CASE WHEN pg_current_xact_id() IS NULL THEN 0 ELSE nextval('events_positions') END)`,
+          `ALTER SEQUENCE events_positions OWNED BY events.position`,
+          `CREATE UNIQUE INDEX events_position ON events (position)`,
+        ],
+      },
+    ],
+  },
 ];

@@ -9,6 +9,10 @@ import { selected } from "../../sql/tables.ts";
 import { notFound, type Store } from "../store.ts";
 import { toBlock, toConversation, toGatewayCall } from "./gateway-rows.ts";
 
+interface Reading {
+  readonly database: Pick<Store["database"], "query">;
+}
+
 /** A call begins with blocks of the one that ended before it, which is the one with the number before. */
 const inOrder = "ORDER BY c.number, c.started_ms, c.id";
 /** By the index on sessions: one on turns would read every call without a turn. */
@@ -34,7 +38,7 @@ export async function readGatewayCalls(
 
 /** A call repeats the first blocks of the call before it, so the list is put together from the end. */
 export async function readPrompt(
-  { database }: Store,
+  { database }: Reading,
   id: string,
   callId: string,
 ): Promise<ConversationPrompt> {
@@ -63,7 +67,7 @@ export async function readPrompt(
 
 /** By the call that brought them, in their order. */
 async function readBlocks(
-  database: Store["database"],
+  database: Reading["database"],
   id: string,
 ): Promise<ReadonlyMap<string, readonly ConversationBlock[]>> {
   const rows = await database.query(
