@@ -65,10 +65,7 @@ export function answerRequests({
     const direction = directRequest(incoming, directing());
     if (direction.kind === "health") return answerHealth(outgoing, health());
     if (direction.kind === "refused") {
-      // A server in front of us may see the body end elsewhere, and take the bytes after it for another client's request.
-      const isUnclear = direction.refusal.code === "transfer_coding";
-      if (isUnclear) unclear.add(incoming.socket);
-      outgoing.shouldKeepAlive &&= !isUnclear;
+      if (endsConnection(outgoing, direction.refusal)) unclear.add(incoming.socket);
       refuse(outgoing, direction.refusal);
       return book.refused(begun, direction.refusal);
     }
@@ -103,6 +100,13 @@ export function answerRequests({
         (refusal) => refuseUpgrade(incoming, socket, refusal),
       ),
   };
+}
+
+/** A server in front of us may see the body end elsewhere, and take the bytes after it for another client's request. */
+function endsConnection(outgoing: ServerResponse, { code }: Refusal): boolean {
+  const isUnclear = code === "transfer_coding";
+  outgoing.shouldKeepAlive &&= !isUnclear;
+  return isUnclear;
 }
 
 const ownFault: Refusal = {

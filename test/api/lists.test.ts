@@ -49,6 +49,11 @@ async function pageOf(path: string): Promise<Page> {
   return body as Page;
 }
 
+async function names(query: string): Promise<unknown> {
+  const { data } = await pageOf(`/sessions?${november}&${query}`);
+  return data.map(({ session }) => session);
+}
+
 /** Everything, page by page. */
 async function all(path: string, limit: number): Promise<Page["data"]> {
   const found: Page["data"][number][] = [];
@@ -62,8 +67,6 @@ async function all(path: string, limit: number): Promise<Page["data"]> {
 }
 
 test("sessions are found by words in their name, program, model or context, and by who started them", async () => {
-  const names = async (query: string): Promise<unknown> =>
-    (await pageOf(`/sessions?${november}&${query}`)).data.map(({ session }) => session);
   expect(await names("")).toEqual(expect.arrayContaining(["build", "worker", "talk", "side"]));
   expect(await names("search=CLAUDE-code+5f0c")).toEqual(["side", "talk"].toSorted().toReversed());
   expect(await names("search=look+around")).toEqual(["worker"]);

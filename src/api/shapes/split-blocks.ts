@@ -25,7 +25,12 @@ export function splitBlocks(
     const within = (from: number, to: number): number =>
       Math.max(0, Math.min(end, to) - Math.max(start, from));
     const split = {
-      ...{ hash, tier, kind, role, section, tokens },
+      hash,
+      tier,
+      kind,
+      role,
+      section,
+      tokens,
       read_tokens: within(0, readEnd),
       written_tokens: within(readEnd, writtenEnd),
       fresh_tokens: within(writtenEnd, billed),
