@@ -52,6 +52,7 @@ const everyConversation: OptimizeSettings = {
   clients: [],
   logins: false,
   repairs: [],
+  keepWarm: { usdPerHour: null, logins: false },
 };
 
 /** Null if it is not installed under the folder. */

@@ -14,6 +14,7 @@ import type { ExchangeBook } from "./exchange-book.ts";
 import { describeHeaders, withoutKeys } from "./forward/describe-request.ts";
 import { forwardExchange, type UpstreamDispatcher } from "./forward/forward-exchange.ts";
 import { refuse, type Refusal } from "./forward/refuse.ts";
+import { createResend, type SendAgainOptions } from "./forward/send-again.ts";
 import { refuseUpgrade, relayUpgrade } from "./forward/relay-upgrade.ts";
 import type { Watching } from "./forward/watch-exchanges.ts";
 import type { ListenerOptions } from "./listen/open-listener.ts";
@@ -28,6 +29,8 @@ export interface AnswerParts {
   readonly firstByteMsMax: number;
   /** Answers requests of its own instead of forwarding them; null for nothing. */
   readonly own: OwnAnswers | null;
+  /** Whether the gateway may send requests of its own with a client's key. */
+  readonly mayResend: boolean;
 }
 
 /** It decides by itself who may ask. */
@@ -44,6 +47,7 @@ export function answerRequests({
   health,
   firstByteMsMax,
   own,
+  mayResend,
 }: AnswerParts): Pick<ListenerOptions, "onRequest" | "onUpgrade"> {
   /** Our own mistake is answered, not left to hang. */
   const guard = (work: () => void, answer: (refusal: Refusal) => void): void => {
@@ -71,7 +75,8 @@ export function answerRequests({
     }
     const { target } = direction;
     if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-    const watch = watching.begin(() => toStart(begun, target, incoming));
+    const again = mayResend ? { dispatcher, target, firstByteMsMax } : null;
+    const watch = watching.begin(() => toStart(begun, target, incoming, again));
     const onEnd = book.open(begun, target, watch !== null);
     forwardExchange(incoming, outgoing, { dispatcher, target, watch, firstByteMsMax, onEnd });
   };
@@ -118,14 +123,17 @@ const ownFault: Refusal = {
 function toStart(
   begun: BegunExchange,
   target: Target,
-  { headers }: IncomingMessage,
+  incoming: IncomingMessage,
+  again: SendAgainOptions | null,
 ): ExchangeStart {
+  const { headers } = incoming;
   return {
     ...begun,
     path: withoutKeys(target.path),
     upstream: target.upstream,
     ...describeHeaders(headers, target.path, target),
     ...(target.spoken === null ? {} : { protocol: target.spoken.name }),
+    ...(again === null ? {} : { resend: createResend(incoming, again) }),
   };
 }
 

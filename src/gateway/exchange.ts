@@ -19,6 +19,21 @@ export interface ExchangeStart {
   readonly usesLogin?: boolean;
   /** A hash of the credentials: conversations of two accounts never meet. Empty if the request has none. */
   readonly account: string;
+  /**
+   * Sends another body to the same place with the client's own headers. It holds the client's key, so it must not be kept longer
+   * than it may be needed. Absent unless the gateway may call for itself.
+   */
+  readonly resend?: Resend;
+}
+
+export type Resend = (body: readonly Uint8Array[], signal: AbortSignal) => Promise<ResentAnswer>;
+
+/** A whole answer. */
+export interface ResentAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Uint8Array;
 }
 
 /** Watches traffic. It never delays, changes or fails an exchange: if it throws, that is counted and it sees no more of this exchange. */

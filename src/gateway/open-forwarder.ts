@@ -38,6 +38,8 @@ export interface ForwarderOptions {
   /** The limit from a request to the first byte of its answer. */
   readonly firstByteMsMax?: number;
   readonly websocket?: "relay" | "refuse";
+  /** Whether the gateway may send requests of its own with a client's key; not by default. */
+  readonly mayResend?: boolean;
   /** Called after each exchange, and for each request that was refused. */
   readonly onExchange?: (done: DoneExchange) => void;
   /** More members of the health route's answer. */
@@ -79,6 +81,7 @@ export const usualForwarding: Required<
 
 export async function openForwarder(options: ForwarderOptions): Promise<Forwarder> {
   const { env, observer, token = null, websocket = "relay", host = null } = options;
+  const { mayResend = false } = options;
   const { onProblem = () => {} } = options;
   const { bodyBytesMax, connectMsMax, firstByteMsMax } = { ...usualForwarding, ...options };
   checkToken(host, token);
@@ -108,7 +111,16 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
     tls: options.tls ?? null,
     limits: { ...usualLimits, ...options.limits },
     mayUpgrade: (incoming) => websocket === "relay" && asksForWebSocket(incoming),
-    ...answerRequests({ directing, dispatcher, watching, book, health, firstByteMsMax, own }),
+    ...answerRequests({
+      directing,
+      dispatcher,
+      watching,
+      book,
+      health,
+      firstByteMsMax,
+      own,
+      mayResend,
+    }),
   });
   return {
     port: listener.port,

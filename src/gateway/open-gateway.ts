@@ -1,15 +1,18 @@
 // The gateway: forwards requests, observes model calls, and records what is known of them.
 import { builtInCatalogue } from "../core/models/catalogue.ts";
+import { formatUsd } from "../core/models/pico-usd.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import { createObserver } from "./observe/observer.ts";
 import type { ObservedCall } from "./observed-call.ts";
 import type { OptimizeSettings } from "./optimize/may-mark.ts";
+import type { Keeping } from "./optimize/keep-conversations.ts";
 import { createOptimizer } from "./optimize/optimizer.ts";
 import { openForwarder, type Forwarder, type ForwarderOptions } from "./open-forwarder.ts";
 import { observeBoth } from "./record/log-requests.ts";
 import { openRecorder, type RecorderOptions, type RecorderStats } from "./record/open-recorder.ts";
 import { describeLoss } from "./record/recording-loss.ts";
 import type { UpstreamTable } from "./upstreams/upstream-table.ts";
+import { createWarmKeeper, type WarmCounts, type WarmKeeperOptions } from "./warm/warm-keeper.ts";
 
 export interface GatewayOptions extends Omit<ForwarderOptions, "observer" | "moreHealth"> {
   /** The ledger: a path or a connection string. */
@@ -37,18 +40,25 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const isVendor = (upstream: string, protocol: Protocol): boolean =>
     table.isVendor(upstream, protocol);
+  const take = (call: ObservedCall): void => {
+    recorder.take(call);
+    onCall(call);
+  };
+  const onFault = (error: unknown): void => forwarder.noteFault(error);
+  const keeping = optimize === null ? null : openKeeping(optimize, { onWarmed: take, onFault });
+  const keeper = keeping?.keeper ?? null;
   const optimizer =
     optimize === null
       ? null
-      : createOptimizer({ settings: optimize, catalogue: builtInCatalogue, isVendor });
+      : createOptimizer({ settings: optimize, catalogue: builtInCatalogue, isVendor, keeping });
   const calls = createObserver({
     rewriter: optimizer,
     nowMs: Date.now,
     isVendor,
     sink: {
       take: (call) => {
-        recorder.take(call);
-        onCall(call);
+        take(call);
+        keeper?.saw(call);
       },
     },
   });
@@ -57,14 +67,18 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const moreHealth = (): Readonly<Record<string, unknown>> => ({
     calls: calls.state(),
     ...(optimizer === null ? {} : { optimize: optimizer.counts() }),
+    ...(keeper === null ? {} : { keepWarm: toTold(keeper.counts()) }),
     ledger: recorder.stats(),
   });
-  const forwarder = await openForwarder({ ...options, observer, moreHealth }).catch(
-    async (error: unknown) => {
-      await recorder.close();
-      throw error;
-    },
-  );
+  const forwarder = await openForwarder({
+    ...options,
+    observer,
+    moreHealth,
+    mayResend: keeper !== null,
+  }).catch(async (error: unknown) => {
+    await recorder.close();
+    throw error;
+  });
   return {
     ...forwarder,
     use: (next: UpstreamTable) => {
@@ -73,8 +87,24 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     stats: () => recorder.stats(),
     close: async (drainMs) => {
+      keeper?.close();
       await forwarder.close(drainMs);
       await recorder.close();
     },
   };
+}
+
+/** Null if no calls of our own are wanted. */
+function openKeeping(
+  { keepWarm: { usdPerHour, logins } }: OptimizeSettings,
+  told: Pick<WarmKeeperOptions, "onWarmed" | "onFault">,
+): Keeping | null {
+  if (usdPerHour === null) return null;
+  const settings = { usdPerHour, logins };
+  return { settings, keeper: createWarmKeeper({ settings, nowMs: Date.now, ...told }) };
+}
+
+/** JSON has no such numbers. */
+function toTold({ spentPicoUsd, ...counts }: WarmCounts): Readonly<Record<string, unknown>> {
+  return { ...counts, spentUsd: formatUsd(spentPicoUsd) };
 }

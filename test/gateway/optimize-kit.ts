@@ -19,7 +19,7 @@ export interface OptimizedServe {
   readonly calls: readonly ObservedCall[];
   /** The ledger. */
   readonly store: string;
-  /** Resolves when so many calls were observed. */
+  /** Resolves when so many calls of clients were observed. */
   until(count: number): Promise<void>;
   /** Resolves when so many calls are in the ledger. */
   untilRecorded(count: number): Promise<void>;
@@ -73,7 +73,7 @@ export async function serveOptimized(setting: ServeSetting): Promise<OptimizedSe
       await expect.poll(() => served.gateway.stats().recordedCount, waiting).toBe(count);
     },
     until: async (count) => {
-      await expect.poll(() => calls.length, waiting).toBe(count);
+      await expect.poll(() => calls.filter(isOfClient).length, waiting).toBe(count);
     },
   };
 }
@@ -106,6 +106,10 @@ export async function openCapture(bodies: Buffer[]): Promise<ReadonlyMap<string,
     ["anthropic", serverAt(url)],
     ["openai", serverAt(`${url}/v1`)],
   ]);
+}
+
+function isOfClient({ purpose }: ObservedCall): boolean {
+  return purpose === undefined;
 }
 
 const waiting = { timeout: 10_000, interval: 2 };

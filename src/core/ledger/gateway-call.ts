@@ -36,6 +36,8 @@ export interface GatewayCall {
   readonly arm?: Arm;
   /** What it would have cost with the client's own markers, by the account of its conversation; null if unknown. */
   readonly clientCostPicoUsd?: bigint | null;
+  /** Set for a call that the gateway made itself, to keep or write a cache; no client sent it. */
+  readonly purpose?: "keep_warm" | "prewarm";
   /** How the client's bytes were changed besides markers; absent if they were not. */
   readonly repairs?: readonly RepairName[];
   readonly status: "complete" | "partial" | "failed";

@@ -2,7 +2,7 @@
 import { assert } from "../assert.ts";
 import type { Explanation } from "../diagnosis/explanation.ts";
 import { redact } from "../events/redact.ts";
-import { fieldsOf } from "../message/fields.ts";
+import { fieldsOf, onlyPresent } from "../message/fields.ts";
 import type { JsonText } from "../message/message.ts";
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { ConversationMarker, GatewayCall } from "./gateway-call.ts";
@@ -39,6 +39,7 @@ type Outcome = Pick<
   | "failure"
   | "notes"
   | "repairs"
+  | "purpose"
 >;
 
 /** The first fields are those of every call, in their order. */
@@ -55,7 +56,7 @@ export function toGatewayText(call: Outcome): JsonText {
     notes: call.notes.map((note) => ({ kind: "observed", detail: redact(note) })),
     gateway: {
       ...about,
-      ...(call.repairs === undefined ? {} : { repairs: call.repairs }),
+      ...onlyPresent({ repairs: call.repairs, purpose: call.purpose }),
       plainCostPicoUsd: spelled(call.plainCostPicoUsd),
       explanation: call.explanation && withoutText(call.explanation),
       otherPolicies: call.otherPolicies.map(({ policy, costPicoUsd }) => ({
@@ -87,7 +88,7 @@ interface KeptOutcome extends Pick<Outcome, "tiers" | "failure"> {
   readonly notes: readonly { readonly detail: string }[];
   readonly gateway: Pick<
     Outcome,
-    "protocol" | "model" | "factsId" | "replyId" | "reportsCache" | "repairs"
+    "protocol" | "model" | "factsId" | "replyId" | "reportsCache" | "repairs" | "purpose"
   > & {
     readonly plainCostPicoUsd: string | null;
     readonly explanation: KeptExplanation | null;

@@ -15,8 +15,9 @@ export function describeObserved(call: ObservedCall, options: LineOptions = {}):
   const { conversation, model, explanation } = call;
   const isPlain = conversation.kind === "conversation" || conversation.kind === "single";
   const kind = isPlain ? "" : ` ${conversation.kind}`;
+  const own = call.purpose === undefined ? "" : ` ${purposes[call.purpose]}`;
   const parts = [
-    `${clockAt(call.startMs, minutesAhead)} ${plain(conversation.client)}${kind} ${plain(model)}`,
+    `${clockAt(call.startMs, minutesAhead)} ${plain(conversation.client)}${kind}${own} ${plain(model)}`,
     figuresOf(call),
     costOf(call),
     comparedWith(call),
@@ -27,6 +28,12 @@ export function describeObserved(call: ObservedCall, options: LineOptions = {}):
   const missed = explanation === null ? "" : describeMiss(explanation);
   return missed === "" ? line : `${line}\n${missed}`;
 }
+
+/** Calls that no client sent. */
+const purposes: Readonly<Record<NonNullable<ObservedCall["purpose"]>, string>> = {
+  keep_warm: "kept warm",
+  prewarm: "written ahead",
+};
 
 function figuresOf({ usage, reportsCache, failure, status }: ObservedCall): string {
   const ended =

@@ -17,6 +17,7 @@ const usual: OptimizeSettings = {
   clients: [],
   logins: false,
   repairs: [],
+  keepWarm: { usdPerHour: null, logins: false },
 };
 
 const start: CallToSend["start"] = {

@@ -33,23 +33,61 @@ const { markers: noMarkers } = findPolicy("none");
 
 /** Null if the client's own markers are not expected to cost more. */
 export function chooseMarkers(call: CallToMark): CachePlan | null {
-  const { isSingle, hasSiblings, request, facts } = call;
-  // What the client marks, and what the provider keeps by itself, may be meant for a later call.
-  const asks = request.markers.length > 0 || request.requestMarker !== null;
-  if (isSingle && (!hasSiblings || asks || facts.cache.automatic !== null)) return null;
-  const planned = planMarkers(call);
-  return expectedTokens(planned, call) < expectedTokens(planOfClient(call), call) ? planned : null;
+  if (!call.isSingle) return cheaper(planMarkers(call), call);
+  const shared = planSharedHead(call);
+  return shared === null ? null : cheaper(withinBounds(shared, call), call);
 }
 
-function planMarkers(call: CallToMark): CachePlan {
-  const { request, facts, state, pace, nowMs, isSingle } = call;
-  const { blocks } = request;
-  const question = { blocks, rules: facts, state, pace, now: nowMs };
-  const plan = planCache({ ...question, markers: leastCost });
-  if (!isSingle) return plan;
-  const head = foundationEnd(blocks);
+/**
+ * What a single question would have to write so that others read their common head. Null if the client's own markers are not expected
+ * to cost all of them more.
+ */
+export function planSharedHead(call: CallToMark): CachePlan | null {
+  const { hasSiblings, request, facts } = call;
+  // What the client marks, and what the provider keeps by itself, may be meant for a later call.
+  const asks = request.markers.length > 0 || request.requestMarker !== null;
+  if (!hasSiblings || asks || facts.cache.automatic !== null) return null;
+  const plan = planMarkers(call);
+  const head = foundationEnd(request.blocks);
   const markers = plan.markers.filter(({ block }) => block <= head);
-  return priced({ ...plan, markers }, call);
+  return cheaper(priced({ ...plan, markers }, call), call);
+}
+
+function planMarkers({ request, facts, state, pace, nowMs }: CallToMark): CachePlan {
+  const question = { blocks: request.blocks, rules: facts, state, pace, now: nowMs };
+  return planCache({ ...question, markers: leastCost });
+}
+
+function cheaper(plan: CachePlan | null, call: CallToMark): CachePlan | null {
+  if (plan === null) return null;
+  return expectedTokens(plan, call) < expectedTokens(planOfClient(call), call) ? plan : null;
+}
+
+/** No one pays more than this for what only others read. */
+const questionCostMax = 1.03;
+
+/** The longest part of the head that the question may write: each of the following ones reads it and writes some more. */
+function withinBounds(plan: CachePlan, call: CallToMark): CachePlan | null {
+  const { request, state } = call;
+  const { cache } = call.facts;
+  const most = tokensOf(planOfClient(call).expected, cache) * questionCostMax;
+  const ruler = createRuler(request.blocks, state.measured);
+  const fits = ({ expected, markers }: CachePlan): boolean => {
+    // What is read is known exactly, and the rest is counted by us: the same measure for both shows their shares.
+    const own = expected.hitBlock === null ? 0 : expected.readTokens - ruler(expected.hitBlock);
+    const asked = cache.lifetimes.find((each) => each.lifetime === markers.at(-1)?.lifetime);
+    const more = (asked?.writeMultiplier ?? 1) - (cache.readMultiplier ?? 1);
+    return tokensOf(expected, cache) + own * more <= most;
+  };
+  if (fits(plan)) return plan;
+  const last = plan.markers.at(-1);
+  if (last === undefined) return null;
+  for (let block = last.block - 1; block >= 0; block -= 1) {
+    if (call.request.blocks[block]?.mayCarryMarker !== true) continue;
+    const part = priced({ ...plan, markers: [{ ...last, block }] }, call);
+    if (fits(part)) return part;
+  }
+  return null;
 }
 
 /** What the client asks for itself, as a plan. */

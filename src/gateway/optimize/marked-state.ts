@@ -3,6 +3,7 @@ import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import { openCacheState, type CacheState, type Measured } from "../../core/cache/cache-state.ts";
 import { learnFromReply } from "../../core/cache/learn-from-reply.ts";
 import { openPace, paceAt, type Pace, type PaceKind } from "../../core/cache/pace.ts";
+import { bookCall, lastCallMs, noWarmBooks, type WarmBooks } from "../../core/cache/warm-books.ts";
 import { promptTokens, type Usage } from "../../core/message/usage.ts";
 import { findTotal } from "../../core/models/cost.ts";
 import { billClient, planOfClient, usageOf, type CallToMark } from "./choose-markers.ts";
@@ -18,6 +19,8 @@ export interface MarkedState {
   readonly markedCalls: number;
   /** What the calls so far have cost, and what they would have. */
   readonly paid: { readonly sent: bigint; readonly client: bigint };
+  /** What keeping it warm cost and saved. */
+  readonly warm: WarmBooks;
 }
 
 export function openMarkedState(): MarkedState {
@@ -29,12 +32,13 @@ export function openMarkedState(): MarkedState {
     pace: openPace("human"),
     markedCalls: 0,
     paid: { sent: 0n, client: 0n },
+    warm: noWarmBooks,
   };
 }
 
 /** The pace of such an agent after these calls, at the start of the next one. */
-export function paceOf({ pace, sent }: MarkedState, kind: PaceKind, nowMs: number): Pace {
-  return { ...paceAt(pace, sent.lastStartMs, nowMs), kind };
+export function paceOf({ pace, sent, warm }: MarkedState, kind: PaceKind, nowMs: number): Pace {
+  return { ...paceAt(pace, lastCallMs(warm, sent.lastStartMs), nowMs), kind };
 }
 
 export interface AnsweredMark {
@@ -65,10 +69,11 @@ export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesso
     plan: plan ?? planOfClient(own),
     usage,
   }).state;
-  const paceAfter = paceAt(state.pace, state.sent.lastStartMs, nowMs);
+  const paceAfter = paceAt(state.pace, lastCallMs(state.warm, state.sent.lastStartMs), nowMs);
   const { original } = call;
   const isSame = plan === null && state.client === state.sent && original === request;
   const spent = costPicoUsd ?? 0n;
+  const warm = bookCall(state.warm, { usage, costPicoUsd, startMs: nowMs }, facts);
   if (isSame) {
     return {
       state: {
@@ -77,6 +82,7 @@ export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesso
         client: sent,
         pace: paceAfter,
         paid: { sent: state.paid.sent + spent, client: state.paid.client + spent },
+        warm,
       },
       clientCostPicoUsd: costPicoUsd,
     };
@@ -108,6 +114,7 @@ export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesso
         sent: state.paid.sent + spent,
         client: state.paid.client + (clientCostPicoUsd ?? spent),
       },
+      warm,
     },
     clientCostPicoUsd,
   };

@@ -19,6 +19,8 @@ export interface OptimizeSettings {
   readonly logins: boolean;
   /** What is changed besides markers. */
   readonly repairs: readonly RepairName[];
+  /** What calls may cost that only keep or write a cache; null for no such calls. */
+  readonly keepWarm: { readonly usdPerHour: number | null; readonly logins: boolean };
 }
 
 export interface OptimizerOptions {
@@ -27,7 +29,7 @@ export interface OptimizerOptions {
   readonly isVendor: (upstream: string, protocol: Protocol) => boolean;
 }
 
-interface Markable {
+export interface Markable {
   readonly facts: ModelFacts;
   readonly marking: ForeignMarking;
   readonly body: ScannedBody;

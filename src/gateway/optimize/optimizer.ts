@@ -1,7 +1,4 @@
 // Sends calls of some conversations with the planner's markers in place of the client's, and keeps the account of both.
-import { foundationEnd } from "../../core/cache/expect-bill.ts";
-import type { PaceKind } from "../../core/cache/pace.ts";
-import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type {
   AnsweredCall,
   CallRewriter,
@@ -12,11 +9,14 @@ import type {
 import type { Conversation } from "../observe/conversation.ts";
 import { isCoded } from "../observe/decode-content.ts";
 import { isRight } from "./check-spliced.ts";
-import { toMarkable, type OptimizerOptions, type OptimizeSettings } from "./may-mark.ts";
-import { chooseMarkers, type CallToMark } from "./choose-markers.ts";
-import { isBehind, learnMark, openMarkedState, paceOf, type MarkedState } from "./marked-state.ts";
-import { createRepairer, drawArm, nameOf } from "./repair-calls.ts";
-import { openSharedHeads, type HeadPlace } from "./shared-heads.ts";
+import { toMarkable, type OptimizerOptions } from "./may-mark.ts";
+import { chooseMarkers } from "./choose-markers.ts";
+import { keepAwake, writeAhead } from "./keep-calls.ts";
+import type { Keeping } from "./keep-conversations.ts";
+import { toMarkQuestion } from "./mark-question.ts";
+import { isBehind, learnMark, type MarkedState } from "./marked-state.ts";
+import { armOf, createRepairer } from "./repair-calls.ts";
+import { openSharedHeads } from "./shared-heads.ts";
 import { spliceMarkers } from "./splice-markers.ts";
 
 export interface OptimizeCounts {
@@ -37,15 +37,25 @@ export interface Optimizer extends CallRewriter {
 }
 
 interface Shared extends OptimizerOptions {
+  readonly keeping: Keeping | null;
   readonly states: WeakMap<Conversation, Map<string, MarkedState>>;
   readonly heads: ReturnType<typeof openSharedHeads>;
   readonly counts: { -readonly [Name in keyof OptimizeCounts]: number };
 }
 
-export function createOptimizer(options: OptimizerOptions): Optimizer {
+export function createOptimizer(
+  options: OptimizerOptions & { readonly keeping?: Keeping | null },
+): Optimizer {
   const counts = { marked: 0, kept: 0, unclear: 0, repaired: 0, unrepaired: 0 };
   const repairer = createRepairer(options, counts);
-  const shared: Shared = { ...options, states: new WeakMap(), heads: openSharedHeads(), counts };
+  const keeping = options.keeping ?? null;
+  const shared: Shared = {
+    ...options,
+    keeping,
+    states: new WeakMap(),
+    heads: openSharedHeads(),
+    counts,
+  };
   const { settings } = options;
   return {
     wants: ({ upstream, headers, usesLogin }, { client }) =>
@@ -56,7 +66,11 @@ export function createOptimizer(options: OptimizerOptions): Optimizer {
       !isCoded(headers["content-encoding"]) &&
       !ofTheBytes.some((name) => name in headers),
     repair: repairer,
-    prepare: (call) => prepare(call, shared),
+    prepare: (call) => {
+      // The conversation goes on: there is nothing to keep for it any more.
+      keeping?.keeper.cancel(call.found.conversation.id);
+      return prepare(call, shared);
+    },
     learn: (answered) => learn(answered, shared),
     counts: () => ({ ...counts }),
   };
@@ -113,77 +127,6 @@ function prepare(call: CallToSend, shared: Shared): SentCall {
   };
 }
 
-/** The same conversation is always in the same arm; its sub-agents are in it, too. */
-function armOf(
-  { found: { conversation }, marks, document }: CallToSend,
-  settings: OptimizeSettings,
-): SentCall["arm"] {
-  // A summary repeats its parent's prompt once, and reads what the parent wrote: it is in neither arm.
-  if (conversation.role === "summary") return "client";
-  const { id, parentId } = conversation;
-  // What is repaired must be known before the conversation is.
-  const name = settings.repairs.length === 0 ? (parentId ?? id) : nameOf(marks, document);
-  return drawArm(name, settings);
-}
-
-interface MarkQuestion {
-  readonly state: MarkedState;
-  readonly toMark: CallToMark;
-  readonly place: HeadPlace;
-}
-
-function toMarkQuestion(
-  call: CallToSend & { readonly facts: ModelFacts },
-  { states, heads }: Pick<Shared, "states" | "heads">,
-): MarkQuestion {
-  const { document, found, facts, tenant, start } = call;
-  const { request } = document;
-  const { conversation } = found;
-  const { blocks } = request;
-  const known = states.get(conversation)?.get(facts.id) ?? openMarkedState();
-  const original = document.original?.request ?? request;
-  const place: HeadPlace = {
-    scope: `${tenant}\n${facts.id}`,
-    blocks,
-    clientBlocks: original.blocks,
-    conversation: conversation.id,
-    nowMs: start.startMs,
-    keptMs: (facts.cache.lifetimes[0]?.seconds ?? 0) * 1000,
-  };
-  const { state, hasSiblings: isShared } = heads.join(place, known);
-  const head = foundationEnd(blocks);
-  // A client that marks its head expects other conversations to begin with it.
-  const hasSiblings = isShared || request.markers.some(({ block }) => block <= head);
-  const kind = kindOf(call);
-  const isSingle = kind === "one-shot";
-  // A single call among many that begin alike is planned like a worker's: only its head is worth writing.
-  const paceKind = isSingle && hasSiblings ? "worker" : kind;
-  const pace = paceOf(state, paceKind, start.startMs);
-  const nowMs = start.startMs;
-  const toMark = {
-    request,
-    original,
-    facts,
-    state: state.sent,
-    pace,
-    nowMs,
-    hasSiblings,
-    isSingle,
-  };
-  return { state, toMark, place };
-}
-
-/** A request without tools and without an answer in it is most often the only one of its conversation. */
-function kindOf({ found, document }: CallToSend): PaceKind {
-  const { conversation, branch } = found;
-  if (conversation.agent !== null || conversation.parentId !== null) return "worker";
-  const goesOn =
-    conversation.hasTools ||
-    branch !== null ||
-    document.request.blocks.some(({ role }) => role === "assistant");
-  return goesOn ? "human" : "one-shot";
-}
-
 function learn(answered: AnsweredCall, shared: Shared): Comparison {
   const { sent, facts, usage, found, reportsCache, costPicoUsd } = answered;
   if (sent.arm !== "strata" || facts === null || usage === null) {
@@ -210,6 +153,12 @@ function learn(answered: AnsweredCall, shared: Shared): Comparison {
   }
   shared.states.set(found.conversation, own);
   shared.heads.learn(place, state);
+  if (shared.keeping !== null) {
+    const { keeping } = shared;
+    const asked = { answered, body: markable, question, keeping, heads: shared.heads };
+    if (question.toMark.isSingle) writeAhead(asked);
+    else keepAwake({ ...asked, state, own });
+  }
   return { clientCostPicoUsd };
 }
 

@@ -1,7 +1,7 @@
 // Which calls are repaired: as the request alone says, so that every call of a conversation is, on any node and after a restart.
 import { hash } from "node:crypto";
 import type { Arm } from "../../core/ledger/gateway-call.ts";
-import type { CallRewriter, CallToRepair, CallToSend } from "../observe/call-rewriter.ts";
+import type { CallRewriter, CallToRepair, CallToSend, SentCall } from "../observe/call-rewriter.ts";
 import { openingOf } from "../observe/conversation.ts";
 import type { ReadDocument } from "../observe/read-body.ts";
 import { factsOf } from "../observe/rewriting.ts";
@@ -55,8 +55,21 @@ function withVolatile(document: ReadDocument, { moved }: RepairsDone): ReadDocum
   return { ...document, request: { ...request, blocks } };
 }
 
+/** The same conversation is always in the same arm; its sub-agents are in it, too. */
+export function armOf(
+  { found: { conversation }, marks, document }: CallToSend,
+  settings: OptimizeSettings,
+): SentCall["arm"] {
+  // A summary repeats its parent's prompt once, and reads what the parent wrote: it is in neither arm.
+  if (conversation.role === "summary") return "client";
+  const { id, parentId } = conversation;
+  // What is repaired must be known before the conversation is.
+  const name = settings.repairs.length === 0 ? (parentId ?? id) : nameOf(marks, document);
+  return drawArm(name, settings);
+}
+
 /** A name of the conversation that each of its requests has: that of its session, else its first message. */
-export function nameOf(
+function nameOf(
   { parentSession, session }: CallToSend["marks"],
   { request, original }: CallToSend["document"],
 ): string {
@@ -66,7 +79,7 @@ export function nameOf(
   return blocks[openingOf(blocks)]?.hash ?? "";
 }
 
-export function drawArm(name: string, { share, holdout }: OptimizeSettings): Arm {
+function drawArm(name: string, { share, holdout }: OptimizeSettings): Arm {
   const place = Number.parseInt(hash("sha256", name, "hex").slice(0, 8), 16) / 2 ** 32;
   if (place * 100 >= share) return "client";
   return place * 10_000 < share * holdout ? "holdout" : "strata";

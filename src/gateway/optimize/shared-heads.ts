@@ -7,6 +7,8 @@ import type { MarkedState } from "./marked-state.ts";
 export interface SharedHeads {
   /** The conversation's state with what others have written of its head. */
   join(place: HeadPlace, state: MarkedState): JoinedState;
+  /** Whether several conversations begin with the head, and it was not asked for yet in the time that the provider keeps it. */
+  mayWrite(place: HeadPlace): boolean;
   /** After a call. */
   learn(place: HeadPlace, state: MarkedState): void;
 }
@@ -51,7 +53,16 @@ export function openSharedHeads(): SharedHeads {
       heads.delete(oldest);
     }
   };
+  const asked = new Map<string, number>();
   return {
+    mayWrite: ({ scope, blocks, nowMs, keptMs }) => {
+      const key = keyOf(scope, blocks);
+      if ((heads.get(key)?.conversations.length ?? 0) < 2) return false;
+      if (nowMs - (asked.get(key) ?? -Infinity) < keptMs) return false;
+      for (const [old, atMs] of asked) if (nowMs - atMs >= keptMs) asked.delete(old);
+      asked.set(key, nowMs);
+      return true;
+    },
     join: ({ scope, blocks, clientBlocks, conversation, nowMs, keptMs }, state) => {
       const head = heads.get(keyOf(scope, blocks));
       const own = blocks === clientBlocks ? head : heads.get(keyOf(scope, clientBlocks));

@@ -44,6 +44,8 @@ export function gatewayCallsContract({ open, blank, connect }: TestStore): void 
       plainCostPicoUsd: 9_007_199_254_740_999n,
       otherPolicies: [{ policy: "tail-1h", costPicoUsd: 9_007_199_254_740_995n }],
       tiers: [["T1", 40]],
+      repairs: ["sort_tools", "volatile_to_tail"],
+      purpose: "keep_warm",
     });
     const worker = gatewayCall("a/worker", 1, {}, { kind: "sub-agent", parentId: "a" });
     expect(await ledger.recordCalls([first, second, worker])).toEqual({

@@ -2,7 +2,16 @@
 import { repairNames, type RepairName } from "../../wire/foreign/foreign-reader.ts";
 import { protocolKinds } from "../../wire/protocols.ts";
 import { nodeAt, type Origin } from "../config-node.ts";
-import { choice, flag, optionalChoice, someOf, text, texts, whole } from "../leaves.ts";
+import {
+  choice,
+  flag,
+  optionalChoice,
+  optionalNumber,
+  someOf,
+  text,
+  texts,
+  whole,
+} from "../leaves.ts";
 import { group, named, section, type Surroundings } from "../sections.ts";
 import { joinPath, reportError, type Spec } from "../spec.ts";
 import { path } from "./places.ts";
@@ -33,6 +42,7 @@ export interface OptimizeConfig {
   readonly clients: readonly string[];
   readonly logins: boolean;
   readonly repairs: readonly RepairName[];
+  readonly keepWarm: { readonly usdPerHour: number | null; readonly logins: boolean };
   readonly waitMs: number;
 }
 
@@ -147,6 +157,17 @@ export const gateway: Spec<GatewayConfig> = group("the gateway of strata serve",
     repairs: someOf(
       repairNames,
       "changes besides markers that keep a request's meaning, from a conversation's first call on; default: none",
+    ),
+    keepWarm: group(
+      "calls of the gateway's own that keep or write a cache, where that saves money",
+      {
+        usdPerHour: optionalNumber(
+          "a number of dollars above 0, at most 1000000",
+          (dollars) => dollars > 0 && dollars <= 1_000_000,
+          "the most that they may cost in an hour, in this process; default: off",
+        ),
+        logins: flag(false, "whether a subscription's login may be used for them, too"),
+      },
     ),
     waitMs: whole(
       { usual: 50, min: 1, max: msMax },

@@ -40,8 +40,30 @@ export const foreign: ForeignReader = {
           : [["cache_control", markerJson(requestMarker)]],
     }),
   },
+  warming: {
+    members: [
+      { name: "max_tokens", json: "0", always: true },
+      { name: "stream", json: "false", always: false },
+    ],
+    findObstacle: findWarmObstacle,
+    placeholder: '[{"role":"user","content":"."}]',
+  },
   repairing: { tools: "tools", toolName: ["name"], toolSchema: ["input_schema"] },
 };
+
+/** As in prewarm.ts, for a body of another client. */
+function findWarmObstacle(body: json.JsonObject): string | null {
+  const typeOf = (member: string): string | undefined =>
+    json.textOf(json.memberOf(body, member), "type");
+  if (json.hasMember(body, "cache_control")) return "a marker for the whole request";
+  if (json.hasMember(body, "thread")) return "a history at the provider";
+  if (typeOf("thinking") === "enabled") return "thinking with a budget";
+  const config = json.memberOf(body, "output_config");
+  if (config?.kind === "object" && config.members.has("format")) return "a schema of the reply";
+  if (json.hasMember(body, "output_format")) return "a schema of the reply";
+  const choice = typeOf("tool_choice");
+  return choice === "any" || choice === "tool" ? "a tool that the model must call" : null;
+}
 
 /** Agents write their session into the id of the user, as JSON or behind a word. An id of a user alone is no session. */
 function sessionIn(userId: string): string | null {

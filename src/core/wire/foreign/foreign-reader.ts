@@ -39,6 +39,8 @@ export interface ForeignReader {
   readonly marking?: ForeignMarking;
   /** What repairs of another client's body must know; absent if it cannot be repaired. */
   readonly repairing?: ForeignRepairing;
+  /** How a body is changed so that its prompt is cached and not answered; absent if the protocol cannot. */
+  readonly warming?: ForeignWarming;
 }
 
 export interface VendorText {
@@ -91,6 +93,19 @@ export interface ForeignRepairing {
   readonly toolSchema: readonly string[];
   /** A text behind all messages, as an element of their list. Absent if it is a part of the user's last message. */
   toElement?(text: JsonText): JsonText;
+}
+
+export interface ForeignWarming {
+  /** Members with other values; `always` also where the body has none of that name. */
+  readonly members: readonly {
+    readonly name: string;
+    readonly json: JsonText;
+    readonly always: boolean;
+  }[];
+  /** What in the body forbids it; null if nothing does. */
+  findObstacle(body: JsonObject): string | null;
+  /** The shortest list of messages, which no marker covers. */
+  readonly placeholder: JsonText;
 }
 
 /** Members by name, with their JSON. */

@@ -1,0 +1,248 @@
+// Sends calls that only keep or write a cache, when they are due and within a budget. A client's key is held until then, and no longer.
+import { randomUUID } from "node:crypto";
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { Usage } from "../../core/message/usage.ts";
+import { findTotal } from "../../core/models/cost.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { nameWrites } from "../../core/wire/name-writes.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { Resend } from "../exchange.ts";
+import { openReplyReader, seenNothing, type SeenReply } from "../observe/read-reply.ts";
+import type { ObservedCall } from "../observed-call.ts";
+import { createHourlyBudget, type HourlyBudget } from "./hourly-budget.ts";
+
+export interface WarmSettings {
+  readonly usdPerHour: number;
+  /** Whether a login, which a subscription pays, may be used, too. */
+  readonly logins: boolean;
+}
+
+export interface WarmKeeper {
+  /** Another job of the same name replaces this one. */
+  schedule(job: WarmJob): void;
+  /** The client's next call began, so the job has nothing to keep any more. */
+  cancel(name: string): void;
+  /** The record of a call, after which a job may have been scheduled. */
+  saw(call: ObservedCall): void;
+  counts(): WarmCounts;
+  close(): void;
+}
+
+export interface WarmCounts {
+  readonly sent: number;
+  /** Refused by the provider, or without an answer. */
+  readonly failed: number;
+  /** Given up: above the budget, or too many were waiting. */
+  readonly skipped: number;
+  readonly waiting: number;
+  readonly spentPicoUsd: bigint;
+}
+
+export interface WarmJob {
+  /** The conversation whose cache it is. */
+  readonly name: string;
+  readonly purpose: NonNullable<ObservedCall["purpose"]>;
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+  readonly mostPicoUsd: bigint;
+  readonly resend: Resend;
+  /** Null if the provider would refuse it. Called when it is due. */
+  readonly toBody: () => readonly Uint8Array[] | null;
+  readonly protocol: Protocol;
+  readonly facts: ModelFacts;
+  readonly plan: CachePlan;
+  /** The conversation under which it is recorded, with the number that the call has there. */
+  readonly toConversation: (of: ObservedCall["conversation"]) => ObservedCall["conversation"];
+  /** How many blocks it has, from the first. */
+  readonly blocks: number;
+  /** What the provider billed. May schedule the next job. */
+  readonly learn: (warmed: Warmed) => void;
+}
+
+export interface Warmed {
+  readonly usage: Usage;
+  readonly reportsCache: boolean;
+  readonly costPicoUsd: bigint | null;
+  readonly startMs: number;
+}
+
+export interface WarmKeeperOptions {
+  readonly settings: WarmSettings;
+  readonly nowMs: () => number;
+  readonly onWarmed: (call: ObservedCall) => void;
+  /** A timer that does not keep the process alive; returns how to stop it. */
+  readonly after?: (delayMs: number, run: () => void) => () => void;
+  readonly onFault?: (error: unknown) => void;
+}
+
+interface Waiting {
+  readonly job: WarmJob;
+  readonly stop: () => void;
+  /** The client's call before it; its record is the form of this one's. */
+  like: ObservedCall | null;
+}
+
+const waitingMax = 1000;
+
+export function createWarmKeeper(options: WarmKeeperOptions): WarmKeeper {
+  const { settings, nowMs, after = afterOnMachine, onFault = () => {} } = options;
+  const budget = createHourlyBudget(settings.usdPerHour);
+  const waiting = new Map<string, Waiting>();
+  const closing = new AbortController();
+  const counts = { sent: 0, failed: 0, skipped: 0 };
+  const drop = (name: string): void => {
+    waiting.get(name)?.stop();
+    waiting.delete(name);
+  };
+  const fire = (due: Waiting): void => {
+    waiting.delete(due.job.name);
+    const parts = { ...options, budget, counts, signal: closing.signal };
+    const run = async (): Promise<void> => {
+      await send(due, parts);
+      // The next job of the conversation is recorded like this one.
+      const next = waiting.get(due.job.name);
+      if (next !== undefined) next.like ??= due.like;
+    };
+    run().catch(onFault);
+  };
+  return {
+    schedule: (job) => {
+      if (closing.signal.aborted) return;
+      const before = waiting.get(job.name)?.like ?? null;
+      drop(job.name);
+      const stop = after(Math.max(0, job.atMs - nowMs()), () => fire(one));
+      const one: Waiting = { job, stop, like: before };
+      waiting.set(job.name, one);
+      const [oldest] = waiting.keys();
+      if (waiting.size <= waitingMax || oldest === undefined) return;
+      counts.skipped += 1;
+      drop(oldest);
+    },
+    cancel: drop,
+    saw: (call) => {
+      const one = waiting.get(call.conversation.id);
+      if (one !== undefined) one.like = call;
+    },
+    counts: () => ({
+      ...counts,
+      waiting: waiting.size,
+      spentPicoUsd: budget.spentPicoUsd(nowMs()),
+    }),
+    close: () => {
+      closing.abort();
+      for (const name of waiting.keys()) drop(name);
+    },
+  };
+}
+
+interface SendParts extends Pick<WarmKeeperOptions, "nowMs" | "onWarmed"> {
+  readonly budget: HourlyBudget;
+  readonly counts: { sent: number; failed: number; skipped: number };
+  readonly signal: AbortSignal;
+}
+
+async function send(
+  { job, like }: Waiting,
+  { nowMs, onWarmed, budget, counts, signal }: SendParts,
+): Promise<void> {
+  const startMs = nowMs();
+  const body = like === null ? null : job.toBody();
+  const settle = body === null ? null : budget.reserve(job.mostPicoUsd, startMs);
+  if (like === null || body === null || settle === null) {
+    counts.skipped += 1;
+    return;
+  }
+  counts.sent += 1;
+  const { seen, responseBytes } = await readAnswer(job, body, { nowMs, signal });
+  const bill = billOf(job, seen, startMs);
+  if (seen.status !== "complete") counts.failed += 1;
+  settle(
+    seen.reported === null && seen.failure !== null && responseBytes > 0 ? 0n : bill.costPicoUsd,
+  );
+  const requestBytes = body.reduce((sum, piece) => sum + piece.byteLength, 0);
+  const times = { startMs, firstByteMs: null, endMs: Math.max(startMs, nowMs()) };
+  onWarmed({
+    ...like,
+    ...unlike(like, job),
+    ...times,
+    ...bill,
+    conversation: job.toConversation(like.conversation),
+    purpose: job.purpose,
+    status: seen.status,
+    stopReason: seen.stopReason,
+    failure: seen.failure,
+    replyId: seen.replyId,
+    servedBy: seen.servedBy,
+    markers: job.plan.markers.map(({ block, lifetime }) => ({ block, lifetime })),
+    notes: seen.notes,
+    requestBytes,
+    responseBytes,
+  });
+  const { usage, reportsCache, costPicoUsd } = bill;
+  if (usage !== null) job.learn({ usage, reportsCache, costPicoUsd, startMs });
+}
+
+type Unlike =
+  | "id"
+  | "policy"
+  | "clientCostPicoUsd"
+  | "plainCostPicoUsd"
+  | "explanation"
+  | "otherPolicies"
+  | "keptBlocks"
+  | "addedBlocks";
+
+/** Nobody would have sent it without the gateway, so it would have cost nothing. */
+function unlike(
+  { keptBlocks, addedBlocks }: ObservedCall,
+  { purpose, blocks }: WarmJob,
+): Pick<ObservedCall, Unlike> {
+  // A prewarming begins a conversation of its own.
+  const isFirst = purpose === "prewarm";
+  return {
+    id: randomUUID(),
+    policy: "adaptive",
+    clientCostPicoUsd: 0n,
+    plainCostPicoUsd: 0n,
+    explanation: null,
+    otherPolicies: [],
+    keptBlocks: isFirst ? 0 : keptBlocks + addedBlocks.length,
+    addedBlocks: isFirst ? addedBlocks.slice(0, blocks) : [],
+  };
+}
+
+async function readAnswer(
+  { protocol, resend }: WarmJob,
+  body: readonly Uint8Array[],
+  { nowMs, signal }: Pick<SendParts, "nowMs" | "signal">,
+): Promise<{ readonly seen: SeenReply; readonly responseBytes: number }> {
+  try {
+    const { status, headers, bytes } = await resend(body, signal);
+    const limits = { answerBytesMax: 1024 * 1024, unpackedBytesMax: 1024 * 1024 };
+    const reader = openReplyReader({ protocol, status, headers, nowMs, limits });
+    reader.feed(bytes);
+    const seen = await new Promise<SeenReply>((resolve) => {
+      reader.end("complete", resolve);
+    });
+    return { seen, responseBytes: bytes.byteLength };
+  } catch {
+    // The connection failed or was ended; the next call of the client shows what the provider has.
+    return { seen: seenNothing("no answer"), responseBytes: 0 };
+  }
+}
+
+type WarmBill = Pick<ObservedCall, "usage" | "reportsCache" | "costPicoUsd">;
+
+function billOf({ plan, facts }: WarmJob, { reported }: SeenReply, startMs: number): WarmBill {
+  if (reported === null) return { usage: null, reportsCache: false, costPicoUsd: null };
+  const named = nameWrites(reported, plan, facts);
+  const { usage, reportsCache } = named;
+  const costPicoUsd = named.costPicoUsd ?? findTotal(usage, facts, { at: startMs });
+  return { usage, reportsCache, costPicoUsd };
+}
+
+function afterOnMachine(delayMs: number, run: () => void): () => void {
+  const timer = setTimeout(run, delayMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
