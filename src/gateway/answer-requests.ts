@@ -39,16 +39,10 @@ export interface OwnAnswers {
   answer(incoming: IncomingMessage, outgoing: ServerResponse): void;
 }
 
-export function answerRequests({
-  directing,
-  dispatcher,
-  watching,
-  book,
-  health,
-  firstByteMsMax,
-  own,
-  mayResend,
-}: AnswerParts): Pick<ListenerOptions, "onRequest" | "onUpgrade"> {
+export function answerRequests(
+  parts: AnswerParts,
+): Pick<ListenerOptions, "onRequest" | "onUpgrade"> {
+  const { directing, dispatcher, watching, book, health, firstByteMsMax, own, mayResend } = parts;
   /** Our own mistake is answered, not left to hang. */
   const guard = (work: () => void, answer: (refusal: Refusal) => void): void => {
     try {

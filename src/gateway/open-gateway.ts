@@ -45,12 +45,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     onCall(call);
   };
   const onFault = (error: unknown): void => forwarder.noteFault(error);
-  const keeping = optimize === null ? null : openKeeping(optimize, { onWarmed: take, onFault });
+  const keeping = optimize && openKeeping(optimize, { onWarmed: take, onFault });
   const keeper = keeping?.keeper ?? null;
-  const optimizer =
-    optimize === null
-      ? null
-      : createOptimizer({ settings: optimize, catalogue: builtInCatalogue, isVendor, keeping });
+  const parts = { catalogue: builtInCatalogue, isVendor, keeping };
+  const optimizer = optimize && createOptimizer({ settings: optimize, ...parts });
   const calls = createObserver({
     rewriter: optimizer,
     nowMs: Date.now,

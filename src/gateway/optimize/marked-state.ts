@@ -59,7 +59,7 @@ export interface MarkLesson {
 /** After a reply. `state` is the conversation's current state, because its other calls may have ended meanwhile. */
 export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesson {
   const { call, plan, usage, reportsCache, costPicoUsd } = answered;
-  const { request, facts, nowMs } = call;
+  const { request, original, facts, nowMs } = call;
   const { blocks } = request;
   const known = { blocks, rules: facts.cache, reportsCache, startMs: nowMs };
   const own = { ...call, state: state.sent };
@@ -70,11 +70,9 @@ export function learnMark(state: MarkedState, answered: AnsweredMark): MarkLesso
     usage,
   }).state;
   const paceAfter = paceAt(state.pace, lastCallMs(state.warm, state.sent.lastStartMs), nowMs);
-  const { original } = call;
-  const isSame = plan === null && state.client === state.sent && original === request;
   const spent = costPicoUsd ?? 0n;
   const warm = bookCall(state.warm, { usage, costPicoUsd, startMs: nowMs }, facts);
-  if (isSame) {
+  if (plan === null && state.client === state.sent && original === request) {
     return {
       state: {
         ...state,
