@@ -4,7 +4,8 @@ import { chromium as playwright, type Browser } from "playwright-core";
 
 export async function openBrowser(): Promise<Browser> {
   return playwright.launch({
-    args: chromium.args,
+    // In a single process the browser ends with the first context that is closed.
+    args: chromium.args.filter((each) => each !== "--single-process"),
     executablePath: await chromium.executablePath(),
     headless: true,
   });

@@ -1,7 +1,8 @@
-// npm run build: the library with tsc, the program as one bundle that starts fast.
+// npm run build: the library with tsc, the program as one bundle that starts fast, and the page of the dashboard.
 import { execFileSync } from "node:child_process";
 import { chmodSync, rmSync } from "node:fs";
 import { rolldown } from "rolldown";
+import { buildPage } from "./build-page.ts";
 import packageJson from "../package.json" with { type: "json" };
 
 rmSync("dist", { recursive: true, force: true });
@@ -21,3 +22,4 @@ const bundle = await rolldown({
 await bundle.write({ dir: "dist/cli", format: "esm", chunkFileNames: "[name]-[hash].js" });
 await bundle.close();
 chmodSync("dist/cli/main.js", 0o755);
+await buildPage("dist/page");

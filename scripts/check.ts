@@ -5,6 +5,7 @@ const checks: readonly (readonly [name: string, command: string, ...args: string
   ["format", "oxfmt", "--check", "."],
   ["lint", "oxlint", "--type-aware"],
   ["types", "tsc"],
+  ["types of the page", "tsc", "-p", "src/dashboard/page"],
   ["unused code", "knip"],
   ["protocol names", "node", "scripts/check-protocol-names.ts"],
   ["generated docs", "node", "scripts/generate-docs.ts", "--check"],

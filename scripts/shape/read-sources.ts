@@ -10,13 +10,13 @@ export interface Source {
 }
 
 export function readSources(): readonly Source[] {
-  return globSync("src/**/*.ts", { exclude: ["**/*.test.ts", "**/test-kit.ts"] })
+  return globSync("src/**/*.{ts,tsx}", { exclude: ["**/*.test.ts", "**/test-kit.ts"] })
     .map((file) => toSource(file, readFileSync(file, "utf8")))
     .toSorted((one, other) => (one.file < other.file ? -1 : 1));
 }
 
 export function toSource(file: string, code: string): Source {
-  const found = [...code.matchAll(/(?:from|import)[ (]+"(\.[^"]+\.ts)"/g)].map(([, path]) =>
+  const found = [...code.matchAll(/(?:from|import)[ (]+"(\.[^"]+\.tsx?)"/g)].map(([, path]) =>
     normalize(join(dirname(file), path ?? "")),
   );
   const imports = [...new Set(found)].filter((path) => path !== file);

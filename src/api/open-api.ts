@@ -19,6 +19,8 @@ export interface Api {
   /** Whether the path of a request is one of the API's. */
   takes(url: string): boolean;
   answer(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** For someone who has the token: one browser logs in with it, once. */
+  newLoginCode(): string;
   close(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export function openApi(options: ApiOptions): Api {
   return {
     takes: (url) => /^\/strata\/v1(?:[/?]|$)/.test(url),
     answer,
+    newLoginCode: () => logins.newCode(Date.now()).code,
     close: () => reader.stop(),
   };
 }

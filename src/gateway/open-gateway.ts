@@ -11,6 +11,7 @@ import { openForwarder, type Forwarder, type ForwarderOptions } from "./open-for
 import { observeBoth } from "./record/log-requests.ts";
 import { openRecorder, type RecorderOptions, type RecorderStats } from "./record/open-recorder.ts";
 import { describeLoss } from "./record/recording-loss.ts";
+import { shiftClock } from "./shift-clock.ts";
 import type { UpstreamTable } from "./upstreams/upstream-table.ts";
 import { createWarmKeeper, type WarmCounts, type WarmKeeperOptions } from "./warm/warm-keeper.ts";
 
@@ -21,6 +22,8 @@ export interface GatewayOptions extends Omit<ForwarderOptions, "observer" | "mor
   readonly log?: RecorderOptions["log"];
   /** Which conversations are sent with our markers; null for none. */
   readonly optimize?: OptimizeSettings | null;
+  /** What is added to the machine's time, for a demo; nothing by default. */
+  readonly clockShiftMs?: () => number;
   /** Called after each model call. */
   readonly onCall?: (call: ObservedCall) => void;
 }
@@ -31,6 +34,7 @@ export interface Gateway extends Forwarder {
 
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { store, log = null, optimize = null, onCall = () => {}, onProblem = () => {} } = options;
+  const { clockShiftMs } = options;
   let { table } = options;
   const recorder = openRecorder({
     store,
@@ -51,7 +55,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const optimizer = optimize && createOptimizer({ settings: optimize, ...parts });
   const calls = createObserver({
     rewriter: optimizer,
-    nowMs: Date.now,
+    nowMs: () => Date.now() + (clockShiftMs?.() ?? 0),
     isVendor,
     sink: {
       take: (call) => {
@@ -61,7 +65,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   const { requests } = recorder;
-  const observer = requests === null ? calls : observeBoth(calls, requests);
+  const both = requests === null ? calls : observeBoth(calls, requests);
+  const observer = clockShiftMs === undefined ? both : shiftClock(both, clockShiftMs);
   const moreHealth = (): Readonly<Record<string, unknown>> => ({
     calls: calls.state(),
     ...(optimizer === null ? {} : { optimize: optimizer.counts() }),

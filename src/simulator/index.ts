@@ -34,7 +34,7 @@ export { createBilling } from "./billing/billing.ts";
 export { createGrowingPrompt, type GrowingPrompt } from "./billing/growing-prompt.ts";
 export { stingyBilling, type BillingOptions } from "./billing/options.ts";
 export { describeCall, describeReason, type Call, type CallOutcome } from "./call-ledger.ts";
-export type { Clock } from "./clock.ts";
+export { createVirtualClock, type Clock } from "./clock.ts";
 export type { Latency } from "./server/deliver.ts";
 export type { Model, Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "./prompt.ts";
 export type { ListenOptions, OpenServer } from "./server/node-server.ts";

@@ -51,6 +51,7 @@ export async function serveOptimized(setting: ServeSetting): Promise<OptimizedSe
       configFile,
       upstreams: upstreams ?? new Map(),
       isSimulated: upstreams === undefined,
+      isDemo: false,
       isOnlyApi: false,
       store,
       recordFolder: null,

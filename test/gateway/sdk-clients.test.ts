@@ -32,6 +32,7 @@ async function serveSimulated(): Promise<Simulated> {
       configFile,
       upstreams: new Map(),
       isSimulated: true,
+      isDemo: false,
       isOnlyApi: false,
       store: join(folder, "ledger.db"),
       recordFolder: null,

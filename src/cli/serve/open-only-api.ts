@@ -8,7 +8,15 @@ import { openListener, usualLimits } from "../../gateway/listen/open-listener.ts
 import { followConfig } from "../../host/config/follow-config.ts";
 import { withStore } from "../../host/ledger/open-ledger.ts";
 import { refuseMissing } from "../../host/ledger/ledger-place.ts";
-import { findStore, readTls, readToken, type Served, type ServeOptions } from "./open-serve.ts";
+import {
+  dashboardAt,
+  findStore,
+  readTls,
+  readToken,
+  withPage,
+  type Served,
+  type ServeOptions,
+} from "./open-serve.ts";
 
 /** A program that answers requests until it is closed. */
 export interface Serving extends Omit<Served, "gateway"> {
@@ -33,6 +41,7 @@ export async function openOnlyApi({ flags, env, onNotice }: ServeOptions): Promi
   const tls = readTls(settings.tls);
   const models = toCatalogueChanges(config.now());
   const api = openApi({ store, token, models, isEncrypted: tls !== null, onProblem: onNotice });
+  const own = withPage(api);
   const listener = await openListener({
     host,
     port: flags.port ?? settings.port,
@@ -40,7 +49,7 @@ export async function openOnlyApi({ flags, env, onNotice }: ServeOptions): Promi
     limits: { ...usualLimits, ...limits, ...timeouts },
     mayUpgrade: () => false,
     onRequest: (incoming, outgoing) => {
-      if (api.takes(incoming.url ?? "")) return api.answer(incoming, outgoing);
+      if (own.takes(incoming.url ?? "")) return own.answer(incoming, outgoing);
       outgoing.shouldKeepAlive = false;
       refuse(outgoing, {
         status: 404,
@@ -58,6 +67,8 @@ export async function openOnlyApi({ flags, env, onNotice }: ServeOptions): Promi
     },
     isSimulated: false,
     needsToken: token !== null,
+    dashboard: (url) => dashboardAt(url, token === null ? null : api),
+    demo: null,
     reload: () => Promise.resolve(),
     close: async (how) => {
       await listener.close(how === "drained" ? timeouts.drainMs : 0);

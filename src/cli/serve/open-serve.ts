@@ -1,12 +1,14 @@
 // The gateway as flags and strata.yaml say, and the same again when strata.yaml changes.
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isLoopback } from "../../api/access/check-headers.ts";
-import { openApi } from "../../api/open-api.ts";
+import { openApi, type Api } from "../../api/open-api.ts";
 import { toCatalogueChanges } from "../../core/config/check-whole.ts";
 import type { GatewayConfig } from "../../core/config/schema/gateway.ts";
 import { onlyPresent } from "../../core/message/fields.ts";
 import { messageOf, StrataError } from "../../core/strata-error.ts";
+import { openPage } from "../../dashboard/open-page.ts";
+import type { OwnAnswers } from "../../gateway/answer-requests.ts";
 import { openGateway, type Gateway, type GatewayOptions } from "../../gateway/open-gateway.ts";
 import type { TlsFiles } from "../../gateway/listen/open-listener.ts";
 import { upstreamsAt } from "../../gateway/upstreams/built-in.ts";
@@ -17,12 +19,17 @@ import { followConfig } from "../../host/config/follow-config.ts";
 import { simulatedFile } from "../../host/ledger/ledger-place.ts";
 import { createAgent, createSimulator } from "../../simulator/index.ts";
 import type { Io } from "../command.ts";
+import { createDemo, type Demo } from "./demo/play-demo.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 
 export interface Served {
   readonly gateway: Gateway;
   readonly isSimulated: boolean;
   readonly needsToken: boolean;
+  /** Where a browser looks at all this; with a code that is good once if there is a token. */
+  readonly dashboard: (url: string) => string;
+  /** What is played before the gateway is of use; null for nothing. */
+  readonly demo: Demo | null;
   /** Reads the configuration again, if it changed, and uses its upstreams. */
   reload(): Promise<void>;
   /** Waits for open streams as long as configured, or not at all. */
@@ -42,8 +49,9 @@ export async function openServe(options: ServeOptions): Promise<Served> {
   const config = await followConfig({ workspace, configFile, env, onNotice });
   const settings = config.now().gateway;
   const token = readToken(env, settings.tokenFile);
+  const demo = flags.isDemo ? createDemo(Date.now(), onNotice) : null;
   const simulator = flags.isSimulated
-    ? await createSimulator({ model: createAgent() }).listen()
+    ? await createSimulator({ model: createAgent(), ...(demo && { clock: demo.clock }) }).listen()
     : null;
   const toTable = (): UpstreamTable => {
     const typed = flags.upstreams;
@@ -52,6 +60,7 @@ export async function openServe(options: ServeOptions): Promise<Served> {
   };
   const table = toTable();
   const store = findStore(env, flags, config.now().ledger.store);
+  if (demo !== null) forgetDemo(store);
   const api = openApi({
     store,
     token,
@@ -63,8 +72,9 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     env,
     token,
     store,
-    own: api,
+    own: withPage(api),
     ...toForwarding(settings, flags),
+    ...(demo && { clockShiftMs: () => demo.clock.now() - Date.now() }),
     onProblem: onNotice,
     ...onlyPresent({ onCall: options.onCall, onExchange: options.onExchange }),
     tlsFiles: settings.tls,
@@ -78,6 +88,8 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     gateway,
     isSimulated: simulator !== null,
     needsToken: token !== null,
+    dashboard: (url) => dashboardAt(url, token === null ? null : api),
+    demo,
     reload: async () => {
       const latest = await config.current();
       if (latest === read) return;
@@ -88,6 +100,7 @@ export async function openServe(options: ServeOptions): Promise<Served> {
       onNotice("the upstreams are those of the changed configuration now");
     },
     close: async (how) => {
+      demo?.stop();
       await gateway.close(how === "drained" ? read.gateway.timeouts.drainMs : 0);
       await api.close();
       await simulator?.close();
@@ -155,10 +168,31 @@ function refuseLoop({ upstreams }: UpstreamTable, port: number): void {
   }
 }
 
+/** The API, and beside it the page that lives on it. */
+export function withPage(api: Api): OwnAnswers {
+  const page = openPage();
+  return {
+    takes: (url) => api.takes(url) || page.takes(url),
+    answer: (incoming, outgoing) =>
+      (api.takes(incoming.url ?? "") ? api : page).answer(incoming, outgoing),
+  };
+}
+
+/** The code is in the fragment, which no browser sends anywhere. */
+export function dashboardAt(url: string, api: Api | null): string {
+  return `${url}/strata/${api === null ? "" : `#code=${api.newLoginCode()}`}`;
+}
+
+/** The day of an earlier demo would stand beside the one that is played. */
+function forgetDemo(store: string): void {
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${store}${end}`, { force: true });
+}
+
 /** What the simulator answers costs no money, so it is kept apart. */
 export function findStore(env: Io["env"], flags: ServeFlags, configured: string | null): string {
   const { value } = readStore(env, flags.store, configured);
   const isUsual = value === join(readDataDirectory(env).value, "ledger.db");
+  if (flags.isDemo) return join(readDataDirectory(env).value, "demo.db");
   return flags.isSimulated && isUsual ? join(dirname(value), simulatedFile) : value;
 }
 

@@ -15,6 +15,10 @@ export const serveCommand: Command = {
       meaning: "a server behind /NAME; several with commas. A vendor's name replaces its address",
     },
     sim: { meaning: "the built-in simulator in place of every provider: no key, no network" },
+    demo: {
+      meaning:
+        "play a day of simulated agents into a ledger of its own, and go on with them: to look at the dashboard",
+    },
     "only-api": {
       meaning:
         "only answer questions about the ledger over HTTP (docs/http-api.md); forward nothing",
@@ -46,6 +50,7 @@ export const serveCommand: Command = {
     json: { meaning: "print one JSON value per line: first the address, then each call" },
   },
   examples: {
+    "strata serve --demo": "a dashboard with something in it, offline, within seconds",
     "strata serve --sim": "try it offline: any client, any key",
     "strata serve": "the gateway for the agents of this machine; it prints what to set for each",
     "strata serve --only-api --store ledger.db":

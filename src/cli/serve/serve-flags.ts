@@ -11,6 +11,8 @@ export interface ServeFlags {
   readonly configFile: string | undefined;
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
   readonly isSimulated: boolean;
+  /** Plays a day of agents against the simulator. */
+  readonly isDemo: boolean;
   /** Answers questions about a ledger, and forwards nothing. */
   readonly isOnlyApi: boolean;
   readonly store: string | undefined;
@@ -23,12 +25,14 @@ export interface ServeFlags {
 
 export function readServeFlags({ values, switches }: CommandInput): ServeFlags {
   checkOnlyApi({ values, switches });
+  checkDemo({ values, switches });
   return {
     port: readPort(values.get("port")),
     host: values.get("host") ?? null,
     configFile: values.get("config"),
     upstreams: readUpstreams(values.get("upstream") ?? ""),
-    isSimulated: switches.has("sim"),
+    isSimulated: switches.has("sim") || switches.has("demo"),
+    isDemo: switches.has("demo"),
     isOnlyApi: switches.has("only-api"),
     store: values.get("store"),
     recordFolder: readFolder(values.get("record")),
@@ -40,11 +44,22 @@ export function readServeFlags({ values, switches }: CommandInput): ServeFlags {
 /** Options about forwarding would do nothing. */
 function checkOnlyApi({ values, switches }: Pick<CommandInput, "values" | "switches">): void {
   if (!switches.has("only-api")) return;
-  const other = ["sim", "upstream", "record", "optimize"].find(
+  const other = ["sim", "demo", "upstream", "record", "optimize"].find(
     (name) => switches.has(name) || values.has(name),
   );
   if (other === undefined) return;
   throw usage(`--${other} is about calls, and --only-api forwards none`, "give one of them");
+}
+
+/** It has a ledger of its own, which every demo begins anew. */
+function checkDemo({ values, switches }: Pick<CommandInput, "values" | "switches">): void {
+  if (!switches.has("demo")) return;
+  const other = ["store", "upstream"].find((name) => values.has(name));
+  if (other === undefined) return;
+  throw usage(
+    `--${other} does not go with --demo, which plays into a ledger of its own`,
+    "leave one out",
+  );
 }
 
 function readFolder(text: string | undefined): string | null {

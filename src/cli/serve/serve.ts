@@ -44,6 +44,14 @@ export const run: CommandBody = async (input, io) => {
         ? renderOnlyApi({ ...served, url, urls })
         : renderWelcome({ ...served, url, urls }),
   );
+  if (served.demo !== null) {
+    onNotice("a day of simulated agents is played now");
+    const played = served.demo.play(url);
+    played.then(
+      () => onNotice("the day is over; the agents go on at the pace of the wall"),
+      (error: unknown) => onNotice(`the demo ended: ${messageOf(error)}`),
+    );
+  }
   const stop = await untilStopped(served, onNotice);
   onNotice("stopping: open streams may end; once more stops at once");
   await Promise.race([served.close("drained"), stop.again]);

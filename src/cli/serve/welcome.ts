@@ -6,6 +6,7 @@ export interface Welcome {
   readonly urls: readonly string[];
   readonly isSimulated: boolean;
   readonly needsToken: boolean;
+  readonly dashboard: (url: string) => string;
 }
 
 interface Recipe {
@@ -61,8 +62,10 @@ const recipes: readonly Recipe[] = [
 ];
 
 export function renderWelcome(welcome: Welcome): string {
-  const { url, urls, isSimulated, needsToken } = welcome;
+  const { url, urls, isSimulated, needsToken, dashboard } = welcome;
   return [
+    `${strong("Dashboard")}: ${dashboard(url)}`,
+    "",
     `${strong(urls.join(" and "))} ${isSimulated ? "stands before the simulator. Any key works." : "forwards to the providers. Clients bring their own keys."}`,
     ...(needsToken ? ["Every request needs the token in the header x-strata-token."] : []),
     "",
@@ -79,8 +82,9 @@ export function renderWelcome(welcome: Welcome): string {
   ].join("\n");
 }
 
-export function renderOnlyApi({ url, urls, needsToken }: Welcome): string {
+export function renderOnlyApi({ url, urls, needsToken, dashboard }: Welcome): string {
   return [
+    `${strong("Dashboard")}: ${dashboard(url)}`,
     `${strong(urls.join(" and "))} answers questions about the ledger, and forwards nothing.`,
     ...(needsToken ? ["Every request needs the token in the header x-strata-token."] : []),
     apiLine(url),

@@ -1,0 +1,32 @@
+// News from the gateway: a stream that comes back by itself after a break, and says where it left off.
+import { signal } from "@preact/signals";
+import { apiBase } from "../../../api/client/answers.ts";
+import { isStranger, news } from "./ask.ts";
+
+export const isLive = signal(false);
+
+/** However many calls come at once, the views ask again this often at most. */
+const askAgainMs = 1000;
+
+export function openNews(): void {
+  if (isStranger.value) return;
+  const source = new EventSource(`${apiBase}/events`);
+  let isDue = false;
+  const onNews = (): void => {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(() => {
+      isDue = false;
+      if (!document.hidden) news.value += 1;
+    }, askAgainMs);
+  };
+  source.addEventListener("open", () => {
+    isLive.value = true;
+    onNews();
+  });
+  source.addEventListener("error", () => {
+    isLive.value = false;
+  });
+  for (const kind of ["call", "event", "missed"]) source.addEventListener(kind, onNews);
+  document.addEventListener("visibilitychange", onNews);
+}

@@ -1,0 +1,72 @@
+// The colours of a cross-section, from the style sheet, and the shades by which layers are told apart.
+
+export interface Ink {
+  readonly font: string;
+  readonly text: string;
+  readonly soft: string;
+  readonly line: string;
+  /** From the bottom: tools, static system, session system, history, what is sent with one call. */
+  readonly tiers: readonly string[];
+  readonly shades: readonly string[];
+  readonly short: string;
+  /** Hatched, for eyes that do not tell the colours apart. */
+  readonly long: CanvasPattern | string;
+  readonly longLine: string;
+  readonly fresh: string;
+  readonly good: string;
+  readonly fault: string;
+  readonly focus: string;
+}
+
+export function readInk(context: CanvasRenderingContext2D): Ink {
+  const style = getComputedStyle(context.canvas);
+  const read = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  const history = read("t3");
+  const longLine = read("w1");
+  return {
+    font: `11px ${style.fontFamily}`,
+    text: read("ink"),
+    soft: read("soft"),
+    line: read("line"),
+    tiers: [read("t0"), read("t1"), read("t2"), history, read("t4")],
+    shades: tones.map((tone) => shade(history, tone)),
+    short: read("w5"),
+    long: hatch(context, longLine, read("w5")),
+    longLine,
+    fresh: read("fresh"),
+    good: read("good"),
+    fault: read("fault"),
+    focus: read("focus"),
+  };
+}
+
+const tones: readonly number[] = [0, 0.5, -0.35, 0.8, 0.15, -0.6, 0.35, -0.15];
+
+export function shadeOf({ shades }: Ink, call: number): string {
+  return shades[call % shades.length] ?? "";
+}
+
+function shade(colour: string, tone: number): string {
+  const value = Number.parseInt(colour.slice(1), 16);
+  const parts = [value >> 16, (value >> 8) & 255, value & 255];
+  return `rgb(${parts.map((part) => Math.max(0, Math.min(255, Math.round(part + 14 * tone)))).join(",")})`;
+}
+
+function hatch(
+  context: CanvasRenderingContext2D,
+  colour: string,
+  below: string,
+): CanvasPattern | string {
+  const tile = new OffscreenCanvas(6, 6);
+  const drawn = tile.getContext("2d");
+  if (drawn === null) return colour;
+  drawn.fillStyle = below;
+  drawn.fillRect(0, 0, 6, 6);
+  drawn.strokeStyle = colour;
+  drawn.lineWidth = 2.2;
+  drawn.beginPath();
+  drawn.moveTo(-1, 7);
+  drawn.lineTo(7, -1);
+  drawn.stroke();
+  return context.createPattern(tile, "repeat") ?? colour;
+}

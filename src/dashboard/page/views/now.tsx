@@ -1,0 +1,190 @@
+// Now: what this hour and this day cost, what was saved and lost, and who is at work.
+import type { JSX } from "preact";
+import { counted, dollars, share, toDollars, tokens } from "../../words/figures.ts";
+import { client, useAnswer } from "../app/ask.ts";
+import { Answered, Card, Empty, Say } from "../app/answered.tsx";
+import { linkTo } from "../app/route.ts";
+import {
+  labelOf,
+  type CostRow,
+  type MissRow,
+  type SavingsRow,
+  type SessionRow,
+} from "../app/rows.ts";
+import { moment } from "../app/times.ts";
+
+export function Now(): JSX.Element {
+  const from = midnight();
+  const hour = useAnswer(
+    (signal) => client.ask("cost", { query: { from: "1h", group_by: "none" }, signal }),
+    [],
+  );
+  const day = useAnswer(
+    (signal) => client.ask("savings", { query: { from, group_by: "none" }, signal }),
+    [from],
+  );
+  const today = useAnswer(
+    (signal) => client.ask("cost", { query: { from, group_by: "none" }, signal }),
+    [from],
+  );
+  const lost = useAnswer(
+    (signal) =>
+      client.ask("misses", {
+        query: { from, group_by: "cause", order: "lost_cost_usd", limit: 6 },
+        signal,
+      }),
+    [from],
+  );
+  const open = useAnswer(
+    (signal) =>
+      client.ask("sessions", { query: { from: "24h", order: "last_call_at", limit: 8 }, signal }),
+    [],
+  );
+  return (
+    <>
+      <Answered to={day}>
+        {({ data: [saved] }) => (
+          <Answered to={lost}>{({ data }) => <SayNow saved={saved} misses={data} />}</Answered>
+        )}
+      </Answered>
+      <Card title="In figures">
+        <Answered to={hour}>
+          {({ data: [last] }) => (
+            <Answered to={today}>
+              {({ data: [row] }) => <Figures hour={last} today={row} saved={day} />}
+            </Answered>
+          )}
+        </Answered>
+      </Card>
+      <div class="grid">
+        <Card title="Lost today, by cause">
+          <Answered to={lost}>{({ data }) => <Lost rows={data} />}</Answered>
+        </Card>
+        <Card title="At work">
+          <Answered to={open}>{({ data }) => <AtWork rows={data} />}</Answered>
+        </Card>
+      </div>
+    </>
+  );
+}
+
+/** The reader's own midnight, as the API takes it. */
+function midnight(): string {
+  const day = new Date();
+  day.setHours(0, 0, 0, 0);
+  return day.toISOString();
+}
+
+function SayNow({
+  saved,
+  misses,
+}: {
+  readonly saved: SavingsRow | undefined;
+  readonly misses: readonly MissRow[];
+}): JSX.Element {
+  if (saved === undefined || saved.call_count === 0) {
+    return (
+      <Say note="The gateway forwards to every provider and changes nothing unless asked.">
+        No calls today. Point an agent here:{" "}
+        <code>ANTHROPIC_BASE_URL={location.origin} claude</code>
+      </Say>
+    );
+  }
+  const { actual_cost_usd: actual, cost_usd: without } = saved.no_cache;
+  const lost = misses.reduce((sum, { lost_cost_usd: usd }) => sum + Number(usd), 0);
+  const [worst] = misses;
+  return (
+    <Say note={worst === undefined ? undefined : `Details and advice: Misses.`}>
+      Today cost <b>{dollars(toDollars(actual))}</b>. Without a cache it would have been{" "}
+      {dollars(toDollars(without))}.{" "}
+      {worst === undefined ? (
+        "Nothing was lost."
+      ) : (
+        <>
+          <b>{dollars(lost)}</b> was lost, most of it because <b>{labelOf(worst, "cause")}</b>.
+        </>
+      )}
+    </Say>
+  );
+}
+
+function Figures({
+  hour,
+  today,
+  saved,
+}: {
+  readonly hour: CostRow | undefined;
+  readonly today: CostRow | undefined;
+  readonly saved: ReturnType<typeof useAnswer<{ readonly data: readonly SavingsRow[] }>>;
+}): JSX.Element {
+  const noCache = saved.kind === "answer" ? saved.answer.data[0]?.no_cache : undefined;
+  const figures: readonly (readonly [string, string, string])[] = [
+    [
+      "last hour",
+      dollars(toDollars(hour?.cost_usd ?? "0")),
+      counted(hour?.call_count ?? 0, "call"),
+    ],
+    ["today", dollars(toDollars(today?.cost_usd ?? "0")), counted(today?.call_count ?? 0, "call")],
+    [
+      "saved today",
+      dollars(toDollars(noCache?.saved_usd ?? "0")),
+      `${share(noCache?.saved_share ?? null)} of the same calls without a cache`,
+    ],
+    ["read from the cache", share(today?.hit_rate ?? null), "of all prompt tokens today"],
+  ];
+  return (
+    <dl class="figures">
+      {figures.map(([name, value, note]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value}
+            <small>{note}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Lost({ rows }: { readonly rows: readonly MissRow[] }): JSX.Element {
+  if (rows.length === 0) return <Empty>No misses today.</Empty>;
+  return (
+    <ul class="plain">
+      {rows.map((row) => (
+        <li class="miss" key={labelOf(row, "cause")}>
+          <span class="price">{dollars(toDollars(row.lost_cost_usd))}</span>
+          <a href={linkTo("session", row.costliest_session)}>
+            <b>{labelOf(row, "cause")}</b>
+          </a>{" "}
+          <span>
+            {counted(row.miss_count, "time")}: {tokens(row.lost_tokens)} paid again
+            {row.costliest_block === null ? "" : `, most at ${row.costliest_block}`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function AtWork({ rows }: { readonly rows: readonly SessionRow[] }): JSX.Element {
+  if (rows.length === 0) return <Empty>Nobody was here in the last 24 hours.</Empty>;
+  return (
+    <ul class="plain">
+      {rows.map((row) => (
+        <li class="miss" key={row.session}>
+          <span class="price">{dollars(toDollars(row.cost_usd))}</span>
+          <a href={linkTo("session", row.session ?? "")}>
+            <b>{row.agent ?? row.session}</b>
+          </a>{" "}
+          <span>
+            {row.model}, {counted(row.call_count, "call")}, {share(row.hit_rate)} read;{" "}
+            {row.last_call_at === null
+              ? ""
+              : `last at ${moment(Date.parse(row.last_call_at), Date.now())}`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

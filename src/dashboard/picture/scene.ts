@@ -1,0 +1,118 @@
+// Everything that a cross-section is drawn from, worked out once per session.
+import { findLayers, findTierEnds, type Layer, type TierEnds } from "./find-layers.ts";
+import { placeColumns, type Edges, type Scale } from "./place-columns.ts";
+import { promptTokensOf, type PicturedCall } from "./pictured-call.ts";
+
+export interface Scene {
+  readonly calls: readonly PicturedCall[];
+  readonly layers: readonly Layer[];
+  readonly tierEnds: readonly TierEnds[];
+  readonly edges: Edges;
+  readonly scale: Scale;
+  /** Tokens that were not read, by column. */
+  readonly unread: Float64Array;
+  readonly tokensMax: number;
+  readonly dollarsMax: number;
+}
+
+export function toScene(calls: readonly PicturedCall[], scale: Scale): Scene {
+  const unread = new Float64Array(calls.length);
+  let tokensMax = 1;
+  let dollarsMax = 0;
+  for (const [index, call] of calls.entries()) {
+    const prompt = promptTokensOf(call);
+    unread[index] = Math.max(0, prompt - call.readTokens);
+    tokensMax = Math.max(tokensMax, prompt);
+    dollarsMax = Math.max(dollarsMax, dollarsOf(call) ?? 0);
+  }
+  return {
+    calls,
+    layers: findLayers(calls),
+    tierEnds: findTierEnds(calls),
+    edges: placeColumns(calls, scale),
+    scale,
+    unread,
+    tokensMax,
+    dollarsMax,
+  };
+}
+
+/** Null where the price is unknown. */
+export function dollarsOf({ dollars }: PicturedCall): number | null {
+  return dollars && dollars.read + dollars.written + dollars.fresh + dollars.output;
+}
+
+export type Zone = { readonly kind: "read" | "short" | "long" | "fresh"; readonly top: number };
+
+/** What a call paid for its prompt, from the bottom: read, written for long, written for minutes, full price. */
+export function zonesOf(call: PicturedCall): readonly Zone[] {
+  let top = call.readTokens;
+  const zones: Zone[] = [{ kind: "read", top }];
+  for (const { lifetime, tokens } of call.written) {
+    top += tokens;
+    zones.push({ kind: lifetime === "5m" ? "short" : "long", top });
+  }
+  zones.push({ kind: "fresh", top: Math.max(top, promptTokensOf(call)) });
+  return zones;
+}
+
+/** A layer over all columns in which it stayed, also where its upper part was cut off on the way. */
+export interface Carried extends Layer {
+  readonly tokens: number;
+  readonly callCount: number;
+  /** Read, written and sent so far; null if a price is unknown. */
+  readonly dollars: number | null;
+}
+
+/** The layers that took most room over time, heaviest first. */
+export function findHeaviest(scene: Scene, most: number): readonly Carried[] {
+  return scene.layers
+    .filter(({ tier, section }) => tier === "T3" && section !== "")
+    .map((layer) => ({ layer, area: (layer.to - layer.from) * (layer.top - layer.bottom) }))
+    .toSorted((left, right) => right.area - left.area)
+    .slice(0, most)
+    .map(({ layer }) => carry(layer, scene));
+}
+
+export function carry(layer: Layer, { calls }: Pick<Scene, "calls">): Carried {
+  const tokens = layer.top - layer.bottom;
+  let dollars: number | null = 0;
+  for (let column = layer.from; column < layer.to; column += 1) {
+    const call = calls[column];
+    const cost: number | null = call === undefined ? null : costOfPart(call, layer);
+    dollars = cost === null || dollars === null ? null : dollars + cost;
+  }
+  return { ...layer, tokens, callCount: layer.to - layer.from, dollars };
+}
+
+/** The share of a layer in each bucket of the call's bill. */
+function costOfPart(call: PicturedCall, { bottom, top }: Layer): number | null {
+  const { dollars, readTokens } = call;
+  if (dollars === null) return null;
+  const writtenTokens = call.written.reduce((sum, { tokens }) => sum + tokens, 0);
+  const freshTokens = Math.max(0, promptTokensOf(call) - readTokens - writtenTokens);
+  const buckets = [
+    { tokens: readTokens, dollars: dollars.read },
+    { tokens: writtenTokens, dollars: dollars.written },
+    { tokens: freshTokens, dollars: dollars.fresh },
+  ];
+  let from = 0;
+  let sum = 0;
+  for (const bucket of buckets) {
+    const to = from + bucket.tokens;
+    const own = Math.min(top, to) - Math.max(bottom, from);
+    if (own > 0 && bucket.tokens > 0) sum += (bucket.dollars * own) / bucket.tokens;
+    from = to;
+  }
+  return sum;
+}
+
+/** The layer at a place of the picture. */
+export function layerAt({ layers }: Scene, column: number, atTokens: number): Layer | null {
+  return (
+    layers.find(
+      ({ from, to, bottom, top }) =>
+        from <= column && column < to && bottom <= atTokens && atTokens < top,
+    ) ?? null
+  );
+}

@@ -1,0 +1,167 @@
+// Goal: a person sees in the dashboard what the ledger has. Method: a real browser, the real API, every view.
+import axe from "axe-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Browser } from "playwright-core";
+import { openBrowser } from "../../harness/browser.ts";
+import { look, openDashboard, someCalls } from "./kit.ts";
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+const overflowing = "document.documentElement.scrollWidth - innerWidth";
+
+const views = ["now", "money", "misses", "sessions", "session/talk?call=3"];
+
+test("every view begins with a sentence that says what was paid or lost, and why", async () => {
+  const { url } = await openDashboard({ calls: someCalls() });
+  const { page, complaints } = await look(browser);
+  const says = async (view: string): Promise<string> => {
+    await page.goto(`${url}/strata/#/${view}`);
+    await page.reload();
+    return page.locator("h1").innerText();
+  };
+  expect(await says("money")).toMatch(
+    /^\$0\.155 in the last 7 days\. Without a cache the same calls would have cost \$/,
+  );
+  expect(await says("misses")).toBe(
+    "$0.028 was lost in the last 7 days: 14,000 tokens that were in the cache before were paid for again. Most of it, $0.028, because tools changed (1 time).",
+  );
+  expect(await says("sessions")).toMatch(
+    /^2 sessions cost \$0\.155 in the last 7 days; the dearest, claude-code, \$0\.155\.$/,
+  );
+  expect(await says("session/talk")).toMatch(
+    /^This session cost \$.*\. \$0\.028 of it was lost: tools changed at call 3\.$/,
+  );
+  expect(complaints.filter((each) => !each.includes("404"))).toEqual([]);
+});
+
+test("a chosen call has an address of its own, with the exact figures of its bill", async () => {
+  const { url } = await openDashboard({ calls: someCalls() });
+  const { page } = await look(browser);
+  await page.goto(`${url}/strata/#/session/talk?call=2`);
+  const card = page.locator("#chosen-call");
+  await expect.poll(() => card.innerText()).toContain("Call 2");
+  expect(await card.innerText()).toContain("2,040 tokens");
+  expect(await card.innerText()).toContain("12,400 tokens");
+  await page.locator("#chosen-call summary").click();
+  expect(await card.innerText()).toContain("T3 tool result of Bash: 12,400 tokens");
+});
+
+test("the picture is walked through by keys alone, from miss to miss with shift", async () => {
+  const { url } = await openDashboard({ calls: someCalls() });
+  const { page } = await look(browser);
+  await page.goto(`${url}/strata/#/session/talk`);
+  const plot = page.getByRole("application");
+  await plot.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  expect(new URL(page.url()).hash).toBe("#/session/talk?call=2");
+  await page.keyboard.press("Shift+ArrowRight");
+  expect(new URL(page.url()).hash).toBe("#/session/talk?call=3");
+  expect(await page.locator("#chosen-call").innerText()).toContain("Tools changed");
+  await page.keyboard.press("Escape");
+  expect(new URL(page.url()).hash).toBe("#/session/talk");
+});
+
+test("the picture has the colours of what was read and written, where it was", async () => {
+  const { url } = await openDashboard({ calls: someCalls() });
+  const { page } = await look(browser);
+  await page.goto(`${url}/strata/#/session/talk`);
+  await page.getByRole("application").waitFor();
+  // The middle of columns of the five: just above the axis, or halfway up.
+  const colours = await page.evaluate<string[]>(`(() => {
+    const canvas = document.querySelector("canvas");
+    const at = (column, share) => {
+      const left = 52 + ((canvas.width - 60) * (column + 0.5)) / 5;
+      const top = canvas.height - 26 - (canvas.height - 54) * share;
+      return [...canvas.getContext("2d").getImageData(left, top, 1, 1).data.slice(0, 3)].join();
+    };
+    return [at(0, 0.05), at(2, 0.5), at(3, 0.05), at(3, 0.5)];
+  })()`);
+  const [written, missed, tools, history] = colours;
+  expect(written).toBe("224,138,30");
+  expect(missed).toBe("224,138,30");
+  expect(tools).toBe("93,103,112");
+  expect(history).not.toBe(missed);
+});
+
+test.each([
+  [360, "light"],
+  [1280, "dark"],
+  [2400, "light"],
+] as const)(
+  "at %i pixels, %s, every view fits, is accessible, and loads nothing from elsewhere",
+  async (width, colours) => {
+    const { url } = await openDashboard({ calls: someCalls() });
+    const { page, complaints } = await look(browser, { width, colours });
+    const elsewhere: string[] = [];
+    page.on("request", (request) => {
+      if (!request.url().startsWith(url) && !request.url().startsWith("data:"))
+        elsewhere.push(request.url());
+    });
+    for (const view of views) {
+      await page.goto(`${url}/strata/#/${view}`);
+      await page.locator("h1").waitFor();
+      await expect.poll(() => page.getByText("asking the ledger").count()).toBe(0);
+      const overflow = await page.evaluate(overflowing);
+      expect(`${view}: ${overflow}`).toBe(`${view}: 0`);
+      // As a string of the test, not of the page: its policy forbids inline scripts.
+      const problems = await page.evaluate(
+        `(() => { ${axe.source}; return axe.run(document, { resultTypes: ["violations"] }).then(({ passes, violations }) => [passes.length > 10, ...violations.map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html.slice(0, 120)).join(" | "))]); })()`,
+      );
+      expect([view, problems]).toEqual([view, [true]]);
+    }
+    expect(elsewhere).toEqual([]);
+    expect(complaints.filter((each) => !each.includes("404"))).toEqual([]);
+  },
+);
+
+test("untrusted names are text: never markup, and never wider than the page", async () => {
+  const names = {
+    client: `<img src=x onerror="document.title='owned'">${"w".repeat(9000)}`,
+    section: `</script><script>document.title='owned'</script>\u202Eevil`,
+    model: "<b>model</b>",
+  };
+  const { url } = await openDashboard({ calls: someCalls(names) });
+  const { page } = await look(browser, { width: 360 });
+  for (const view of views) {
+    await page.goto(`${url}/strata/#/${view}`);
+    await page.locator("h1").waitFor();
+    await expect.poll(() => page.getByText("asking the ledger").count()).toBe(0);
+    expect(await page.evaluate(overflowing)).toBe(0);
+    expect(await page.locator("main img, main script").count()).toBe(0);
+    expect(await page.title()).toContain("Strata");
+  }
+});
+
+test("with a token, a stranger is told what to do, and a code from the gateway opens the page once", async () => {
+  const { url, api } = await openDashboard({ calls: someCalls(), token: "a token of this test" });
+  const { page } = await look(browser);
+  await page.goto(`${url}/strata/`);
+  await expect
+    .poll(() => page.locator("h1").innerText())
+    .toContain("This gateway asks who you are.");
+  const code = api.newLoginCode();
+  await page.goto("about:blank");
+  await page.goto(`${url}/strata/#code=${code}`);
+  await expect.poll(() => page.locator("h1").innerText()).toContain("Today cost");
+  expect(page.url()).not.toContain(code);
+  const other = await look(browser);
+  await other.page.goto(`${url}/strata/#code=${code}`);
+  await expect
+    .poll(() => other.page.locator("h1").innerText())
+    .toContain("This gateway asks who you are.");
+});
+
+test("an empty ledger says what to do", async () => {
+  const { url } = await openDashboard({ calls: [] });
+  const { page } = await look(browser);
+  await page.goto(`${url}/strata/`);
+  await expect.poll(() => page.locator("h1").innerText()).toContain("Point an agent here");
+});

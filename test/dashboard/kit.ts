@@ -1,0 +1,146 @@
+// The dashboard in a real browser, over the real API, on a ledger of the test's own.
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import { openApi, type Api } from "../../src/api/open-api.ts";
+import { openPage } from "../../src/dashboard/open-page.ts";
+import type { GatewayCall } from "../../src/core/ledger/gateway-call.ts";
+import { inLedger } from "../gateway-record/kit.ts";
+import { block, gatewayCall, missed } from "../ledger/gateway-kit.ts";
+
+export interface Dashboard {
+  readonly url: string;
+  readonly api: Api;
+}
+
+export interface DashboardSetting {
+  readonly calls: readonly GatewayCall[];
+  readonly token?: string;
+}
+
+export async function openDashboard({ calls, token }: DashboardSetting): Promise<Dashboard> {
+  const folder = mkdtempSync(join(tmpdir(), "strata-dashboard-"));
+  const store = join(folder, "ledger.db");
+  await inLedger(store, async (ledger) => {
+    await ledger.recordCalls(calls);
+  });
+  const api = openApi({
+    store,
+    token: token ?? null,
+    models: null,
+    isEncrypted: false,
+    onProblem: (problem) => expect.unreachable(problem),
+  });
+  const page = openPage();
+  const server = createServer((incoming, outgoing) =>
+    (api.takes(incoming.url ?? "") ? api : page).answer(incoming, outgoing),
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(async () => {
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+    await api.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const address = server.address();
+  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`, api };
+}
+
+export interface Look {
+  readonly width?: number;
+  readonly colours?: "light" | "dark";
+}
+
+/** What the browser complained about: errors, refused policies, failed loads. */
+export interface Seen {
+  readonly page: Page;
+  readonly complaints: string[];
+}
+
+export async function look(
+  browser: Browser,
+  { width = 1280, colours = "light" }: Look = {},
+): Promise<Seen> {
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme: colours,
+    locale: "en-GB",
+    timezoneId: "UTC",
+  });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", ({ message }) => complaints.push(message));
+  return { page, complaints };
+}
+
+/** A quarter of an hour ago, so that it is in every window. */
+const minutesAgo = (minutes: number): number => Date.now() - minutes * 60_000;
+
+/** A conversation of six calls: the tools change at the third, a pause before the fifth; and a sub-agent of two. */
+export function someCalls(
+  names: Readonly<Record<"client" | "section" | "model", string>> = usualNames,
+): readonly GatewayCall[] {
+  const call = (number: number, more: Partial<GatewayCall>): GatewayCall => {
+    const startMs = minutesAgo(20) + number * 60_000;
+    const times = { startMs, firstByteMs: startMs + 300, endMs: startMs + 900 };
+    const made = gatewayCall("talk", number, { ...times, ...more }, { client: names.client });
+    return { ...made, costPicoUsd: 31_000_000_000n, plainCostPicoUsd: 240_000_000_000n };
+  };
+  const tools = { ...block("tool Bash"), tier: "T0", tokens: 2000 } as const;
+  const result = { ...block(names.section), tokens: 12_400 };
+  return [
+    call(1, { addedBlocks: [tools, block("user message 1")], usage: usage(0, 2040) }),
+    call(2, { keptBlocks: 2, addedBlocks: [result], usage: usage(2040, 12_400) }),
+    call(3, {
+      addedBlocks: [{ ...tools, section: "tool Grep" }, block("user message 1"), result],
+      usage: usage(0, 14_440),
+      explanation: {
+        ...missed({}),
+        cause: "tools changed",
+        lostTokens: 14_000,
+        lostPicoUsd: 27_500_000_000n,
+      },
+    }),
+    call(4, { keptBlocks: 3, addedBlocks: [block("user message 4")], usage: usage(14_440, 40) }),
+    call(6, {
+      keptBlocks: 4,
+      addedBlocks: [block("user message 5")],
+      usage: usage(14_480, 40),
+      factsId: null,
+      model: names.model,
+    }),
+    gatewayCall(
+      "worker",
+      1,
+      { startMs: minutesAgo(5), endMs: minutesAgo(5) + 10 },
+      { parentId: "talk", kind: "sub-agent" },
+    ),
+  ];
+}
+
+const usualNames = {
+  client: "claude-code",
+  section: "tool result of Bash",
+  model: "claude-sonnet-5-20260929",
+};
+
+function usage(read: number, written: number): NonNullable<GatewayCall["usage"]> {
+  return {
+    uncachedTokens: 12,
+    cacheReadTokens: read,
+    cacheWriteTokens: { "5m": written },
+    outputTokens: 200,
+    reasoningTokens: 0,
+  };
+}
