@@ -17,7 +17,7 @@ import type { UpstreamTable } from "../../gateway/upstreams/upstream-table.ts";
 import { readDataDirectory, readStore } from "../../host/config/environment.ts";
 import { followConfig } from "../../host/config/follow-config.ts";
 import { simulatedFile } from "../../host/ledger/ledger-place.ts";
-import { createAgent, createSimulator } from "../../simulator/index.ts";
+import { createAgent, createSimulator, type OpenServer } from "../../simulator/index.ts";
 import type { Io } from "../command.ts";
 import { createDemo, type Demo } from "./demo/play-demo.ts";
 import type { ServeFlags } from "./serve-flags.ts";
@@ -49,10 +49,7 @@ export async function openServe(options: ServeOptions): Promise<Served> {
   const config = await followConfig({ workspace, configFile, env, onNotice });
   const settings = config.now().gateway;
   const token = readToken(env, settings.tokenFile);
-  const demo = flags.isDemo ? createDemo(Date.now(), onNotice) : null;
-  const simulator = flags.isSimulated
-    ? await createSimulator({ model: createAgent(), ...(demo && { clock: demo.clock }) }).listen()
-    : null;
+  const { demo, simulator } = await openSimulator(flags, onNotice);
   const toTable = (): UpstreamTable => {
     const typed = flags.upstreams;
     if (simulator !== null) return toUpstreamTable(typed, upstreamsAt(simulator.url));
@@ -106,6 +103,18 @@ export async function openServe(options: ServeOptions): Promise<Served> {
       await simulator?.close();
     },
   };
+}
+
+/** Both null where real providers are asked. */
+async function openSimulator(
+  { isDemo, isSimulated }: ServeFlags,
+  onNotice: (notice: string) => void,
+): Promise<{ readonly demo: Demo | null; readonly simulator: OpenServer | null }> {
+  if (!isSimulated) return { demo: null, simulator: null };
+  const demo = isDemo ? createDemo(Date.now(), onNotice) : null;
+  const model = createAgent();
+  const simulator = createSimulator({ model, ...(demo && { clock: demo.clock }) });
+  return { demo, simulator: await simulator.listen() };
 }
 
 /** How requests are forwarded and kept, by the section gateway of strata.yaml and the words after the command. */
