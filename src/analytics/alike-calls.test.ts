@@ -3,6 +3,7 @@ import { loadSessions } from "../../harness/ledger-load.ts";
 import { createSampleTurn } from "../../harness/ledger-turns.ts";
 import { createRandom } from "../../harness/random-message.ts";
 import { createLedger } from "../edge/stores/ledger/create-ledger.ts";
+import { createNames } from "../edge/stores/rollups/rollup-names.ts";
 import { openSqlite, type SqliteDatabase } from "../edge/stores/sqlite/open-sqlite.ts";
 import type { PriceSteps } from "./reprice.ts";
 import { readAlike, type PricedCalls } from "./alike-calls.ts";
@@ -91,7 +92,15 @@ test("calls of peak hours are a group apart, priced at such an hour", async () =
 
 async function ask(at = steps, within = window): Promise<readonly PricedCalls[]> {
   const found = await database.snapshot(({ query }) =>
-    readAlike({ query, clockSql: database.clockSql }, { ...question, window: within }, at),
+    readAlike(
+      {
+        query,
+        clockSql: database.clockSql,
+        cells: { query, names: createNames(query), state: null },
+      },
+      { ...question, window: within },
+      at,
+    ),
   );
   return found.toSorted(
     (left, right) =>

@@ -1,5 +1,6 @@
 // The parts of an analysis: a parsed question, answered from one snapshot of the ledger as ranked rows.
 import type { Catalogue } from "../core/models/catalogue.ts";
+import type { CellSource } from "../edge/stores/rollups/read-cells.ts";
 import type { Database, Snapshot } from "../edge/stores/sql/database.ts";
 import type { TimeWindow } from "./time-window.ts";
 
@@ -12,6 +13,8 @@ export interface AnalyticsWorld {
   readonly nowMs: number;
   /** Prices for computing savings. */
   readonly catalogue: Catalogue;
+  /** Reads no stored sums: a recomputation, to compare with. */
+  readonly fromRawRows?: true;
 }
 
 /** Raw text of a command line or a query string. */
@@ -41,6 +44,8 @@ export interface Analysis<Figures extends object = object> {
 
 export interface LedgerSnapshot extends Pick<Snapshot, "query"> {
   readonly clockSql: string;
+  /** Sums that are stored, and those of raw rows. */
+  readonly cells: CellSource;
 }
 
 /** A parsed and valid query. */

@@ -6,8 +6,11 @@ import type {
   AnalyticsSource,
   AnalyticsWorld,
   Label,
+  LedgerSnapshot,
   Question,
 } from "./analysis.ts";
+import { createNames } from "../edge/stores/rollups/rollup-names.ts";
+import { readState } from "../edge/stores/rollups/rollup-state.ts";
 import { rankRows } from "./rank-rows.ts";
 import { toIso, parseWindow } from "./time-window.ts";
 import { nearestNames } from "../core/nearest-names.ts";
@@ -34,11 +37,10 @@ export async function askLedger<Row extends object>(
   const question = parseQuestion(query, analysis, world.nowMs);
   const found = await source.snapshot(async (snapshot) => {
     if (source.kind === "postgres") await snapshot.query(roomForGroups);
-    return analysis.ask(
-      { clockSql: source.clockSql, query: (sql, values) => snapshot.query(sql, values) },
-      question,
-      world,
-    );
+    const query: LedgerSnapshot["query"] = (sql, values) => snapshot.query(sql, values);
+    const state = world.fromRawRows === true ? null : await readState(query);
+    const cells = { query, names: createNames(query), state };
+    return analysis.ask({ clockSql: source.clockSql, query, cells }, question, world);
   });
   const { startMs, endMs } = found.window ?? question.window;
   const { shown, leftOut } = rankRows(found.rows, question);

@@ -4,9 +4,11 @@ import { fromOutcomeText } from "../core/ledger/call-text.ts";
 import { noUsage, type Usage } from "../core/message/usage.ts";
 import type { Tier } from "../core/tokens/budget.ts";
 import { integer, readAs } from "../edge/stores/sql/read-row.ts";
-import type { Analysis, Found, LedgerSnapshot, Question } from "./analysis.ts";
-import { ratio, sumSql, writtenSql, type TokenSums } from "./figures.ts";
-import { callGroups, readByGroup, type GroupKey } from "./group-keys.ts";
+import { callFacts } from "../edge/stores/rollups/call-facts.ts";
+import type { Analysis, Found, Label, LedgerSnapshot, Question } from "./analysis.ts";
+import { ratio, writtenSql, type TokenSums } from "./figures.ts";
+import { callGroups } from "./group-keys.ts";
+import { readSums } from "./read-sums.ts";
 
 export interface CacheFigures {
   readonly uncached_input_tokens: number;
@@ -32,20 +34,18 @@ export const cacheEffectiveness: Analysis<CacheFigures> = {
   orders: ["call_count", "hit_rate", "cache_write_share", "coverage", "rewrite_factor"],
   async ask(ledger, question) {
     if (question.groupBy === "tier") return askTiers(ledger, question);
-    const groups = await readByGroup(
-      ledger,
-      question,
-      (
-        key,
-      ) => `SELECT grp, ${sumSql("call_count", "call_count")}, ${sumSql("uncached", "uncached")}, ${sumSql("read_tokens", "read_tokens")},
-        ${sumSql("written", "written")}, ${sumSql("longest - first_read", "distinct_tokens")}
-      FROM (${perPrefix(key, question)}) p GROUP BY grp`,
-    );
+    const calls = await readSums(ledger, question, {
+      fact: callFacts.calls,
+      dims: ["is_warm"],
+      columns: ["call_count", "uncached", "read_tokens", "written"],
+    });
+    const groups = calls.filter(([, row]) => integer(row, "is_warm") === 0);
+    const prefixes = await readDistinct(ledger, question);
     const rows = groups.map(([label, row]) => {
       const uncached = integer(row, "uncached");
       const read = integer(row, "read_tokens");
       const written = integer(row, "written");
-      const distinct = integer(row, "distinct_tokens");
+      const distinct = prefixes.get(label) ?? 0;
       const figures: CacheFigures = {
         ...sharesOf({ uncached, read, written }),
         distinct_tokens: distinct,
@@ -121,23 +121,20 @@ async function askTiers(
   return { rows, notes };
 }
 
-/**
- * One row per growing prefix: per session, model and stretch between two compactions. What its first call in the window read
- * was cached before. To find that call in one pass, time and read tokens are packed into one number, time first. Calls
- * that only kept a cache warm would count as hits, and are left out.
- */
-function perPrefix(key: GroupKey, { window }: Question): string {
-  return `SELECT c.session_id, b.compacted_at, c.model, ${key.calls} AS grp, COUNT(*) AS call_count,
-      ${sumSql("c.uncached_tokens", "uncached")}, ${sumSql("c.read_tokens", "read_tokens")}, ${sumSql(writtenSql, "written")},
-      COALESCE(MAX(c.read_tokens + ${writtenSql}), 0) AS longest,
-      COALESCE(MIN((c.started_ms - ${window.startMs}) * ${tokensMax} + c.read_tokens) % ${tokensMax}, 0) AS first_read
-    FROM calls c LEFT JOIN (${betweenCompactions}) b ON b.session_id = c.session_id AND c.started_ms >= b.compacted_at AND c.started_ms < b.until_ms
-    ${key.usesSession === true ? "LEFT JOIN sessions s ON s.id = c.session_id" : ""}
-    WHERE c.kind NOT IN ('warm', 'stored') AND c.started_ms >= ? AND c.started_ms < ? GROUP BY 1, 2, 3, 4`;
+/** Tokens new to the cache: the longest part of each growing prefix, without what its first call in the window read. */
+async function readDistinct(
+  ledger: LedgerSnapshot,
+  question: Question,
+): Promise<ReadonlyMap<Label, number>> {
+  const rows = await readSums(ledger, question, {
+    fact: callFacts.prefixes,
+    dims: ["prefix"],
+    columns: ["first_read", "first_ms", "longest"],
+  });
+  const sums = new Map<Label, number>();
+  for (const [label, row] of rows) {
+    const added = integer(row, "longest") - integer(row, "first_read");
+    sums.set(label, (sums.get(label) ?? 0) + added);
+  }
+  return sums;
 }
-
-/** More tokens than any prompt has, small enough that 60 years in milliseconds times it is a safe integer. */
-const tokensMax = 4_194_304;
-
-const betweenCompactions =
-  "SELECT f.session_id, f.compacted_at, LEAD(f.compacted_at, 1, 9000000000000) OVER (PARTITION BY f.session_id ORDER BY f.compacted_at) AS until_ms FROM compactions_v1 f";

@@ -1,8 +1,9 @@
 // Compactions: what they shortened, what they cost, and how attempts ended.
 import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
-import { countOf, parseUsdText, ratio, sumSql, toUsdText } from "./figures.ts";
-import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
-import { fromCompactions, readByGroup, type GroupKey } from "./group-keys.ts";
+import { turnFacts } from "../edge/stores/rollups/turn-facts.ts";
+import { moneyOf } from "../edge/stores/sql/sums.ts";
+import { countOf, parseUsdText, ratio, toUsdText } from "./figures.ts";
+import { readSums, type SumsWanted } from "./read-sums.ts";
 import * as stored from "./stored-events.ts";
 
 export interface CompactionFigures {
@@ -29,8 +30,7 @@ export const compactions: Analysis<CompactionFigures> = {
   groupBys: ["trigger", "kind", "model", "session", "day", "none"],
   orders: ["compaction_count", "cost_usd", "tokens_before"],
   async ask(ledger, question) {
-    const sql = (key: GroupKey): string => compactionsSql(key, question);
-    const compacted = new Map(await readByGroup(ledger, question, sql));
+    const compacted = new Map(await readSums(ledger, question, compactionSums));
     const attempts = await readAttempts(ledger, question);
     const rows = [...new Set([...compacted.keys(), ...attempts.keys()])].map((label) => {
       const row = compacted.get(label);
@@ -60,17 +60,13 @@ export const compactions: Analysis<CompactionFigures> = {
   },
 };
 
-const ownKeys: Readonly<Record<string, string>> = {
-  trigger: "f.trigger",
-  kind: "f.compaction_type",
+const compactionSums: SumsWanted = {
+  fact: turnFacts.compactions,
+  columns: [
+    ...["compaction_count", "turns", "before", "after", "summary", "input", "output"],
+    ...["duration", "duration_max", "cost_0", "cost_1"],
+  ],
 };
-
-function compactionsSql(key: GroupKey, { groupBy }: Question): string {
-  return `SELECT ${ownKeys[groupBy] ?? key.compactions} AS grp, COUNT(*) AS compaction_count, ${sumSql("f.turns_summarized", "turns")}, ${sumSql("f.tokens_before", "before")},
-      ${sumSql("f.tokens_after", "after")}, ${sumSql("f.summary_tokens", "summary")}, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
-      ${sumSql("f.duration_ms", "duration")}, MAX(f.duration_ms) AS duration_max, ${moneySums("f.cost_pico_usd", "cost")}
-    ${fromCompactions(key)} GROUP BY 1`;
-}
 
 /** An attempt that did not begin has no kind and no model. */
 async function readAttempts(

@@ -2,8 +2,12 @@
 import { fromOutcomeText } from "../core/ledger/call-text.ts";
 import { integer, readAs, text } from "../edge/stores/sql/read-row.ts";
 import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
-import { countOf, ratio, sumSql } from "./figures.ts";
-import { fromCalls, ofTurns, readByGroup, type GroupKey } from "./group-keys.ts";
+import { callFacts } from "../edge/stores/rollups/call-facts.ts";
+import { turnFacts } from "../edge/stores/rollups/turn-facts.ts";
+import type { ResultRow } from "../edge/stores/sql/database.ts";
+import { countOf, ratio } from "./figures.ts";
+import { labelOfGroup } from "./group-keys.ts";
+import { readSums, type SumRow } from "./read-sums.ts";
 
 export interface ReliabilityFigures {
   readonly call_count: number;
@@ -31,8 +35,10 @@ export const reliability: Analysis<ReliabilityFigures> = {
   orders: ["call_count", "failure_rate", "failed_call_count", "latency_ms_p95"],
   async ask(ledger, question) {
     const calls = await readCalls(ledger, question);
-    const turns = new Map(await readByGroup(ledger, question, turnsSql));
-    const tools = new Map(await readByGroup(ledger, question, toolsSql));
+    const turns = new Map(await readTurns(ledger, question));
+    const tools = new Map(
+      await readSums(ledger, question, { fact: turnFacts.toolUses, columns: ["total", "failed"] }),
+    );
     const labels = new Set([...calls.keys(), ...turns.keys(), ...tools.keys()]);
     const rows = [...labels].map((label) => {
       const ended = calls.get(label) ?? createEndings();
@@ -90,21 +96,12 @@ async function readCalls(
   ledger: LedgerSnapshot,
   question: Question,
 ): Promise<ReadonlyMap<Label, Endings>> {
-  const counted = await readByGroup(
-    ledger,
-    question,
-    (
-      key,
-    ) => `SELECT ${key.calls} AS grp, c.status AS status, ${roundedSql("(c.ended_ms - c.started_ms)")} AS latency, COUNT(*) AS call_count
-    ${fromCalls(key)} GROUP BY 1, 2, 3`,
-  );
-  // The kind of failure is inside the outcome JSON, which is read for incomplete calls only.
-  const failed = await readByGroup(
-    ledger,
-    question,
-    (key) =>
-      `SELECT ${key.calls} AS grp, c.outcome_json ${fromCalls(key)} AND c.status <> 'complete'`,
-  );
+  const counted = await readSums(ledger, question, {
+    fact: callFacts.endings,
+    dims: ["status", "latency"],
+    columns: ["call_count"],
+  });
+  const failed = await readFailures(ledger, question);
   const found = new Map<Label, Endings>();
   const endingsOf = (label: Label): Endings => {
     const known = found.get(label) ?? createEndings();
@@ -124,22 +121,28 @@ async function readCalls(
   return found;
 }
 
-/** Rounds up to three digits, so that 100,000 calls give a few thousand values at most. 0 if the clock was set back. */
-function roundedSql(ms: string): string {
-  return `CASE WHEN ${ms} < 0 THEN 0 WHEN ${ms} < 1000 THEN ${ms} WHEN ${ms} < 10000 THEN (${ms} + 9) / 10 * 10 WHEN ${ms} < 100000 THEN (${ms} + 99) / 100 * 100 ELSE (${ms} + 999) / 1000 * 1000 END`;
+/** The kind of failure is inside the outcome JSON, which is read for incomplete calls only. */
+async function readFailures(
+  { query }: LedgerSnapshot,
+  { groupBy, window }: Question,
+): Promise<readonly (readonly [Label, ResultRow])[]> {
+  const [key] = callFacts.calls.dims[groupBy]?.sql ?? ["'all'"];
+  const rows = await query(
+    `SELECT ${key} AS grp, c.outcome_json FROM calls c WHERE c.started_ms >= ? AND c.started_ms < ? AND c.status <> 'complete'`,
+    [window.startMs, window.endMs],
+  );
+  return rows.map((row) => [labelOfGroup(groupBy, row["grp"]), row]);
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
-function turnsSql(key: GroupKey): string {
-  return `SELECT ${ofTurns(key)} AS grp, COUNT(*) AS total, ${sumSql("CASE WHEN t.status = 'failed' THEN 1 END", "failed")},
-      ${sumSql("CASE WHEN t.status IN ('pending', 'interrupted') THEN 1 END", "open")}
-    FROM turns t WHERE t.turn_type = 'normal' AND t.started_ms >= ? AND t.started_ms < ? GROUP BY 1`;
-}
-
-function toolsSql(key: GroupKey): string {
-  return `SELECT ${ofTurns(key)} AS grp, COUNT(*) AS total, ${sumSql("CASE WHEN u.status = 'failed' THEN 1 END", "failed")}
-    FROM turns t JOIN tool_calls u ON u.turn_id = t.id WHERE t.started_ms >= ? AND t.started_ms < ? GROUP BY 1`;
+/** Without those of compactions. */
+async function readTurns(ledger: LedgerSnapshot, question: Question): Promise<readonly SumRow[]> {
+  const rows = await readSums(ledger, question, {
+    fact: turnFacts.turns,
+    columns: ["total", "failed", "open"],
+  });
+  return rows.filter(([, row]) => integer(row, "total") > 0);
 }

@@ -3,8 +3,8 @@ import { assert } from "../core/assert.ts";
 import { lifetimes, type Lifetime } from "../core/message/usage.ts";
 import { times } from "../core/models/cost.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
-import type { PeakHours } from "../core/models/peak-hours.ts";
 import { ratesAt, type Rates } from "../core/models/prices.ts";
+import { bandsOf, type PriceBands } from "../edge/stores/rollups/price-bands.ts";
 import type { TimeWindow } from "./time-window.ts";
 
 /** Sums over calls of one model that share the price tier, the price row and the buckets in use. */
@@ -54,22 +54,17 @@ export function priceUncached(calls: AlikeCalls, model: Priced): bigint | null {
 }
 
 /** Where prices change: prompt lengths above which a tier begins, and times (in milliseconds) of new price rows. */
-export interface PriceSteps {
-  readonly aboveTokens: readonly number[];
+export interface PriceSteps extends PriceBands {
   readonly fromMs: readonly number[];
-  /** Hours of the week that cost more for some models. */
-  readonly peaks: readonly PeakHours[];
 }
 
 /** The steps of all models: finding out which were called would need another query. */
 export function stepsOf(models: readonly Priced[], { startMs, endMs }: TimeWindow): PriceSteps {
   const rows = models.flatMap(({ prices }) => (prices.kind === "priced" ? prices.rows : []));
-  const tokens = rows.flatMap(({ tiers }) => tiers.map(({ aboveTokens }) => aboveTokens));
   const days = rows.flatMap(({ from }) => (from === null ? [] : [Date.parse(from)]));
   return {
-    aboveTokens: inOrder(tokens),
+    ...bandsOf(models),
     fromMs: inOrder(days.filter((ms) => ms > startMs && ms < endMs)),
-    peaks: [...new Set(rows.flatMap(({ offPeak }) => offPeak?.peak ?? []))],
   };
 }
 

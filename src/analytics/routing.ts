@@ -1,8 +1,8 @@
 // Which models turns ran on, and what decided it.
 import { integer } from "../edge/stores/sql/read-row.ts";
 import type { Analysis } from "./analysis.ts";
-import { sumSql } from "./figures.ts";
-import { ofTurns, readByGroup } from "./group-keys.ts";
+import { turnFacts } from "../edge/stores/rollups/turn-facts.ts";
+import { readSums } from "./read-sums.ts";
 import { countBy, eventLabel, groupEvents, readEvents, textField } from "./stored-events.ts";
 
 export interface RoutingFigures {
@@ -18,20 +18,16 @@ export const routing: Analysis<RoutingFigures> = {
   groupBys: ["model", "day", "none"],
   orders: ["turn_count", "switched_turn_count"],
   async ask(ledger, question) {
-    const counted = await readByGroup(
-      ledger,
-      question,
-      (
-        key,
-      ) => `SELECT ${ofTurns(key)} AS grp, COUNT(*) AS turn_count, ${sumSql("CASE WHEN p.model <> t.model THEN 1 END", "switched")}
-    FROM turns t LEFT JOIN turns p ON p.id = t.parent_turn_id AND p.turn_type = 'normal'
-    WHERE t.turn_type = 'normal' AND t.started_ms >= ? AND t.started_ms < ? GROUP BY 1`,
-    );
+    const turns = await readSums(ledger, question, {
+      fact: turnFacts.turns,
+      columns: ["total", "switched"],
+    });
+    const counted = turns.filter(([, row]) => integer(row, "total") > 0);
     const decided = await readEvents(ledger, question, ["route.decided"]);
     const groups = groupEvents(decided, (event) => [eventLabel(event, question.groupBy)]);
     const rows = counted.map(([label, row]) => {
       const figures: RoutingFigures = {
-        turn_count: integer(row, "turn_count"),
+        turn_count: integer(row, "total"),
         switched_turn_count: integer(row, "switched"),
         decided_by: countBy(groups.get(label) ?? [], (event) => textField(event, "reason")),
       };

@@ -1,10 +1,12 @@
 // Sums of calls, calls that kept a cache warm, and summaries in a window, by group.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer } from "../edge/stores/sql/read-row.ts";
+import { callFacts } from "../edge/stores/rollups/call-facts.ts";
+import { turnFacts } from "../edge/stores/rollups/turn-facts.ts";
+import { moneyOf } from "../edge/stores/sql/sums.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
-import { countOf, sumSql, tokensOf, tokenSums, unpricedSql, type TokenSums } from "./figures.ts";
-import { moneyOf, moneySums } from "../edge/stores/sql/sums.ts";
-import { fromCalls, fromCompactions, readByGroup, type GroupKey } from "./group-keys.ts";
+import { countOf, tokensOf, type TokenSums } from "./figures.ts";
+import { readSums } from "./read-sums.ts";
 
 export interface Spending {
   /** Calls of turns and calls that the gateway saw, like the tokens and costs below. */
@@ -32,11 +34,20 @@ export async function readSpending(
   ledger: LedgerSnapshot,
   question: Question,
 ): Promise<ReadonlyMap<Label, Spending>> {
-  const all = await readByGroup(ledger, question, callsSql);
+  const all = await readSums(ledger, question, {
+    fact: callFacts.calls,
+    dims: ["is_warm"],
+    columns: spendColumns,
+  });
   const isWarm = ([, row]: (typeof all)[number]): boolean => integer(row, "is_warm") === 1;
   const calls = new Map(all.filter((each) => !isWarm(each)));
   const warm = new Map(all.filter(isWarm));
-  const summaries = new Map(await readByGroup(ledger, question, summariesSql));
+  const compactions = await readSums(ledger, question, {
+    fact: turnFacts.compactions,
+    columns: ["paid_count", "input", "paid_output", "cost_0", "cost_1"],
+  });
+  // Leaves out compactions without a model call.
+  const summaries = new Map(compactions.filter(([, row]) => countOf(row, "paid_count") > 0));
   return new Map(
     [...calls.keys(), ...warm.keys(), ...summaries.keys()].map((label) => [
       label,
@@ -45,21 +56,10 @@ export async function readSpending(
   );
 }
 
-function callsSql(key: GroupKey): string {
-  return `SELECT ${key.calls} AS grp, CASE WHEN c.kind IN ('warm', 'stored') THEN 1 ELSE 0 END AS is_warm, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 AND c.kind = 'turn' THEN 1 END", "turn_count")}, ${tokenSums},
-      ${moneySums("c.cost_pico_usd", "cost")},
-      ${moneySums("CASE WHEN c.status <> 'complete' THEN c.cost_pico_usd END", "failed")},
-      ${sumSql(unpricedSql, "unpriced")},
-      MIN(c.started_ms) AS first_ms, MAX(c.started_ms) AS last_ms
-      ${fromCalls(key)} GROUP BY 1, 2`;
-}
-
-/** Leaves out compactions without a model call. */
-function summariesSql(key: GroupKey): string {
-  return `SELECT ${key.compactions} AS grp, COUNT(*) AS compaction_count, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
-      ${moneySums("f.cost_pico_usd", "cost")}
-      ${fromCompactions(key)} AND (f.cost_pico_usd > 0 OR f.input_tokens > 0) GROUP BY 1`;
-}
+const spendColumns = [
+  ...["call_count", "turn_count", "uncached", "read_tokens", "written", "output"],
+  ...["cost_0", "cost_1", "failed_0", "failed_1", "unpriced", "first_ms", "last_ms"],
+];
 
 function toSpending(
   calls: ResultRow | undefined,
@@ -77,9 +77,9 @@ function toSpending(
     lastMs: calls === undefined ? null : integer(calls, "last_ms"),
     warm: { count: countOf(warm, "call_count"), picoUsd: moneyOf(warm, "cost") },
     summaries: {
-      count: countOf(summaries, "compaction_count"),
+      count: countOf(summaries, "paid_count"),
       inputTokens: countOf(summaries, "input"),
-      outputTokens: countOf(summaries, "output"),
+      outputTokens: countOf(summaries, "paid_output"),
       picoUsd: moneyOf(summaries, "cost"),
     },
   };

@@ -5,7 +5,8 @@ import type { ResultRow } from "../../edge/stores/sql/database.ts";
 import { moneyOf, moneySums } from "../../edge/stores/sql/sums.ts";
 import type { Label, LedgerSnapshot, Question } from "../analysis.ts";
 import { countOf, sumSql, toUsdText, unpricedSql } from "../figures.ts";
-import { endsOf, fromCalls, keyOf, labelOf } from "../group-keys.ts";
+import { callFacts } from "../../edge/stores/rollups/call-facts.ts";
+import { labelOfGroup } from "../group-keys.ts";
 import { compareArms, confidence, type Family } from "./compare-arms.ts";
 
 /** `strata_`: the arm that was optimised; `holdout_`: the one that was left as it is. A sub-agent belongs to its conversation. */
@@ -51,9 +52,9 @@ export async function readArms(
   { query }: LedgerSnapshot,
   { groupBy, window }: Question,
 ): Promise<ReadonlyMap<Label, ArmsFigures>> {
-  const key = keyOf(groupBy);
+  const [key] = callFacts.calls.dims[groupBy]?.sql ?? ["'all'"];
   const rows = await query(
-    `SELECT ${key.calls} AS grp, COALESCE(s.parent_session_id, c.session_id) AS family, c.arm AS arm,
+    `SELECT ${key} AS grp, COALESCE(s.parent_session_id, c.session_id) AS family, c.arm AS arm,
       COUNT(*) AS call_count, ${sumSql(`CASE WHEN ${isPriced} THEN 1 END`, "priced")}, ${sumSql(unpricedSql, "unpriced")},
       ${sumSql("CASE WHEN c.policy <> 'client' THEN 1 END", "marked")},
       ${sumSql(`CASE WHEN ${isCompared} THEN 1 END`, "compared")},
@@ -61,10 +62,10 @@ export async function readArms(
       ${moneySums(`CASE WHEN ${isPriced} THEN c.plain_cost_pico_usd END`, "plain")},
       ${moneySums(`CASE WHEN ${isCompared} THEN c.cost_pico_usd END`, "compared")},
       ${moneySums(`CASE WHEN ${isCompared} THEN c.client_cost_pico_usd END`, "client")}
-    ${fromCalls({ ...key, usesSession: true })} AND c.arm IS NOT NULL AND c.arm <> 'client' GROUP BY 1, 2, 3`,
-    endsOf(window),
+    ${callFacts.calls.from(true)} AND c.arm IS NOT NULL AND c.arm <> 'client' GROUP BY 1, 2, 3`,
+    [window.startMs, window.endMs],
   );
-  const groups = Map.groupBy(rows, (row) => labelOf(row, key));
+  const groups = Map.groupBy(rows, (row) => labelOfGroup(groupBy, row["grp"]));
   return new Map([...groups].map(([label, each]) => [label, toFigures(each)]));
 }
 

@@ -1,4 +1,5 @@
 // The schema, as numbered steps that only go forward. A step that was released is never edited. So it only grows.
+import { changeMarks } from "./change-marks.ts";
 
 export interface Migration {
   readonly number: number;
@@ -529,6 +530,34 @@ export const migrations: readonly Migration[] = [
           `CREATE UNIQUE INDEX events_position ON events (position)`,
         ],
       },
+    ],
+  },
+  {
+    number: 13,
+    name: "sums by hour, caught up with the calls",
+    statements: [
+      // Derived: made again from the rows as long as these are kept. So no backup in lines contains them.
+      `CREATE TABLE rollups (
+        cube TEXT NOT NULL,
+        grain BIGINT NOT NULL,
+        bucket BIGINT NOT NULL,
+        cells TEXT NOT NULL,
+        PRIMARY KEY (cube, grain, bucket)
+      )`,
+      // The names that cells stand for. Null: it was deleted.
+      `CREATE TABLE rollup_names (id BIGINT PRIMARY KEY, name TEXT UNIQUE)`,
+      // How far sums are made, by which price bands, and who makes them. Each change adds one to the version.
+      `CREATE TABLE rollup_state (
+        id BIGINT PRIMARY KEY,
+        position_hour BIGINT NOT NULL,
+        version BIGINT NOT NULL,
+        bands TEXT NOT NULL,
+        holder TEXT,
+        expires_ms BIGINT NOT NULL
+      )`,
+      `INSERT INTO rollup_state (id, position_hour, version, bands, expires_ms) VALUES (1, 0, 0, '', 0)`,
+      `CREATE INDEX turns_started ON turns (started_ms, id)`,
+      changeMarks,
     ],
   },
 ];

@@ -1,0 +1,63 @@
+// Cells as text of one row: each column in as few bytes as its largest number needs, so that many are read at once.
+import { StrataError } from "../../../core/strata-error.ts";
+import { repairHint } from "../sql/read-row.ts";
+import type { Cells, Shape } from "./cells.ts";
+
+/** A column is one number if all its values are the same. Else text: the bytes per value, then all values in base64. */
+export function packCells({ count, dims, columns }: Cells): string {
+  return JSON.stringify([count, ...[...dims, ...columns].map((each) => packColumn(each, count))]);
+}
+
+export function unpackCells(text: string, { dims, columns }: Shape): Cells {
+  const given: unknown = JSON.parse(text);
+  const all = Array.isArray(given) ? given : [];
+  const [count, ...packed]: readonly unknown[] = all;
+  const expected = dims.length + Object.keys(columns).length;
+  if (typeof count !== "number" || packed.length !== expected) throw damaged();
+  const arrays = packed.map((each) => unpackColumn(each, count));
+  return { count, dims: arrays.slice(0, dims.length), columns: arrays.slice(dims.length) };
+}
+
+type Width = 1 | 2 | 4 | 8;
+
+const arrays = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const;
+
+function packColumn(values: ArrayLike<number>, count: number): string | number {
+  const first = values[0] ?? 0;
+  let [isSame, max, min] = [true, 0, 0];
+  for (let row = 0; row < count; row += 1) {
+    const value = values[row] ?? 0;
+    if (value !== first) isSame = false;
+    if (value > max) max = value;
+    if (value < min) min = value;
+  }
+  if (isSame) return first;
+  const width = widthOf(min, max);
+  const array = arrays[width].from(values);
+  const bytes = Buffer.from(array.buffer, array.byteOffset, count * width);
+  return `${width}${bytes.toString("base64")}`;
+}
+
+function widthOf(min: number, max: number): Width {
+  if (min < 0 || max >= 2 ** 32) return 8;
+  return max < 256 ? 1 : max < 65_536 ? 2 : 4;
+}
+
+function unpackColumn(packed: unknown, count: number): ArrayLike<number> {
+  if (typeof packed === "number") return new Float64Array(count).fill(packed);
+  if (typeof packed !== "string") throw damaged();
+  const bytes = Buffer.from(packed.slice(1), "base64");
+  const width = Number(packed[0]);
+  if (!isWidth(width) || bytes.length !== count * width) throw damaged();
+  // A copy of its own begins where every array may.
+  const { buffer } = new Uint8Array(bytes);
+  return new arrays[width](buffer);
+}
+
+function isWidth(width: number): width is Width {
+  return width === 1 || width === 2 || width === 4 || width === 8;
+}
+
+function damaged(): StrataError {
+  return new StrataError("store-unavailable", "stored sums are damaged in the ledger", repairHint);
+}

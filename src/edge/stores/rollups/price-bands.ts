@@ -1,0 +1,100 @@
+// Which calls have the same price per token: SQL that gives them one number. Stored sums keep calls of different numbers apart.
+import { assert } from "../../../core/assert.ts";
+import { hashContent } from "../../../core/hash.ts";
+import { lifetimes } from "../../../core/message/usage.ts";
+import { builtInCatalogue, listModels } from "../../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../../core/models/model-facts.ts";
+import type { PeakHours } from "../../../core/models/peak-hours.ts";
+import { writeColumns } from "../ledger/turns/call-rows.ts";
+
+/** What changes the price of a call besides its model and its day: how long the prompt is, and hours that cost more. */
+export interface PriceBands {
+  /** Prompt lengths above which a tier begins. */
+  readonly aboveTokens: readonly number[];
+  readonly peaks: readonly PeakHours[];
+}
+
+/** The bands of all models: finding out which were called would need another query. */
+export function bandsOf(models: readonly Pick<ModelFacts, "prices">[]): PriceBands {
+  const rows = models.flatMap(({ prices }) => (prices.kind === "priced" ? prices.rows : []));
+  const tokens = rows.flatMap(({ tiers }) => tiers.map(({ aboveTokens }) => aboveTokens));
+  return {
+    aboveTokens: [...new Set(tokens)].toSorted((left, right) => left - right),
+    peaks: [...new Set(rows.flatMap(({ offPeak }) => offPeak?.peak ?? []))],
+  };
+}
+
+/** Those that stored sums are told apart by. */
+export const storedBands: PriceBands = bandsOf(listModels(builtInCatalogue));
+
+/** Sums stored by other bands are made again. */
+export const storedBandsHash: string = hashBands(storedBands);
+
+export function areStoredBands(bands: PriceBands): boolean {
+  return hashBands(bands) === storedBandsHash;
+}
+
+function hashBands({ aboveTokens, peaks }: PriceBands): string {
+  return hashContent(JSON.stringify([aboveTokens, peaks]));
+}
+
+/** The number of a call packs three values: flags, peak hours, the price tier of its prompt. */
+const peaksPlace = 512;
+const tokensPlace = 2048;
+
+export interface Alike {
+  readonly hasUsage: boolean;
+  readonly hasCost: boolean;
+  /** Whether the call only kept or wrote a cache. */
+  readonly isWarm: boolean;
+  /** A bit for each peak. */
+  readonly peakBits: number;
+  readonly tier: number;
+}
+
+export function toAlike(alike: number): Alike {
+  return {
+    hasUsage: (alike & 1) > 0,
+    hasCost: (alike & 2) > 0,
+    isWarm: (alike & 256) > 0,
+    peakBits: Math.floor(alike / peaksPlace) % (tokensPlace / peaksPlace),
+    tier: Math.floor(alike / tokensPlace),
+  };
+}
+
+/** SQL over `calls c`. */
+export function alikeSql(writtenSql: string, { aboveTokens, peaks }: PriceBands): string {
+  const prompt = `(c.uncached_tokens + c.read_tokens + ${writtenSql})`;
+  const flags = [
+    "c.uncached_tokens IS NOT NULL",
+    "c.cost_pico_usd IS NOT NULL",
+    "c.read_tokens > 0",
+    ...lifetimes.map((lifetime) => `c.${writeColumns[lifetime]} > 0`),
+    "c.kind IN ('warm', 'stored')",
+  ].map((flag, index) => `CASE WHEN ${flag} THEN ${2 ** index} ELSE 0 END`);
+  return `${flags.join(" + ")} + ${tierSql(prompt, aboveTokens)} * ${tokensPlace} + ${peaksSql(peaks)} * ${peaksPlace}`;
+}
+
+/** Most prompts have passed no step, so that case comes first. */
+function tierSql(prompt: string, steps: readonly number[]): string {
+  if (steps.length === 0) return "0";
+  const cases = steps.map((step, index) => `WHEN ${prompt} <= ${step} THEN ${index}`);
+  return `CASE ${cases.join(" ")} ELSE ${steps.length} END`;
+}
+
+/** 1970 began on a Thursday. */
+const daySql = "(c.started_ms / 86400000)";
+const hourSql = "((c.started_ms / 3600000) % 24)";
+
+function peaksSql(peaks: readonly PeakHours[]): string {
+  assert(2 ** peaks.length <= tokensPlace / peaksPlace, "more calendars than places for them");
+  const bits = peaks.map((peak, index) => {
+    const hours = peak.hoursUtc.map(
+      ([from, to]) => `(${hourSql} >= ${from} AND ${hourSql} < ${to})`,
+    );
+    const except = peak.exceptOn.map((day) => Date.parse(day) / 86_400_000);
+    const isOpen = except.length === 0 ? "" : ` AND ${daySql} NOT IN (${except.join(", ")})`;
+    return `CASE WHEN (${daySql} + 4) % 7 IN (${peak.weekdays.join(", ")}) AND (${hours.join(" OR ")})${isOpen} THEN ${2 ** index} ELSE 0 END`;
+  });
+  return bits.length === 0 ? "0" : `(${bits.join(" + ")})`;
+}

@@ -1,0 +1,103 @@
+// Sums of a window by some dims: from stored sums where they are current, and from raw rows for the rest. Exact at any moment.
+import type { Database } from "../sql/database.ts";
+import { createCellSum, type Cells, type Shape } from "./cells.ts";
+import { findCube, type Cube } from "./cubes.ts";
+import type { Fact } from "./fact.ts";
+import { coverWindow, type BucketRun, type MsRange } from "./grains.ts";
+import { unpackCells } from "./pack-cells.ts";
+import { readFact } from "./read-fact.ts";
+import type { Names } from "./rollup-names.ts";
+import type { RollupState } from "./rollup-state.ts";
+import { text, integer } from "../sql/read-row.ts";
+
+export interface CellsWanted {
+  readonly fact: Fact;
+  /** `day` and `hour` are dims of every fact. */
+  readonly dims: readonly string[];
+  readonly columns: readonly string[];
+  readonly window: MsRange;
+}
+
+export interface CellSource {
+  readonly query: Database["query"];
+  readonly names: Names;
+  /** Null: only raw rows are read, as for a comparison. */
+  readonly state: RollupState | null;
+}
+
+export interface FoundCells {
+  readonly shape: Shape;
+  readonly cells: Cells;
+}
+
+export async function readCells(source: CellSource, wanted: CellsWanted): Promise<FoundCells> {
+  const { fact, dims, window } = wanted;
+  const { query, names, state } = source;
+  const columns = Object.fromEntries(
+    // In the order of the fact: some follow others.
+    Object.entries(fact.columns).flatMap(([name, { merge }]) =>
+      wanted.columns.includes(name) ? [[name, merge]] : [],
+    ),
+  );
+  const shape: Shape = { dims, columns };
+  const time = dims.find((dim) => dim === "hour" || dim === "day");
+  const others = dims.filter((dim) => dim !== time);
+  const cube = findCube({ fact, dims: others, columns: wanted.columns });
+  if (state === null || cube === undefined) {
+    return { shape, cells: await readFact(query, fact, shape, window, names) };
+  }
+  const { runs, raw } = coverWindow(window, state, grainsOf[time ?? "none"] ?? 1);
+  const sum = createCellSum(shape);
+  for (const stored of await readBuckets(query, cube, runs)) {
+    const inTime = time === undefined ? cube : { ...cube, dims: [...cube.dims, time] };
+    const bucket = Math.floor(stored.fromHour / (time === "day" ? 24 : 1));
+    const cells = time === undefined ? stored.cells : withDim(stored.cells, bucket);
+    sum.add(reorder(inTime, cells, shape));
+  }
+  for (const part of raw) sum.add(await readFact(query, fact, shape, part, names));
+  return { shape, cells: sum.sum() };
+}
+
+/** The largest buckets that lie within one row of the answer. */
+const grainsOf: Readonly<Record<string, number>> = { hour: 1, day: 24, none: Infinity };
+
+interface StoredCells {
+  readonly fromHour: number;
+  readonly cells: Cells;
+}
+
+export async function readBuckets(
+  query: Database["query"],
+  cube: Cube,
+  runs: readonly BucketRun[],
+): Promise<readonly StoredCells[]> {
+  if (runs.length === 0) return [];
+  const ranges = runs.map(() => "grain = ? AND bucket >= ? AND bucket < ?");
+  const rows = await query(
+    ranges
+      .map((range) => `SELECT grain, bucket, cells FROM rollups WHERE cube = ? AND ${range}`)
+      .join(" UNION ALL "),
+    runs.flatMap(({ grain, fromHour, toHour }) => [
+      ...[cube.name, grain, fromHour / grain, toHour / grain],
+    ]),
+  );
+  return rows.map((row) => ({
+    fromHour: integer(row, "bucket") * integer(row, "grain"),
+    cells: unpackCells(text(row, "cells"), cube),
+  }));
+}
+
+function withDim(cells: Cells, value: number): Cells {
+  return { ...cells, dims: [...cells.dims, new Float64Array(cells.count).fill(value)] };
+}
+
+/** Without the dims and columns that were not asked for. Cells may have the same group then: the sum merges them. */
+function reorder(from: Shape, cells: Cells, to: Shape): Cells {
+  const [dims, columns] = [from.dims, Object.keys(from.columns)];
+  const none: ArrayLike<number> = [];
+  return {
+    count: cells.count,
+    dims: to.dims.map((dim) => cells.dims[dims.indexOf(dim)] ?? none),
+    columns: Object.keys(to.columns).map((name) => cells.columns[columns.indexOf(name)] ?? none),
+  };
+}
