@@ -63,10 +63,9 @@ interface Group {
   readonly calls: PricedCalls;
 }
 
-const priceColumns = [
-  ...["call_count", "cost_0", "cost_1", "uncached", "read_tokens", "output"],
-  ...lifetimes.map((lifetime) => `written_${lifetime}`),
-];
+const priceColumns = ["call_count", "cost_0", "cost_1", "uncached", "read_tokens", "output"].concat(
+  lifetimes.map((lifetime) => `written_${lifetime}`),
+);
 
 async function readGroups(
   ledger: LedgerSnapshot,

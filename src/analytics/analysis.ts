@@ -25,6 +25,8 @@ export interface AnalyticsQuery {
   /** A name, optionally with `:asc` or `:desc`. */
   readonly order?: string;
   readonly limit?: string;
+  /** With `groupBy` day or hour: at most so many buckets, from 1 to 2000; 2000 by default. */
+  readonly points?: string;
   /** The model to compare prices with. */
   readonly baseline?: string;
   /** The id of one turn, to show it call by call. */

@@ -37,10 +37,10 @@ export async function askLedger<Row extends object>(
   const question = parseQuestion(query, analysis, world.nowMs);
   const found = await source.snapshot(async (snapshot) => {
     if (source.kind === "postgres") await snapshot.query(roomForGroups);
-    const query: LedgerSnapshot["query"] = (sql, values) => snapshot.query(sql, values);
-    const state = world.fromRawRows === true ? null : await readState(query);
-    const cells = { query, names: createNames(query), state };
-    return analysis.ask({ clockSql: source.clockSql, query, cells }, question, world);
+    const read: LedgerSnapshot["query"] = (sql, values) => snapshot.query(sql, values);
+    const state = world.fromRawRows === true ? null : await readState(read);
+    const cells = { query: read, names: createNames(read), state };
+    return analysis.ask({ clockSql: source.clockSql, query: read, cells }, question, world);
   });
   const { startMs, endMs } = found.window ?? question.window;
   const { shown, leftOut } = rankRows(found.rows, question);
@@ -73,7 +73,10 @@ export function pricingVersionOf(catalogue: Catalogue): string {
   );
 }
 
+const limitUsual = 100;
 const limitMax = 1000;
+/** Buckets of time in an answer. */
+const pointsMax = 2000;
 
 function parseQuestion(query: AnalyticsQuery, analysis: Analysis, nowMs: number): Question {
   const { groupBys, orders } = analysis;
@@ -82,7 +85,7 @@ function parseQuestion(query: AnalyticsQuery, analysis: Analysis, nowMs: number)
     window: parseWindow(query, nowMs),
     groupBy,
     order: parseOrder(query.order, orders, groupBy),
-    limit: parseLimit(query.limit),
+    limit: parseLimit(query, groupBy),
     baseline: query.baseline ?? null,
     turn: query.turn ?? null,
   };
@@ -102,13 +105,28 @@ function parseOrder(
   return { by, isDescending };
 }
 
-function parseLimit(text = "100"): number {
-  const limit = Number(text);
-  if (/^\d{1,6}$/.test(text) && limit >= 1 && limit <= limitMax) return limit;
+/** Rows by day or hour: as many as `points` allows. Others: 100, unless the question says so. */
+function parseLimit({ limit, points }: AnalyticsQuery, groupBy: string): number {
+  const isTime = groupBy === "day" || groupBy === "hour";
+  if (points !== undefined && !isTime) {
+    throw refuse(
+      "invalid_limit",
+      `points are for rows by day or hour, not by ${groupBy}`,
+      "leave points out, or set limit instead",
+    );
+  }
+  const most = parseCount("points", points ?? String(pointsMax), pointsMax);
+  if (limit === undefined) return isTime ? most : limitUsual;
+  return Math.min(parseCount("limit", limit, limitMax), most);
+}
+
+function parseCount(name: string, text: string, max: number): number {
+  const count = Number(text);
+  if (/^\d{1,6}$/.test(text) && count >= 1 && count <= max) return count;
   throw refuse(
     "invalid_limit",
-    `limit cannot be "${text}"`,
-    `give a whole number from 1 to ${limitMax}`,
+    `${name} cannot be "${text}"`,
+    `give a whole number from 1 to ${max}`,
   );
 }
 

@@ -63,8 +63,17 @@ export const compactions: Analysis<CompactionFigures> = {
 const compactionSums: SumsWanted = {
   fact: turnFacts.compactions,
   columns: [
-    ...["compaction_count", "turns", "before", "after", "summary", "input", "output"],
-    ...["duration", "duration_max", "cost_0", "cost_1"],
+    "compaction_count",
+    "turns",
+    "before",
+    "after",
+    "summary",
+    "input",
+    "output",
+    "duration",
+    "duration_max",
+    "cost_0",
+    "cost_1",
   ],
 };
 

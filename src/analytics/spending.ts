@@ -57,8 +57,19 @@ export async function readSpending(
 }
 
 const spendColumns = [
-  ...["call_count", "turn_count", "uncached", "read_tokens", "written", "output"],
-  ...["cost_0", "cost_1", "failed_0", "failed_1", "unpriced", "first_ms", "last_ms"],
+  "call_count",
+  "turn_count",
+  "uncached",
+  "read_tokens",
+  "written",
+  "output",
+  "cost_0",
+  "cost_1",
+  "failed_0",
+  "failed_1",
+  "unpriced",
+  "first_ms",
+  "last_ms",
 ];
 
 function toSpending(

@@ -20,7 +20,7 @@ export async function ask(
   const analysis = analyses[name];
   const fromRaw = await askLedger(database, analysis, query, { ...world, fromRawRows: true });
   expect(await askLedger(database, analysis, query, world)).toEqual(fromRaw);
-  expect((await catchUp(database, { nowMs })).isComplete).toBe(true);
+  expect((await catchUp(database, { nowMs, holder: "a test" })).isComplete).toBe(true);
   expect(await askLedger(database, analysis, query, world)).toEqual(fromRaw);
   return fromRaw;
 }

@@ -58,7 +58,7 @@ export function dumpSchema(file: string): Readonly<Record<string, string>> {
 function tablesOf(database: DatabaseSync): readonly string[] {
   const rows = database
     .prepare(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'message_terms_text%' AND name <> 'strata_schema' ORDER BY name = 'sessions' DESC, name = 'turns' DESC, name",
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'message_terms_text%' AND name NOT LIKE 'rollup%' AND name NOT IN ('strata_schema', 'changed_hours') ORDER BY name = 'sessions' DESC, name = 'turns' DESC, name",
     )
     .all();
   return rows.map(({ name }) => String(name));

@@ -274,6 +274,16 @@ const wholeCommands: readonly Command[] = [
     },
     load: () => import("./ledger-sweep.ts"),
   },
+  {
+    name: "ledger catch-up",
+    summary: "Store the sums of hours that are over, so that questions need not read every call",
+    options: { store, json },
+    examples: {
+      "strata ledger catch-up":
+        "how many hours were summed; strata serve and strata stats do it, too",
+    },
+    load: () => import("./ledger-catch-up.ts"),
+  },
 ];
 
 export const ledgerCommands: readonly Command[] = [...sessionCommands, compact, ...wholeCommands];

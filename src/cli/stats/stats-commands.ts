@@ -22,7 +22,14 @@ export const statsCommands: readonly Command[] = [
         value: "FIGURE",
         meaning: "sort by this figure or by group, largest first; add :asc for smallest first",
       },
-      limit: { value: "N", meaning: "at most N rows, 1 to 1000; default: 100" },
+      limit: {
+        value: "N",
+        meaning: "at most N rows, 1 to 1000; default: 100, and all days or hours",
+      },
+      points: {
+        value: "N",
+        meaning: "at most N days or hours, 1 to 2000; default: 2000",
+      },
       baseline: {
         value: "MODEL",
         meaning: "with savings: compare with the same tokens on this model",

@@ -12,12 +12,14 @@ import { readConfiguredCatalogue } from "../../host/config/catalogue.ts";
 import { readCatalogue } from "../../host/config/read-catalogue.ts";
 import { printResult, toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 import { renderAnswer } from "./stats-render.ts";
-import { useLedger } from "../use-ledger.ts";
+import { createOnProblem, useLedger } from "../use-ledger.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
 
 export const run: CommandBody = (input, io) => {
   const name = readName(input);
   const query = readQuery(input, name, analyses[name]);
-  return useLedger(input, io, async ({ database }) => {
+  return useLedger(input, io, async ({ database, ledger }) => {
+    await keepUp(ledger, createOnProblem(io));
     const world = { nowMs: Date.now(), catalogue: await readPrices(input, io) };
     const answer = await askLedger(database, analyses[name], query, world).catch(
       (error: unknown) => {
@@ -28,6 +30,20 @@ export const run: CommandBody = (input, io) => {
     return printResult(input, io, { value: answer, text: renderAnswer(name, answer) });
   });
 };
+
+/** For the questions to come. An answer is exact without it, so a ledger that may only be read is no problem. */
+async function keepUp(
+  { catchUp }: Pick<Ledger, "catchUp">,
+  onProblem: (problem: unknown) => void,
+): Promise<void> {
+  try {
+    await catchUp({ budgetMs: keepUpMs });
+  } catch (error) {
+    onProblem(error);
+  }
+}
+
+const keepUpMs = 500;
 
 /** From `--models`, else from the configuration. */
 async function readPrices({ values }: CommandInput, { env, error }: Io): Promise<Catalogue> {
@@ -45,7 +61,7 @@ function readName({ operands: [typed = ""] }: CommandInput): AnalysisName {
   throw usage(`there is no question "${typed}"`, hint);
 }
 
-const shared = ["from", "to", "order", "limit"] as const;
+const shared = ["from", "to", "order", "limit", "points"] as const;
 
 function readQuery(
   { values }: CommandInput,

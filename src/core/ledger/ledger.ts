@@ -176,6 +176,8 @@ export interface Ledger {
   importSession(lines: AsyncIterable<string>, options?: ImportOptions): Promise<SessionRecord>;
   /** Removes older events, except audit events, and returns how many. */
   sweepEvents(beforeMs: number): Promise<number>;
+  /** Stores the sums of hours that are over or changed, from which questions are answered. Of several processes one does it. */
+  catchUp(options?: CatchUpOptions): Promise<CaughtUp>;
   /** Every broken invariant, in words. Empty if there are none. */
   check(onProgress?: (checked: number) => void): AsyncIterable<string>;
   /** Repairs what can be repaired without guessing, in one transaction. Every change, in words. */
@@ -189,6 +191,23 @@ export type SpentBy =
   | { readonly sessionId: string }
   | { readonly agent: string }
   | { readonly sinceMs: number };
+
+export interface CatchUpOptions {
+  /** Stops after the batch during which this time is over. Without it, everything is stored. */
+  readonly budgetMs?: number;
+  /** About how many calls a batch reads: others wait for a batch. */
+  readonly callsPerBatch?: number;
+  readonly onBatch?: (done: CaughtUp) => void;
+}
+
+export interface CaughtUp {
+  /** Hours whose sums were stored. */
+  readonly hours: number;
+  /** Whether all hours before the present one are. */
+  readonly isComplete: boolean;
+  /** Whether another process does it. */
+  readonly isBusy: boolean;
+}
 
 /** A running turn. It holds the lease on its session; a holder that lost the lease cannot commit. */
 export interface OpenTurn {

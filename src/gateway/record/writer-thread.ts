@@ -88,12 +88,26 @@ if (!isMainThread && parentPort !== null && isWriting(workerData)) {
 function serve(port: NonNullable<typeof parentPort>, options: WriterOptions): void {
   const writer = createWriter(options);
   let turn: Promise<void> = Promise.resolve();
+  let later: NodeJS.Timeout | undefined;
+  const catchUpLater = (ms: number): void => {
+    later ??= setTimeout(() => {
+      later = undefined;
+      turn = turn.then(async () => {
+        if (await writer.catchUp()) catchUpLater(catchUpPauseMs);
+      });
+    }, ms).unref();
+  };
   port.on("message", ({ number, task }: Sent) => {
     turn = turn.then(async () => {
       port.postMessage(await answerTo(number, writer.run(task)), []);
+      if (task.do === "record") catchUpLater(catchUpEveryMs);
     });
   });
 }
+
+const catchUpEveryMs = 15_000;
+/** For what waits to be written. */
+const catchUpPauseMs = 200;
 
 async function answerTo(number: number, answer: Promise<WriterAnswer>): Promise<Received> {
   try {

@@ -55,6 +55,8 @@ export type WriterAnswer =
 
 export interface Writer {
   run(task: WriterTask): Promise<WriterAnswer>;
+  /** Stores sums of hours that are over, a little at a time. Whether more are left. Not before the first record, and never an error. */
+  catchUp(): Promise<boolean>;
 }
 
 export function createWriter({ store, log, runId }: WriterOptions): Writer {
@@ -83,6 +85,11 @@ export function createWriter({ store, log, runId }: WriterOptions): Writer {
       ),
     );
   return {
+    catchUp: async () => {
+      // A failed ledger fails the next record, too, which reports it.
+      const done = await opened?.ledger.catchUp(catchUpAtOnce).catch(() => undefined);
+      return done !== undefined && !done.isComplete && !done.isBusy;
+    },
     run: async (task) => {
       if (task.do === "log") {
         return { done: "log", problem: await writeLog(folder, task.entry) };
@@ -104,6 +111,9 @@ export function createWriter({ store, log, runId }: WriterOptions): Writer {
     },
   };
 }
+
+/** Records wait for it: about a fifth of a second. */
+const catchUpAtOnce = { budgetMs: 1, callsPerBatch: 5000 } as const;
 
 interface OpenedLedger {
   readonly ledger: Ledger;

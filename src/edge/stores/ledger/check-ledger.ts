@@ -8,6 +8,7 @@ import { integer, integerOrNull, text, textOrNull } from "../sql/read-row.ts";
 import { moneyOf, moneySums } from "../sql/sums.ts";
 import { selected, tableNames } from "../sql/tables.ts";
 import { findUnreadableStates, findWrongCosts, hasAbsurdCounts } from "./repair-ledger.ts";
+import { checkRollups } from "../rollups/check-rollups.ts";
 import type { Store } from "./store.ts";
 import { isUnpricedSql } from "./turns/read-turn.ts";
 import { readers } from "./transfer/kept-lines.ts";
@@ -69,6 +70,7 @@ export async function* checkLedger(
   for (const id of await findUnreadableStates(query)) {
     yield `session ${id} has a state that is not JSON`;
   }
+  yield* checkRollups(store.database);
   yield* await checkRows(store);
   yield* checkContents(store);
   yield* checkMessages(store, onProgress);

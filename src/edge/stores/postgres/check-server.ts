@@ -1,11 +1,11 @@
 // What the server itself reports as wrong.
 import { messageOf } from "../../../core/strata-error.ts";
-import { tableNames } from "../sql/tables.ts";
+import { derivedTables, tableNames } from "../sql/tables.ts";
 import type { Database } from "../sql/database.ts";
 
 type Query = Database["query"];
 
-const ourTables = `(${tableNames.map((name) => `'${name}'`).join(", ")})`;
+const ourTables = `(${[...tableNames, ...derivedTables].map((name) => `'${name}'`).join(", ")})`;
 
 /** Damaged pages found so far, unfinished indexes, and every B-tree if amcheck is installed. */
 export async function checkServer(query: Query): Promise<readonly string[]> {

@@ -7,7 +7,7 @@ import type { Address } from "./connection-string.ts";
 import { explainFailure } from "./postgres-errors.ts";
 
 /** All tables with content; branches are only numbers. Verbose, to detect a run that was too early. */
-const vacuumSql = `VACUUM (VERBOSE) ${tableNames.filter((name) => name !== "branches").join(", ")}`;
+const vacuumSql = `VACUUM (VERBOSE) ${[...tableNames, "rollup_names"].filter((name) => name !== "branches").join(", ")}`;
 
 const waitForMs = 1000;
 

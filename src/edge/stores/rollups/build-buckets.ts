@@ -43,8 +43,6 @@ function splitByFirst({ count, dims, columns }: Cells): ReadonlyMap<number, Cell
   const [first, ...rest] = dims;
   const rows = Array.from({ length: count }, (_, row) => row);
   const groups = Map.groupBy(rows, (row) => first?.[row] ?? 0);
-  const pick = (values: ArrayLike<number>, of: readonly number[]): readonly number[] =>
-    of.map((row) => values[row] ?? 0);
   return new Map(
     [...groups].map(([value, of]) => [
       value,
@@ -55,6 +53,10 @@ function splitByFirst({ count, dims, columns }: Cells): ReadonlyMap<number, Cell
       },
     ]),
   );
+}
+
+function pick(values: ArrayLike<number>, rows: readonly number[]): readonly number[] {
+  return rows.map((row) => values[row] ?? 0);
 }
 
 /**

@@ -47,15 +47,14 @@ const calls: Fact = {
     read_tokens: sumOf("c.read_tokens"),
     written: sumOf(writtenSql),
     ...Object.fromEntries(
-      lifetimes.map((lifetime) => [
-        `written_${lifetime}`,
-        sumOf(`c.${writeColumns[lifetime]}`),
-      ]),
+      lifetimes.map((lifetime) => [`written_${lifetime}`, sumOf(`c.${writeColumns[lifetime]}`)]),
     ),
     output: sumOf("c.output_tokens + c.reasoning_tokens"),
     ...moneyColumns("c.cost_pico_usd", "cost"),
     ...moneyColumns("CASE WHEN c.status <> 'complete' THEN c.cost_pico_usd END", "failed"),
-    unpriced: sumOf("CASE WHEN c.cost_pico_usd IS NULL AND c.uncached_tokens IS NOT NULL THEN 1 END"),
+    unpriced: sumOf(
+      "CASE WHEN c.cost_pico_usd IS NULL AND c.uncached_tokens IS NOT NULL THEN 1 END",
+    ),
     first_ms: { merge: "min", sql: "MIN(c.started_ms)" },
     last_ms: { merge: "max", sql: "MAX(c.started_ms)" },
   },

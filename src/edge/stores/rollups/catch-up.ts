@@ -1,6 +1,8 @@
 // Stores the sums of hours that are over or changed, a batch per commit. Killed anywhere, a batch is either stored or not begun.
+import type { CatchUpOptions, CaughtUp } from "../../../core/ledger/ledger.ts";
 import type { Database, Write } from "../sql/database.ts";
-import { integer, integerOrNull } from "../sql/read-row.ts";
+import { integer, integerOrNull, textOrNull } from "../sql/read-row.ts";
+import { isHolderGone } from "../ledger/lease-holder.ts";
 import { buildAbove, buildHours, type Bucket } from "./build-buckets.ts";
 import { cubes } from "./cubes.ts";
 import { grains, hourMs } from "./grains.ts";
@@ -9,35 +11,18 @@ import { storedBandsHash } from "./price-bands.ts";
 import { createNames } from "./rollup-names.ts";
 import { readState, type RollupState } from "./rollup-state.ts";
 
-export interface CatchUpOptions {
+export interface CatchingUp extends CatchUpOptions {
   readonly nowMs: number;
-  /** Stops after the batch during which this time is over. */
-  readonly budgetMs?: number;
-  /** Who works. Of several processes one does, for as long as it goes on or until it is silent for a minute. */
-  readonly holder?: string;
-  /** About how many calls a batch reads. */
-  readonly callsPerBatch?: number;
-  readonly onBatch?: (done: CaughtUp) => void;
-}
-
-export interface CaughtUp {
-  /** Hours whose sums were stored. */
-  readonly hours: number;
-  /** Whether all hours before the present one are. */
-  readonly isComplete: boolean;
-  /** Whether another process does it. */
-  readonly isBusy: boolean;
+  /** Who works: one process, for as long as it goes on or until it is silent for a minute. Any unique text. */
+  readonly holder: string;
 }
 
 type CatchUpDatabase = Pick<Database, "snapshot" | "commit" | "clockSql" | "query">;
 
 const leaseMs = 60_000;
 
-export async function catchUp(
-  database: CatchUpDatabase,
-  options: CatchUpOptions,
-): Promise<CaughtUp> {
-  const { budgetMs = Infinity, holder = `process ${process.pid}` } = options;
+export async function catchUp(database: CatchUpDatabase, options: CatchingUp): Promise<CaughtUp> {
+  const { budgetMs = Infinity, holder } = options;
   if (!(await takeLease(database, holder))) return { hours: 0, isComplete: false, isBusy: true };
   const endMs = performance.now() + budgetMs;
   let hours = 0;
@@ -55,13 +40,20 @@ export async function catchUp(
   }
 }
 
-async function takeLease({ commit, clockSql }: CatchUpDatabase, holder: string): Promise<boolean> {
+/** Takes over from a process that is silent, or gone as far as this machine can tell. */
+async function takeLease(
+  { query, commit, clockSql }: CatchUpDatabase,
+  holder: string,
+): Promise<boolean> {
+  const [row] = await query("SELECT holder FROM rollup_state WHERE id = 1");
+  const other = row === undefined ? null : textOrNull(row, "holder");
+  const gone = other !== null && isHolderGone(other) ? other : holder;
   const { kind } = await commit({
     guards: [
       {
         name: "lease",
         sql: `UPDATE rollup_state SET holder = ?, expires_ms = ${clockSql} + ${leaseMs} WHERE id = 1 AND (holder IS NULL OR holder = ? OR expires_ms < ${clockSql})`,
-        values: [holder, holder],
+        values: [holder, gone],
       },
     ],
     writes: [],
@@ -77,7 +69,10 @@ async function dropLease({ commit }: CatchUpDatabase, holder: string): Promise<v
   await commit({
     guards: [],
     writes: [
-      { sql: "UPDATE rollup_state SET holder = NULL WHERE id = 1 AND holder = ?", values: [holder] },
+      {
+        sql: "UPDATE rollup_state SET holder = NULL WHERE id = 1 AND holder = ?",
+        values: [holder],
+      },
     ],
     landed: () => ({ sql: "SELECT 1 AS landed WHERE 1 = 0", values: [] }),
   });
@@ -95,7 +90,7 @@ const staleMax = 24;
 /** What to store next, all from one snapshot. Null if nothing is left to do. */
 async function planBatch(
   query: Database["query"],
-  { nowMs, callsPerBatch = callsUsual }: CatchUpOptions,
+  { nowMs, callsPerBatch = callsUsual }: CatchingUp,
 ): Promise<Batch | null> {
   const state = await readState(query);
   if (!state.isOurs) return startOver(state);
@@ -173,13 +168,18 @@ async function nextHours(
     "SELECT started_ms FROM calls WHERE started_ms >= ? ORDER BY started_ms LIMIT 1 OFFSET ?",
     [fromHour * hourMs, callsPerBatch],
   );
-  const fullHour = row === undefined ? presentHour : Math.floor(integer(row, "started_ms") / hourMs);
+  const fullHour =
+    row === undefined ? presentHour : Math.floor(integer(row, "started_ms") / hourMs);
   const toHour = Math.min(presentHour, Math.max(fullHour, fromHour + 1), fromHour + hoursMax);
   return { fromHour, toHour };
 }
 
 async function firstHour(query: Database["query"], presentHour: number): Promise<number> {
-  const times = ["started_ms FROM calls", "started_ms FROM turns", "compacted_at FROM compactions_v1"];
+  const times = [
+    "started_ms FROM calls",
+    "started_ms FROM turns",
+    "compacted_at FROM compactions_v1",
+  ];
   let first = presentHour * hourMs;
   for (const time of times) {
     const [row] = await query(`SELECT MIN(${time.replace(" FROM", ") AS first_ms FROM")}`);
@@ -236,7 +236,10 @@ function storeBuckets(buckets: readonly Bucket[]): readonly Write[] {
   return inParts(buckets).map((part) => ({
     sql: `INSERT INTO rollups (cube, grain, bucket, cells) VALUES ${part.map(() => "(?, CAST(? AS BIGINT), CAST(? AS BIGINT), ?)").join(", ")} ON CONFLICT (cube, grain, bucket) DO UPDATE SET cells = excluded.cells`,
     values: part.flatMap(({ cube, grain, bucket, cells }) => [
-      ...[cube.name, grain, bucket, packCells(cells)],
+      cube.name,
+      grain,
+      bucket,
+      packCells(cells),
     ]),
   }));
 }

@@ -1,4 +1,5 @@
 // Which sums are stored: facts, told apart by what questions group them by. A question reads one of them, or raw rows.
+import { lifetimes } from "../../../core/message/usage.ts";
 import type { Shape } from "./cells.ts";
 import { callFacts } from "./call-facts.ts";
 import type { Fact } from "./fact.ts";
@@ -25,15 +26,12 @@ const callGroups = [
 
 const tokenColumns = ["call_count", "uncached", "read_tokens", "output", "cost_0", "cost_1"];
 
-const spendColumns = [
-  ...tokenColumns,
-  ...["turn_count", "written", "failed_0", "failed_1", "unpriced", "first_ms", "last_ms"],
-];
+const spendColumns = tokenColumns.concat(
+  ["turn_count", "written", "failed_0", "failed_1", "unpriced"],
+  ["first_ms", "last_ms"],
+);
 
-const priceColumns = [
-  ...tokenColumns,
-  ...["written_5m", "written_30m", "written_1h", "written_12h", "written_24h"],
-];
+const priceColumns = tokenColumns.concat(lifetimes.map((lifetime) => `written_${lifetime}`));
 
 const { calls, retried, prefixes, endings } = callFacts;
 const { turns, toolUses, compactions } = turnFacts;

@@ -78,7 +78,10 @@ export async function readBuckets(
       .map((range) => `SELECT grain, bucket, cells FROM rollups WHERE cube = ? AND ${range}`)
       .join(" UNION ALL "),
     runs.flatMap(({ grain, fromHour, toHour }) => [
-      ...[cube.name, grain, fromHour / grain, toHour / grain],
+      cube.name,
+      grain,
+      fromHour / grain,
+      toHour / grain,
     ]),
   );
   return rows.map((row) => ({

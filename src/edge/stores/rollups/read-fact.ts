@@ -25,9 +25,7 @@ function toCells(rows: readonly FactRow[], shape: Shape, names: Names): Cells {
   return {
     count: rows.length,
     dims: shape.dims.map((_dim, at) => rows.map((row) => idOf(row.dims[at]))),
-    columns: Object.keys(shape.columns).map((_name, at) =>
-      rows.map((row) => row.columns[at] ?? 0),
-    ),
+    columns: Object.keys(shape.columns).map((_name, at) => rows.map((row) => row.columns[at] ?? 0)),
   };
 }
 

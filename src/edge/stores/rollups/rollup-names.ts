@@ -11,7 +11,7 @@ export interface Names {
   /** Null also for a name that was deleted. */
   nameOf(id: number): string | null;
   /** Reads the numbers of these names. `idOf` then gives new ones to the rest. */
-  learn(names: Iterable<string | null>): Promise<void>;
+  learn(names: Iterable<string>): Promise<void>;
   /** Reads the names of these numbers. */
   read(ids: Iterable<number>): Promise<void>;
   /** What stores the new ones. */
@@ -53,9 +53,9 @@ export function createNames(query: Database["query"]): Names {
         const [row] = await query("SELECT COALESCE(MAX(id), 0) + 1 AS next_id FROM rollup_names");
         nextId = row === undefined ? 1 : integer(row, "next_id");
       }
-      const missing = [...new Set(wanted)].filter((name) => name !== null && !ids.has(name));
+      const missing = [...new Set(wanted)].filter((name) => !ids.has(name));
       for (const part of inParts(missing)) {
-        await fetch(` WHERE name IN (${part.map(() => "?").join(", ")})`, part as string[]);
+        await fetch(` WHERE name IN (${part.map(() => "?").join(", ")})`, part);
       }
     },
     read: async (wanted) => {

@@ -33,8 +33,7 @@ const toolUses: Fact = {
     total: { merge: "sum", sql: "COUNT(*)" },
     failed: sumOf("CASE WHEN u.status = 'failed' THEN 1 END"),
   },
-  from: () =>
-    `FROM turns t JOIN tool_calls u ON u.turn_id = t.id WHERE ${turnsInWindow}`,
+  from: () => `FROM turns t JOIN tool_calls u ON u.turn_id = t.id WHERE ${turnsInWindow}`,
 };
 
 /** A compaction without a model call has no summary that was paid. */

@@ -1,6 +1,8 @@
 // Triggers that mark an hour as changed whenever a row that is summed there comes, changes or goes. In the same transaction as the
 // row, by whomever it is written, so stored sums are never believed where they are old.
-import type { OwnStatements } from "./migrations.ts";
+
+/** Statements per database, for full-text indexes and triggers. */
+export type OwnStatements = Readonly<Record<"sqlite" | "postgres", readonly string[]>>;
 
 /** The rows of a table, and the hours that one of them counts in. */
 interface Marked {
@@ -21,11 +23,33 @@ const callHours = (condition: string): string =>
 
 /** What sums read of a call. */
 const callColumns = [
-  ...["session_id", "started_ms", "ended_ms", "model", "provider", "policy", "status", "kind"],
-  ...["uncached_tokens", "read_tokens", "write_5m_tokens", "write_30m_tokens", "write_1h_tokens"],
-  ...["write_12h_tokens", "write_24h_tokens", "output_tokens", "reasoning_tokens", "cost_pico_usd"],
-  ...["outcome_json", "gateway_key", "user_name", "team_name", "arm", "turn_id", "number"],
-  ...["client_cost_pico_usd", "plain_cost_pico_usd"],
+  "session_id",
+  "started_ms",
+  "ended_ms",
+  "model",
+  "provider",
+  "policy",
+  "status",
+  "kind",
+  "uncached_tokens",
+  "read_tokens",
+  "write_5m_tokens",
+  "write_30m_tokens",
+  "write_1h_tokens",
+  "write_12h_tokens",
+  "write_24h_tokens",
+  "output_tokens",
+  "reasoning_tokens",
+  "cost_pico_usd",
+  "outcome_json",
+  "gateway_key",
+  "user_name",
+  "team_name",
+  "arm",
+  "turn_id",
+  "number",
+  "client_cost_pico_usd",
+  "plain_cost_pico_usd",
 ];
 
 const marked: readonly Marked[] = [
@@ -45,9 +69,20 @@ const marked: readonly Marked[] = [
     table: "compactions_v1",
     hours: `SELECT r.compacted_at / 3600000 AS hour UNION ${callHours("c.session_id = r.session_id AND c.started_ms >= r.compacted_at")}`,
     columns: [
-      ...["session_id", "compacted_at", "model_used", "provider", "input_tokens", "output_tokens"],
-      ...["cost_pico_usd", "turns_summarized", "compaction_type", "trigger", "tokens_before"],
-      ...["tokens_after", "summary_tokens", "duration_ms"],
+      "session_id",
+      "compacted_at",
+      "model_used",
+      "provider",
+      "input_tokens",
+      "output_tokens",
+      "cost_pico_usd",
+      "turns_summarized",
+      "compaction_type",
+      "trigger",
+      "tokens_before",
+      "tokens_after",
+      "summary_tokens",
+      "duration_ms",
     ],
   },
   // Calls and compactions are also grouped by what their session says.

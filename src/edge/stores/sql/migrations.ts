@@ -1,5 +1,5 @@
 // The schema, as numbered steps that only go forward. A step that was released is never edited. So it only grows.
-import { changeMarks } from "./change-marks.ts";
+import { changeMarks, type OwnStatements } from "./change-marks.ts";
 
 export interface Migration {
   readonly number: number;
@@ -7,9 +7,6 @@ export interface Migration {
   /** Statements that both databases understand. BIGINT is an integer for SQLite too. */
   readonly statements: readonly (string | OwnStatements)[];
 }
-
-/** Statements per database, for full-text indexes. */
-export type OwnStatements = Readonly<Record<"sqlite" | "postgres", readonly string[]>>;
 
 const messageTerms = `
   branch_id BIGINT NOT NULL,

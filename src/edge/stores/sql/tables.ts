@@ -28,6 +28,14 @@ export const tableNames = [
   "key_spending",
 ] as const;
 
+/** Made from the other tables, so no backup in lines contains them. */
+export const derivedTables: readonly string[] = [
+  "rollups",
+  "rollup_names",
+  "rollup_state",
+  "changed_hours",
+];
+
 export type TableName = (typeof tableNames)[number];
 
 /** For a SELECT. Money as text, because it can exceed a number. */

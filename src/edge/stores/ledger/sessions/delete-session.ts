@@ -153,6 +153,7 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
     "DELETE FROM events WHERE session_id",
     "DELETE FROM queue_items WHERE session_id",
     "DELETE FROM provider_resources WHERE lifecycle = 'gone' AND session_id",
+    "UPDATE rollup_names SET name = NULL WHERE name",
     "DELETE FROM sessions WHERE id",
   ].map((sql) => ({ sql: `${sql} IN (${places})`, values: ids }));
   return {
