@@ -33,7 +33,7 @@ const callColumns =
 
 /** A virtual key sees the calls that it paid for. */
 export async function readPicture(
-  { query }: LedgerSnapshot,
+  { query }: Pick<LedgerSnapshot, "query">,
   id: string,
   access: Access,
 ): Promise<StoredPicture> {
