@@ -97,11 +97,7 @@ async function readSessionPicture(
   { database, catalogue }: Source,
 ): Promise<Found> {
   const stored = await database.snapshot((snapshot) =>
-    readPicture(
-      { clockSql: database.clockSql, query: (sql, values) => snapshot.query(sql, values) },
-      path["session"] ?? "",
-      access,
-    ),
+    readPicture(snapshot, path["session"] ?? "", access),
   );
   const { session, children, leftOutCount } = stored;
   const data = {
