@@ -5,11 +5,11 @@ import { createRandom } from "../../harness/random-message.ts";
 import { createLedger } from "../edge/stores/ledger/create-ledger.ts";
 import { createNames } from "../edge/stores/rollups/rollup-names.ts";
 import { openSqlite, type SqliteDatabase } from "../edge/stores/sqlite/open-sqlite.ts";
-import type { PriceSteps } from "./reprice.ts";
+import type { PriceBands } from "../edge/stores/rollups/price-bands.ts";
 import { readAlike, type PricedCalls } from "./alike-calls.ts";
 
 const window = { startMs: 10, endMs: 100 };
-const steps: PriceSteps = { aboveTokens: [1000, 2000], fromMs: [50], peaks: [] };
+const steps: PriceBands = { aboveTokens: [1000, 2000], fromMs: [50], peaks: [] };
 const question = {
   window,
   groupBy: "none",
@@ -76,7 +76,7 @@ test("where no price changes, one group holds all calls except those with discar
 test("calls of peak hours are a group apart, priced at such an hour", async () => {
   // All were made in the first hour of 1970, a Thursday; one moves to the fourth.
   await database.query("UPDATE calls SET started_ms = 10800099 WHERE started_ms = 99");
-  const late: PriceSteps = {
+  const late: PriceBands = {
     aboveTokens: [],
     fromMs: [],
     peaks: [{ name: "any", weekdays: [4], hoursUtc: [[3, 4]], exceptOn: [] }],

@@ -4,12 +4,17 @@ import { lifetimes, type Lifetime } from "../core/message/usage.ts";
 import { isPeak, type PeakHours } from "../core/models/peak-hours.ts";
 import { callFacts, withBands } from "../edge/stores/rollups/call-facts.ts";
 import type { Fact } from "../edge/stores/rollups/fact.ts";
-import { areStoredBands, toAlike, type Alike } from "../edge/stores/rollups/price-bands.ts";
+import {
+  areStoredBands,
+  toAlike,
+  type Alike,
+  type PriceBands,
+} from "../edge/stores/rollups/price-bands.ts";
 import { integer, text } from "../edge/stores/sql/read-row.ts";
 import { moneyOf } from "../edge/stores/sql/sums.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { readSums } from "./read-sums.ts";
-import type { AlikeCalls, PriceSteps } from "./reprice.ts";
+import type { AlikeCalls } from "./reprice.ts";
 import type { TimeWindow } from "./time-window.ts";
 
 export interface PricedCalls extends AlikeCalls {
@@ -23,30 +28,14 @@ export interface PricedCalls extends AlikeCalls {
   readonly isCostOfUsage: boolean;
 }
 
-/** Prices change on some days, so the window is divided there. */
+/** Few calls have discarded attempts, so a second query finds them and their sums are subtracted from the rest. */
 export async function readAlike(
   ledger: LedgerSnapshot,
   question: Question,
-  steps: PriceSteps,
+  bands: PriceBands,
 ): Promise<readonly PricedCalls[]> {
-  const { startMs, endMs } = question.window;
-  const ends = [...steps.fromMs, endMs];
-  const parts: PricedCalls[] = [];
-  for (const [index, partEndMs] of ends.entries()) {
-    const window = { startMs: ends[index - 1] ?? startMs, endMs: partEndMs };
-    parts.push(...(await readPart(ledger, { ...question, window }, steps)));
-  }
-  return parts;
-}
-
-/** Few calls have discarded attempts, so a second query finds them and their sums are subtracted from the rest. */
-async function readPart(
-  ledger: LedgerSnapshot,
-  question: Question,
-  steps: PriceSteps,
-): Promise<readonly PricedCalls[]> {
-  const all = await readGroups(ledger, question, steps, callFacts.calls);
-  const retried = await readGroups(ledger, question, steps, callFacts.retried);
+  const all = await readGroups(ledger, question, bands, callFacts.calls);
+  const retried = await readGroups(ledger, question, bands, callFacts.retried);
   const parts = new Map(retried.map(({ key, calls }) => [key, calls]));
   const rest = all.map(({ key, calls }) => {
     const part = parts.get(key);
@@ -70,17 +59,17 @@ const priceColumns = ["call_count", "cost_0", "cost_1", "uncached", "read_tokens
 async function readGroups(
   ledger: LedgerSnapshot,
   question: Question,
-  steps: PriceSteps,
+  bands: PriceBands,
   fact: Fact,
 ): Promise<readonly Group[]> {
   const rows = await readSums(ledger, question, {
-    fact: areStoredBands(steps) ? fact : withBands(fact, steps),
+    fact: areStoredBands(bands) ? fact : withBands(fact, bands),
     dims: ["model", "alike"],
     columns: priceColumns,
   });
   return rows.map(([label, row]) => {
     const alike = toAlike(integer(row, "alike"));
-    const calls = { ...toPriced(row, alike), ...standIn(alike, steps, question.window), label };
+    const calls = { ...toPriced(row, alike), ...standIn(alike, bands, question.window), label };
     return { key: `${integer(row, "alike")} ${text(row, "model")} ${String(label)}`, calls };
   });
 }
@@ -128,13 +117,14 @@ const hoursMax = 24 * 31;
 
 /** A prompt length and a time that get the same rates as the calls of the group; cheaper than querying for a real one. */
 function standIn(
-  { tier, peakBits }: Alike,
-  { aboveTokens, peaks }: PriceSteps,
+  { tier, period, peakBits }: Alike,
+  { aboveTokens, fromMs, peaks }: PriceBands,
   { startMs }: TimeWindow,
 ): Pick<PricedCalls, "promptTokens" | "startMs"> {
+  const fromPeriodMs = Math.max(startMs, fromMs[period - 1] ?? 0);
   return {
     promptTokens: aboveTokens[tier] ?? (aboveTokens.at(-1) ?? 0) + 1,
-    startMs: timeInPeaks(startMs, peaks, peakBits),
+    startMs: timeInPeaks(fromPeriodMs, peaks, peakBits),
   };
 }
 

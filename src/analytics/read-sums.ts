@@ -27,24 +27,43 @@ export async function readSums(
   const found = await readCells(source, { fact, dims, columns, window });
   const isName = dims.map((dim) => fact.dims[dim]?.isNumber !== true);
   const { shape, cells } = await withNames(found, isName, source.names);
-  const names = Object.keys(shape.columns);
-  return Array.from({ length: cells.count }, (_, row): SumRow => {
-    const values: Record<string, unknown> = {};
-    for (const [at, dim] of dims.entries()) {
-      const value = cells.dims[at]?.[row] ?? 0;
-      values[dim] = isName[at] === true ? source.names.nameOf(value) : value;
-    }
-    for (const [at, name] of names.entries()) {
-      const value = cells.columns[at]?.[row] ?? 0;
-      values[name] = isMoneyPart(name) ? String(value) : Math.min(value, Number.MAX_SAFE_INTEGER);
-    }
-    return [labelOfGroup(groupBy, values[groupBy]), values];
+  const toRow = createRows(
+    dims.map((dim, at) => [
+      dim,
+      isName[at] === true
+        ? Array.from(cells.dims[at] ?? [], (id) => source.names.nameOf(id))
+        : (cells.dims[at] ?? []),
+    ]),
+    Object.keys(shape.columns).map((name, at) => [name, cells.columns[at] ?? []]),
+  );
+  return Array.from({ length: cells.count }, (_, at): SumRow => {
+    const row = toRow(at);
+    return [labelOfGroup(groupBy, row[groupBy]), row];
   });
 }
 
-/** See `moneySums`. */
-function isMoneyPart(name: string): boolean {
-  return name.endsWith("_0") || name.endsWith("_1");
+type Column = readonly [name: string, values: ArrayLike<unknown>];
+type CountColumn = readonly [name: string, values: ArrayLike<number>];
+
+/** Rows that look their values up when asked: a hundred thousand rows of twenty values each are seldom read whole. */
+function createRows(
+  dims: readonly Column[],
+  columns: readonly CountColumn[],
+): (at: number) => ResultRow {
+  const shared: { readonly at: number } = { at: 0 };
+  const getter = (read: (at: number) => unknown): PropertyDescriptor => ({
+    get(this: typeof shared) {
+      return read(this.at);
+    },
+  });
+  for (const [name, values] of dims) {
+    Object.defineProperty(shared, name, getter((at) => values[at]));
+  }
+  for (const [name, values] of columns) {
+    const countAt = (at: number): number => Math.min(values[at] ?? 0, Number.MAX_SAFE_INTEGER);
+    Object.defineProperty(shared, name, getter(countAt));
+  }
+  return (at) => Object.create(shared, { at: { value: at } }) as ResultRow;
 }
 
 /** All deleted names are one group. */

@@ -4,7 +4,8 @@ import { findCost } from "../core/models/cost.ts";
 import { builtInCatalogue, listModels } from "../core/models/catalogue.ts";
 import { generatedTokens, lifetimes, promptTokens, type Usage } from "../core/message/usage.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
-import { priceAlike, priceUncached, stepsOf, type AlikeCalls } from "./reprice.ts";
+import { bandsOf } from "../edge/stores/rollups/price-bands.ts";
+import { priceAlike, priceUncached, type AlikeCalls } from "./reprice.ts";
 
 const noWrites = { "5m": 0, "30m": 0, "1h": 0, "12h": 0, "24h": 0 };
 const at = Date.UTC(2026, 10, 15);
@@ -45,14 +46,12 @@ test("a bucket in use without a price makes the whole unknown, and an empty one 
   expect(priceUncached(alike({ uncachedTokens: 1 }), unpriced)).toBeNull();
 });
 
-test("steps are the lengths and the days at which some price changes, within the window", () => {
+test("bands are the lengths and the days at which some price changes", () => {
   const haiku = resolveModel("claude-haiku-5-5").facts;
   const sonnet55 = resolveModel("claude-sonnet-5-5").facts;
-  const window = { startMs: Date.UTC(2026, 9, 1), endMs: Date.UTC(2026, 10, 1) };
-  expect(stepsOf([haiku, sonnet55], window).fromMs).toContain(Date.UTC(2026, 9, 7));
-  expect(stepsOf([haiku], window).aboveTokens).toEqual([100_000]);
-  const later = { startMs: Date.UTC(2026, 9, 8), endMs: Date.UTC(2026, 10, 1) };
-  expect(stepsOf([sonnet55], later).fromMs).toEqual([]);
+  expect(bandsOf([haiku, sonnet55]).fromMs).toContain(Date.UTC(2026, 9, 7));
+  expect(bandsOf([haiku]).aboveTokens).toEqual([100_000]);
+  expect(bandsOf([]).fromMs).toEqual([]);
 });
 
 // Goal: pricing the database's sums gives the same money as pricing each call. Method: random calls of one group.
@@ -68,7 +67,7 @@ test("calls between the same steps cost together what they cost one by one", () 
   });
   fc.assert(
     fc.property(fc.array(usage, { maxLength: 12 }), fc.constantFrom(...models), (usages, model) => {
-      const { aboveTokens } = stepsOf(models, { startMs: at, endMs: at + 1 });
+      const { aboveTokens } = bandsOf(models);
       const tierOf = (used: Usage): number =>
         aboveTokens.filter((step) => promptTokens(used) > step).length;
       const tiers = Map.groupBy(usages, (used) => `${tierOf(used)} ${inUse(used)}`);

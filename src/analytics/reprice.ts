@@ -4,8 +4,6 @@ import { lifetimes, type Lifetime } from "../core/message/usage.ts";
 import { times } from "../core/models/cost.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { ratesAt, type Rates } from "../core/models/prices.ts";
-import { bandsOf, type PriceBands } from "../edge/stores/rollups/price-bands.ts";
-import type { TimeWindow } from "./time-window.ts";
 
 /** Sums over calls of one model that share the price tier, the price row and the buckets in use. */
 export interface AlikeCalls {
@@ -53,28 +51,9 @@ export function priceUncached(calls: AlikeCalls, model: Priced): bigint | null {
   return times(sent, rates.inputPicoUsd) + times(calls.generatedTokens, rates.outputPicoUsd);
 }
 
-/** Where prices change: prompt lengths above which a tier begins, and times (in milliseconds) of new price rows. */
-export interface PriceSteps extends PriceBands {
-  readonly fromMs: readonly number[];
-}
-
-/** The steps of all models: finding out which were called would need another query. */
-export function stepsOf(models: readonly Priced[], { startMs, endMs }: TimeWindow): PriceSteps {
-  const rows = models.flatMap(({ prices }) => (prices.kind === "priced" ? prices.rows : []));
-  const days = rows.flatMap(({ from }) => (from === null ? [] : [Date.parse(from)]));
-  return {
-    ...bandsOf(models),
-    fromMs: inOrder(days.filter((ms) => ms > startMs && ms < endMs)),
-  };
-}
-
 function findRates({ startMs, promptTokens }: AlikeCalls, { id, prices }: Priced): Rates | null {
   if (prices.kind === "unpriced") return null;
   const applied = ratesAt(prices.rows, startMs, promptTokens);
   assert(applied !== null, `${id} is priced but has no rates`);
   return applied.rates;
-}
-
-function inOrder(values: readonly number[]): readonly number[] {
-  return [...new Set(values)].toSorted((left, right) => left - right);
 }

@@ -8,10 +8,11 @@ import { readAlike, type PricedCalls } from "./alike-calls.ts";
 import type { Analysis, AnalyticsWorld, Question } from "./analysis.ts";
 import { describeArms } from "./arms/describe-arms.ts";
 import { readArms, type ArmsFigures } from "./arms/read-arms.ts";
+import { bandsOf } from "../edge/stores/rollups/price-bands.ts";
 import { refuse } from "./analytics-error.ts";
 import { toUsdText } from "./figures.ts";
 import { callGroups } from "./group-keys.ts";
-import { priceAlike, priceUncached, stepsOf } from "./reprice.ts";
+import { priceAlike, priceUncached } from "./reprice.ts";
 
 export interface SavingsFigures {
   readonly call_count: number;
@@ -44,8 +45,7 @@ export const savings: Analysis<SavingsFigures> = {
   takes: ["baseline"],
   async ask(ledger, question, { catalogue }) {
     const baseline = findBaseline(question, catalogue);
-    const steps = stepsOf(listModels(catalogue), question.window);
-    const all = await readAlike(ledger, question, steps);
+    const all = await readAlike(ledger, question, bandsOf(listModels(catalogue)));
     const arms = await readArms(ledger, question);
     const models = new Map(
       [...new Set(all.map(({ model }) => model))].map((name) => [

@@ -7,10 +7,13 @@ import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import type { PeakHours } from "../../../core/models/peak-hours.ts";
 import { writeColumns } from "../ledger/turns/call-rows.ts";
 
-/** What changes the price of a call besides its model and its day: how long the prompt is, and hours that cost more. */
+/** What changes the price of a call besides its model. */
 export interface PriceBands {
   /** Prompt lengths above which a tier begins. */
   readonly aboveTokens: readonly number[];
+  /** Times from which other prices apply. */
+  readonly fromMs: readonly number[];
+  /** Hours of the week that cost more for some models. */
   readonly peaks: readonly PeakHours[];
 }
 
@@ -18,10 +21,16 @@ export interface PriceBands {
 export function bandsOf(models: readonly Pick<ModelFacts, "prices">[]): PriceBands {
   const rows = models.flatMap(({ prices }) => (prices.kind === "priced" ? prices.rows : []));
   const tokens = rows.flatMap(({ tiers }) => tiers.map(({ aboveTokens }) => aboveTokens));
+  const days = rows.flatMap(({ from }) => (from === null ? [] : [Date.parse(from)]));
   return {
-    aboveTokens: [...new Set(tokens)].toSorted((left, right) => left - right),
+    aboveTokens: inOrder(tokens),
+    fromMs: inOrder(days),
     peaks: [...new Set(rows.flatMap(({ offPeak }) => offPeak?.peak ?? []))],
   };
+}
+
+function inOrder(values: readonly number[]): readonly number[] {
+  return [...new Set(values)].toSorted((left, right) => left - right);
 }
 
 /** Those that stored sums are told apart by. */
@@ -34,13 +43,14 @@ export function areStoredBands(bands: PriceBands): boolean {
   return hashBands(bands) === storedBandsHash;
 }
 
-function hashBands({ aboveTokens, peaks }: PriceBands): string {
-  return hashContent(JSON.stringify([aboveTokens, peaks]));
+function hashBands({ aboveTokens, fromMs, peaks }: PriceBands): string {
+  return hashContent(JSON.stringify([aboveTokens, fromMs, peaks]));
 }
 
-/** The number of a call packs three values: flags, peak hours, the price tier of its prompt. */
+/** The number of a call packs four values: flags, peak hours, the price tier of its prompt, the price period of its time. */
 const peaksPlace = 512;
 const tokensPlace = 2048;
+const periodPlace = 65_536;
 
 export interface Alike {
   readonly hasUsage: boolean;
@@ -50,6 +60,7 @@ export interface Alike {
   /** A bit for each peak. */
   readonly peakBits: number;
   readonly tier: number;
+  readonly period: number;
 }
 
 export function toAlike(alike: number): Alike {
@@ -58,12 +69,14 @@ export function toAlike(alike: number): Alike {
     hasCost: (alike & 2) > 0,
     isWarm: (alike & 256) > 0,
     peakBits: Math.floor(alike / peaksPlace) % (tokensPlace / peaksPlace),
-    tier: Math.floor(alike / tokensPlace),
+    tier: Math.floor(alike / tokensPlace) % (periodPlace / tokensPlace),
+    period: Math.floor(alike / periodPlace),
   };
 }
 
 /** SQL over `calls c`. */
-export function alikeSql(writtenSql: string, { aboveTokens, peaks }: PriceBands): string {
+export function alikeSql(writtenSql: string, { aboveTokens, fromMs, peaks }: PriceBands): string {
+  assert(aboveTokens.length < periodPlace / tokensPlace, "more tiers than places for them");
   const prompt = `(c.uncached_tokens + c.read_tokens + ${writtenSql})`;
   const flags = [
     "c.uncached_tokens IS NOT NULL",
@@ -72,13 +85,15 @@ export function alikeSql(writtenSql: string, { aboveTokens, peaks }: PriceBands)
     ...lifetimes.map((lifetime) => `c.${writeColumns[lifetime]} > 0`),
     "c.kind IN ('warm', 'stored')",
   ].map((flag, index) => `CASE WHEN ${flag} THEN ${2 ** index} ELSE 0 END`);
-  return `${flags.join(" + ")} + ${tierSql(prompt, aboveTokens)} * ${tokensPlace} + ${peaksSql(peaks)} * ${peaksPlace}`;
+  const tier = placeSql(prompt, "<=", aboveTokens);
+  const period = placeSql("c.started_ms", "<", fromMs);
+  return `${flags.join(" + ")} + ${tier} * ${tokensPlace} + ${period} * ${periodPlace} + ${peaksSql(peaks)} * ${peaksPlace}`;
 }
 
-/** Most prompts have passed no step, so that case comes first. */
-function tierSql(prompt: string, steps: readonly number[]): string {
+/** SQL for how many steps a value has passed. Most prompts have passed none, so that case comes first. */
+function placeSql(value: string, before: "<=" | "<", steps: readonly number[]): string {
   if (steps.length === 0) return "0";
-  const cases = steps.map((step, index) => `WHEN ${prompt} <= ${step} THEN ${index}`);
+  const cases = steps.map((step, index) => `WHEN ${value} ${before} ${step} THEN ${index}`);
   return `CASE ${cases.join(" ")} ELSE ${steps.length} END`;
 }
 

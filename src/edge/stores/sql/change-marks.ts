@@ -116,7 +116,10 @@ function sqliteTriggers({ table, hours, columns, events = allEvents }: Marked): 
   });
 }
 
-/** Rows that come or go mark once per statement, and changed ones by themselves, where one of the columns is set. */
+/**
+ * Rows that come or go mark once per statement, and changed ones by themselves, where one of the columns is set. With the rights of
+ * the owner: whoever may write rows need not be granted the marks.
+ */
 function postgresTriggers({
   table,
   hours,
@@ -137,7 +140,7 @@ function postgresTriggers({
   return events.flatMap((event) => {
     const name = `${table}_${event.toLowerCase()}_marked`;
     return [
-      `CREATE FUNCTION strata_${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      `CREATE FUNCTION strata_${name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$ BEGIN
         INSERT INTO changed_hours (hour, change)
         SELECT DISTINCT h.hour, CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)
         FROM ${from[event]} WHERE h.hour IS NOT NULL ON CONFLICT DO NOTHING;

@@ -21,7 +21,12 @@ export function moneySums(expression: string, name: string): string {
 
 /** A sum of `moneySums`; 0 without a row or a value. */
 export function moneyOf(row: ResultRow | undefined, name: string): bigint {
-  if ((row?.[`${name}_0`] ?? null) === null || row === undefined) return 0n;
+  const [large, small] = [row?.[`${name}_0`] ?? null, row?.[`${name}_1`]];
+  if (large === null || row === undefined) return 0n;
+  // Numbers that stored sums hold.
+  if (typeof large === "number" && typeof small === "number") {
+    return BigInt(large) * 1_000_000n + BigInt(small);
+  }
   return money(row, `${name}_0`) * 1_000_000n + money(row, `${name}_1`);
 }
 
