@@ -57,7 +57,11 @@ function createRows(
     },
   });
   for (const [name, values] of dims) {
-    Object.defineProperty(shared, name, getter((at) => values[at]));
+    Object.defineProperty(
+      shared,
+      name,
+      getter((at) => values[at]),
+    );
   }
   for (const [name, values] of columns) {
     const countAt = (at: number): number => Math.min(values[at] ?? 0, Number.MAX_SAFE_INTEGER);
