@@ -275,6 +275,28 @@ const wholeCommands: readonly Command[] = [
     load: () => import("./ledger-sweep.ts"),
   },
   {
+    name: "ledger reprice",
+    summary: "Price recorded calls again, after a price was corrected",
+    options: {
+      from: { value: "TIME", meaning: "the first time whose prices were wrong, or an age" },
+      to: { value: "TIME", meaning: "end, not included; default: now" },
+      model: { value: "MODEL", meaning: "only calls of this model" },
+      models: {
+        value: "FILE",
+        meaning: "models to add or override, as JSON, instead of those in the configuration",
+      },
+      "dry-run": { meaning: "only say what would change" },
+      store,
+      json,
+    },
+    examples: {
+      "strata ledger reprice --from 2026-11-01 --dry-run": "what corrected prices would change",
+      "strata ledger reprice --from 30d --model claude-opus-4-6":
+        "the calls of one model at its corrected price",
+    },
+    load: () => import("./ledger-reprice.ts"),
+  },
+  {
     name: "ledger catch-up",
     summary: "Store the sums of hours that are over, so that questions need not read every call",
     options: { store, json },

@@ -3,6 +3,7 @@ import type { StrataEvent } from "../events/event.ts";
 import type { ContentHash } from "../hash.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { JsonText } from "../message/message.ts";
+import type { Usage } from "../message/usage.ts";
 import type { CallEntry, CallRecord, LoneCall } from "./call-entry.ts";
 import type { ConversationState, StateQuestion } from "./conversation-state.ts";
 import type {
@@ -178,6 +179,8 @@ export interface Ledger {
   sweepEvents(beforeMs: number): Promise<number>;
   /** Stores the sums of hours that are over or changed, from which questions are answered. Of several processes one does it. */
   catchUp(options?: CatchUpOptions): Promise<CaughtUp>;
+  /** Prices calls again that began in the window. Their sessions' costs follow. What a gateway's keys have spent stays. */
+  reprice(options: RepriceOptions): Promise<Repriced>;
   /** Every broken invariant, in words. Empty if there are none. */
   check(onProgress?: (checked: number) => void): AsyncIterable<string>;
   /** Repairs what can be repaired without guessing, in one transaction. Every change, in words. */
@@ -198,6 +201,33 @@ export interface CatchUpOptions {
   /** About how many calls a batch reads: others wait for a batch. */
   readonly callsPerBatch?: number;
   readonly onBatch?: (done: CaughtUp) => void;
+}
+
+export interface RepriceOptions {
+  readonly fromMs: number;
+  /** Not included. */
+  readonly toMs: number;
+  /** Null leaves a call as it is. */
+  readonly priceOf: (call: PricedCall) => bigint | null;
+  /** Changes nothing. */
+  readonly isDry?: boolean;
+}
+
+export interface PricedCall {
+  readonly model: string;
+  readonly usage: Usage;
+  readonly startMs: number;
+}
+
+export interface Repriced {
+  /** Calls with usage that were looked at. */
+  readonly seen: number;
+  readonly changed: number;
+  /** Looked at and left as they were: `priceOf` gave no price. */
+  readonly unpriced: number;
+  /** Not looked at: the cost is not that of the usage alone. */
+  readonly otherCount: number;
+  readonly differencePicoUsd: bigint;
 }
 
 export interface CaughtUp {

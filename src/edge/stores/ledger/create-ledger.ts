@@ -6,6 +6,7 @@ import { createMakeEvent } from "../../events/make-event.ts";
 import { createRandomBytes } from "../../events/schedule.ts";
 import { createSessionIds } from "../../events/session-ids.ts";
 import { StrataError } from "../../../core/strata-error.ts";
+import { repriceCalls } from "./reprice-calls.ts";
 import { catchUp } from "../rollups/catch-up.ts";
 import type { Database } from "../sql/database.ts";
 import { migrate } from "../sql/migrate.ts";
@@ -131,6 +132,7 @@ function toLedger(store: Store): Ledger {
     importSession: on(importSession),
     catchUp: (options = {}) =>
       catchUp(store.database, { ...options, nowMs: store.now(), holder: store.newHolder() }),
+    reprice: on(repriceCalls),
     check: on(checkLedger),
     repair: on(repairLedger),
     stats: on(readStats),
