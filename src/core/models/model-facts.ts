@@ -3,6 +3,7 @@ import { parseCacheRules, type CacheRules } from "./cache-rules.ts";
 import { parseCapabilities, type Capabilities } from "./capabilities.ts";
 import { onlyWritesOf, parsePrices, timesPrices, type Prices } from "./prices.ts";
 import * as read from "./read-fields.ts";
+import { parseServiceTiers, type ServiceTiers } from "./service-tiers.ts";
 import type { Fields } from "../message/fields.ts";
 import type { WireRules } from "./wire-rules.ts";
 
@@ -25,6 +26,8 @@ export interface ModelFacts {
   /** Tokens the provider adds to a prompt with tools, for free and for forced choice. */
   readonly toolPromptTokens: { readonly auto: number; readonly forced: number } | null;
   readonly prices: Prices;
+  /** What other services than the usual one cost; empty if none is known. */
+  readonly serviceTiers: ServiceTiers;
   readonly cache: CacheRules;
   /** What servers of this route take. Only Chat Completions asks for it. */
   readonly wire: WireRules;
@@ -102,6 +105,7 @@ export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
     imageMediaTypes: model.imageMediaTypes,
     toolPromptTokens: model.toolPrompt,
     prices: onlyWritesOf(prices, cache.lifetimes),
+    serviceTiers: model.serviceTiers,
     cache,
     wire: origin.wire,
     source: changedIn === null ? model.source : `${model.source}; changed in ${changedIn}`,
@@ -127,6 +131,7 @@ const modelFields = {
   toolPrompt: read.nullable(parseToolPrompt),
   prices: read.anything,
   tiers: read.anything,
+  serviceTiers: read.orElse({}, parseServiceTiers),
   unpriced: read.anything,
   costsMoreInRegions: read.orElse(true, read.flag),
   cache: read.anything,

@@ -1,6 +1,7 @@
 // The cost of a call and of its earlier attempts: the sum of the known costs, and a note if some are unknown.
 import type { CallEntry, ReplyNote } from "../ledger/call-entry.ts";
 import { findTotal } from "../models/cost.ts";
+import { onServiceTier } from "../models/service-tiers.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { Reply, ReportedUsage } from "../wire/reply.ts";
 import { describeUnpriced, type Spent } from "../session/summary-bill.ts";
@@ -33,14 +34,31 @@ export function billReplies(
   const isTold = unknownCount === 0 || (reply !== null && costPicoUsd === null);
   return {
     costPicoUsd,
-    notes: [...describeUnpriced(spent), ...(isTold ? [] : [describeUnknown(unknownCount)])],
+    notes: [
+      ...describeUnpriced(spent),
+      ...(isTold ? [] : [describeUnknown(unknownCount)]),
+      ...(reply === null ? [] : describeTier(reply.usage, model)),
+    ],
   };
 }
 
 /** What the provider charges where it says so, else by our prices; null if neither is known. */
 function costOfReply(usage: ReportedUsage, model: ModelFacts, at: number): bigint | null {
   if (!usage.isReported) return null;
-  return usage.costPicoUsd ?? findTotal(usage.usage, model, { at });
+  const { serviceTier } = usage;
+  return (
+    usage.costPicoUsd ?? onServiceTier(findTotal(usage.usage, model, { at }), model, serviceTier)
+  );
+}
+
+/** Where it is why the cost is not known. */
+function describeTier(
+  { serviceTier, costPicoUsd }: ReportedUsage,
+  model: ModelFacts,
+): readonly ReplyNote[] {
+  if (serviceTier === undefined || costPicoUsd !== undefined) return [];
+  if (onServiceTier(1_000_000n, model, serviceTier) !== null) return [];
+  return [{ kind: "usage", detail: `no price is known for the service tier ${serviceTier}` }];
 }
 
 function describeUnknown(count: number): ReplyNote {

@@ -37,6 +37,8 @@ export interface ReportedUsage {
   readonly warnings: readonly string[];
   /** Written tokens without a lifetime, and the one under which they stand in `usage` until the plan names theirs. */
   readonly unnamedWriteTokens?: { readonly tokens: number; readonly standsAs: Lifetime };
+  /** The provider's word for a service that is not its usual one, such as a faster or a cheaper one. */
+  readonly serviceTier?: string;
   /** What the provider says that it charges. */
   readonly costPicoUsd?: bigint;
   /** How long the server read the part of the prompt that it did not have, if it or the transport says so. Local servers cost time, not money. */

@@ -54,7 +54,6 @@ export function createProvider(options: ProviderOptions): Provider {
   const { protocol, clock = machineClock, random = Math.random } = options;
   const timeouts = parseTimeouts(options.timeouts ?? {});
   const retries = parseRetries(options.retries ?? {});
-  const bytesMax = parseBytesMax(options.bodyBytesMax ?? bodyBytesMax);
   const credentials = parseCredentials(options.credentials);
   const base = parseBaseUrl(options.baseUrl);
   const found = findEffects(protocol, options.effects);
@@ -68,7 +67,7 @@ export function createProvider(options: ProviderOptions): Provider {
     protocol,
     effects,
     timeouts,
-    bodyBytesMax: bytesMax,
+    bodyBytesMax: parseBytesMax(options.bodyBytesMax ?? bodyBytesMax),
     clock,
     redact,
     timesReading: options.timesReading ?? false,

@@ -13,6 +13,7 @@ import type { ContentHash } from "../../core/hash.ts";
 import { noUsage, promptTokens, secondsOf, type Usage } from "../../core/message/usage.ts";
 import { findSavings, findTotal } from "../../core/models/cost.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { onServiceTier } from "../../core/models/service-tiers.ts";
 import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
 import { nameWrites } from "../../core/wire/name-writes.ts";
 import type { ReportedUsage } from "../../core/wire/reply.ts";
@@ -53,8 +54,10 @@ export function judgeCall(call: CallToJudge): Judgement {
   if (named === null) return billed;
   const { usage } = named;
   const at = { at: call.startMs };
-  const listed = findTotal(usage, facts, at);
-  const saved = findSavings(usage, facts, at);
+  const priced = (pico: bigint | null): bigint | null =>
+    onServiceTier(pico, facts, named.serviceTier);
+  const listed = priced(findTotal(usage, facts, at));
+  const saved = priced(findSavings(usage, facts, at));
   const costPicoUsd = named.costPicoUsd ?? listed;
   const plainCostPicoUsd = listed === null || saved === null ? null : listed + saved;
   // A request that continues the provider's own copy is not a whole prompt, so it cannot be compared.

@@ -68,3 +68,22 @@ test.each(courseWires.map((wire) => [wire.protocol.name, wire] as const))(
 function user(text: string): Message {
   return { role: "user", content: [{ type: "text", text }] };
 }
+
+test.each([
+  ["flex, at half the price", "flex", 10_000_000n],
+  ["the usual service", "default", 20_000_000n],
+  ["a tier whose price is not known", "priority", null],
+])("a call costs what its service costs: %s", (_name, tier, expected) => {
+  const { pass } = startWatching();
+  const usage = { prompt_tokens: 5, completion_tokens: 1 };
+  const choices = [{ index: 0, message: { role: "assistant", content: "Hi." } }];
+  const call = pass({
+    path: "/v1/chat/completions",
+    upstream: "openai",
+    body: { model: "gpt-6.1-sol", messages: [{ role: "user", content: "Hi." }] },
+    answer: JSON.stringify({ id: "c", choices, usage, service_tier: tier }),
+  });
+  // 5 × $2 + 1 × $10 per million.
+  expect(call?.costPicoUsd).toBe(expected);
+  expect(call?.plainCostPicoUsd).toBe(expected);
+});

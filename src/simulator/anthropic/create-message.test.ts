@@ -277,6 +277,17 @@ test("every billed request is on the record, with its price", () => {
   expect(reasoningTokens).toBeGreaterThan(0);
 });
 
+test("fast mode costs twice as much where its price is known", () => {
+  const client = createClient();
+  for (const speed of ["standard", "fast"]) {
+    const messages = [{ role: "user", content: "hi" }];
+    client.create({ model: "claude-opus-5", max_tokens: 100, speed, messages });
+  }
+  const [usual = 0, fast] = client.records.map(({ costUsd }) => Number(costUsd?.slice(1)));
+  expect(usual).toBeGreaterThan(0);
+  expect(fast).toBeCloseTo(2 * usual, 12);
+});
+
 test("fast mode and models without a price are billed in tokens only", () => {
   const client = createClient();
   client.create({

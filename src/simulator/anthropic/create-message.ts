@@ -99,7 +99,8 @@ export function answerMessages(
   const { facts, options } = request;
   const { stopReason } = made;
   const called = { surface, facts, bill, generated: made, stopReason, startMs: nowMs };
-  const share = options.speed === "fast" ? null : priceShare;
+  const { speed } = options;
+  const share = speed === "standard" ? priceShare : (facts.serviceTiers[speed] ?? null);
   context.record(toCallRecord({ ...called, priceShare: share }));
   const outcome: Outcome = {
     ...made,

@@ -68,20 +68,19 @@ export function answerOf(
   return { status: 200, headers: { ...headers, ...limits }, body, bill: open };
 }
 
-/** Flex is half price. Our facts have no price for priority processing. */
-const priceShares: Readonly<Record<string, number>> = { default: 1, flex: 0.5 };
-
 export function recordCall(call: Call, stopReason: string, context: SurfaceContext): void {
   const { request, produced, open } = call;
+  const { facts, settings } = request;
+  const tier = settings.serviceTier;
   context.record(
     toCallRecord({
       surface: "openai",
-      facts: request.facts,
+      facts,
       bill: open.bill,
       generated: produced,
       stopReason,
       startMs: context.nowMs,
-      priceShare: priceShares[request.settings.serviceTier] ?? null,
+      priceShare: tier === "default" ? 1 : (facts.serviceTiers[tier] ?? null),
     }),
   );
 }

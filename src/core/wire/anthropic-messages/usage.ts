@@ -6,6 +6,7 @@ import {
   isCount,
   isObject,
   listOf,
+  textIn,
 } from "../../message/fields.ts";
 import * as usages from "../../message/usage.ts";
 import type { ReportedUsage } from "../reply.ts";
@@ -117,7 +118,15 @@ function readCounts(fields: Fields): ReportedUsage {
     isReported: uncached !== null || generated !== null,
     reportsCache: read !== null || writes.isReported,
     warnings: [...warnings, ...writes.warnings],
+    ...serviceOf(fields),
   };
+}
+
+/** A fast reply on a tier that is not the usual one has both words: no price is known for that. */
+function serviceOf(fields: Fields): Pick<ReportedUsage, "serviceTier"> {
+  const words = [textIn(fields, "service_tier"), textIn(fields, "speed")];
+  const unusual = words.filter((word) => word !== undefined && word !== "" && word !== "standard");
+  return unusual.length === 0 ? {} : { serviceTier: unusual.join(", ") };
 }
 
 interface SplitWrites {

@@ -1,5 +1,5 @@
 // Totals that include cache reads and writes → disjoint buckets.
-import { isCount, type Fields } from "../../message/fields.ts";
+import { fieldsOf, isCount, isObject, textIn, type Fields } from "../../message/fields.ts";
 import {
   lifetimes,
   noUsage,
@@ -25,6 +25,8 @@ export interface ReportedCounts {
   /** In dollars. */
   readonly costUsd?: number | undefined;
   readonly prefillMs?: number | undefined;
+  /** As the provider says it, the usual one too. */
+  readonly serviceTier?: string | undefined;
 }
 
 /** The lifetime of a write if the provider names none. */
@@ -59,8 +61,22 @@ export function toReportedUsage(counts: ReportedCounts, warnings: string[]): Rep
     ...(unnamed > 0 && { unnamedWriteTokens: { tokens: unnamed, standsAs: defaultLifetime } }),
     ...(counts.costUsd !== undefined && { costPicoUsd: toPicoUsd(counts.costUsd) }),
     ...(counts.prefillMs !== undefined && { prefillMs: counts.prefillMs }),
+    ...(isUnusual(counts.serviceTier) && { serviceTier: counts.serviceTier }),
     warnings,
   };
+}
+
+/** `auto` is what was asked for, and not yet what was served. */
+const usualTiers: ReadonlySet<string> = new Set(["", "auto", "default", "standard", "on_demand"]);
+
+function isUnusual(tier: string | undefined): tier is string {
+  return tier !== undefined && !usualTiers.has(tier);
+}
+
+/** The counts of an answer with the service that it names beside them. */
+export function withServiceTier(usage: unknown, answer: Fields): unknown {
+  const tier = isObject(usage) ? textIn(answer, "service_tier") : undefined;
+  return tier === undefined ? usage : { ...fieldsOf(usage), service_tier: tier };
 }
 
 /** Some providers count thinking apart from the reply; their total tells. */

@@ -8,6 +8,7 @@ import {
   textIn,
   type Fields,
 } from "../../../message/fields.ts";
+import { withServiceTier } from "../usage.ts";
 
 export const chatPath = "/chat/completions";
 
@@ -110,7 +111,8 @@ export function findChatUsage(answer: Fields): unknown {
   const usage =
     answer["usage"] ?? fieldsOf(first)["usage"] ?? fieldsIn(answer, "x_groq")["usage"] ?? undefined;
   const timed = usageOfTimings(fieldsIn(answer, "timings"));
-  return timed === undefined ? usage : { ...timed, ...fieldsOf(usage) };
+  const whole = timed === undefined ? usage : { ...timed, ...fieldsOf(usage) };
+  return withServiceTier(whole, answer);
 }
 
 function usageOfTimings(timings: Fields): Fields | undefined {

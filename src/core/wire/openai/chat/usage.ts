@@ -1,5 +1,5 @@
 // Their numbers → our buckets: uncached, read, written, output, reasoning.
-import { fieldsIn, fieldsOf, isObject, type Fields } from "../../../message/fields.ts";
+import { fieldsIn, fieldsOf, isObject, textIn, type Fields } from "../../../message/fields.ts";
 import { createCountReader, toReportedUsage, unreportedUsage } from "../usage.ts";
 import type { ReportedUsage } from "../../reply.ts";
 
@@ -34,6 +34,7 @@ export function readChatUsage(value: unknown): ReportedUsage {
       totalTokens: count(usage, "total_tokens"),
       costUsd: chargedIn(usage),
       prefillMs: msIn(usage, "prompt_ms"),
+      serviceTier: textIn(usage, "service_tier"),
     },
     warnings,
   );

@@ -7,7 +7,7 @@ import { fieldsIn, parseFields, textIn, type Fields } from "../../../message/fie
 import type { Reply, ReplyStop } from "../../reply.ts";
 import { toBlocks } from "./items.ts";
 import { readItem } from "./schema.ts";
-import { readResponsesUsage } from "./usage.ts";
+import { findResponsesUsage, readResponsesUsage } from "./usage.ts";
 
 export function decodeResponses(body: string): Reply | ProviderFailure {
   const response = parseFields(body);
@@ -48,7 +48,7 @@ export function toReply(
     model: textIn(response, "model") ?? "",
     message: { role: "assistant", content },
     stopReason: isWhole ? toStop(response, items) : "unknown",
-    usage: readResponsesUsage(response["usage"]),
+    usage: readResponsesUsage(findResponsesUsage(response)),
     status: isWhole ? "complete" : "partial",
     ...(failure === null ? {} : { failure }),
     ...(diagnosis === undefined ? {} : { diagnosis }),

@@ -1,11 +1,12 @@
 // Their numbers → our buckets: uncached, read, written per lifetime, output, reasoning.
-import { fieldsIn, fieldsOf, type Fields } from "../../../message/fields.ts";
-import { createCountReader, toReportedUsage, unreportedUsage } from "../usage.ts";
+import { fieldsIn, fieldsOf, textIn, type Fields } from "../../../message/fields.ts";
+import { createCountReader, toReportedUsage, unreportedUsage, withServiceTier } from "../usage.ts";
 import type { ReportedUsage } from "../../reply.ts";
 
 /** Events that end a stream carry the whole response. */
 export function findResponsesUsage(answer: Fields): unknown {
-  return answer["usage"] ?? fieldsIn(answer, "response")["usage"] ?? undefined;
+  const response = answer["usage"] === undefined ? fieldsIn(answer, "response") : answer;
+  return withServiceTier(response["usage"] ?? undefined, response);
 }
 
 export function readResponsesUsage(value: unknown): ReportedUsage {
@@ -26,6 +27,7 @@ export function readResponsesUsage(value: unknown): ReportedUsage {
       },
       generatedTokens: count(usage, "output_tokens"),
       reasoningTokens: count(fieldsIn(usage, "output_tokens_details"), "reasoning_tokens"),
+      serviceTier: textIn(usage, "service_tier"),
     },
     warnings,
   );
