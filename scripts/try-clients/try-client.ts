@@ -52,6 +52,7 @@ const everyConversation: OptimizeSettings = {
   clients: [],
   logins: false,
   repairs: [],
+  fanOutMs: 0,
   keepWarm: { usdPerHour: null, logins: false },
 };
 

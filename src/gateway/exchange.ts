@@ -58,6 +58,8 @@ export interface Observation {
    * `requestBody` comes before the promise resolves.
    */
   readonly rewrite?: (body: readonly Uint8Array[]) => Rewritten | Promise<Rewritten>;
+  /** How much longer `rewrite` may take because it waits for another call; absent for no longer. */
+  readonly waitMsMax?: number;
   /** The whole body as the upstream gets it; null if it was too large to be kept. */
   requestBody(body: readonly Uint8Array[] | null): void;
   responseHead(status: number, headers: Readonly<Record<string, string>>): void;

@@ -42,6 +42,7 @@ const settings: OptimizeSettings = {
   clients: [],
   logins: true,
   repairs: [],
+  fanOutMs: 0,
   keepWarm: { usdPerHour: 1, logins: false },
 };
 

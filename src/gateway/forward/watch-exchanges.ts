@@ -170,7 +170,8 @@ function rewriteIn(
   send: (other: Rewritten) => void,
 ): void {
   const from = performance.now();
-  const leftMs = (): number => shelf.rewriteMsMax - (performance.now() - from);
+  let limitMs = shelf.rewriteMsMax;
+  const leftMs = (): number => limitMs - (performance.now() - from);
   const sendOther = (other: Rewritten): void => {
     const isLate = other !== null && leftMs() < 0;
     if (isLate) shelf.lateBodies += 1;
@@ -179,6 +180,7 @@ function rewriteIn(
   try {
     const other = observation.rewrite?.(pieces) ?? null;
     if (!(other instanceof Promise)) return sendOther(other);
+    limitMs += observation.waitMsMax ?? 0;
     let isSent = false;
     const once = (work: () => void): void => {
       clearTimeout(timer);

@@ -13,6 +13,8 @@ import type { ReadDocument } from "./read-body.ts";
 export interface CallRewriter {
   /** Whether calls such as this one may be sent with other markers. Then their bodies are kept until they are whole. */
   wants(start: ExchangeStart, marks: CallMarks): boolean;
+  /** How long a call may wait for another one; 0 for not at all. */
+  readonly waitMsMax: number;
   /** Before its conversation is looked up, from the request alone. Null for the client's own body. */
   repair(call: CallToRepair): Repaired | null;
   /** Before a call is sent. May throw; then it is sent as it is. */
@@ -55,6 +57,13 @@ export interface SentCall {
   readonly pieces: readonly Uint8Array[] | null;
   /** Our markers in it; null for the client's. */
   readonly plan: CachePlan | null;
+  /** Set for a call that others like it may wait for, or that waits for one. */
+  readonly turn?: {
+    /** Null if it need not wait. */
+    readonly mayGo: Promise<void> | null;
+    /** Its answer has begun, or will not come. */
+    begun(): void;
+  };
 }
 
 export interface AnsweredCall extends CallToSend {

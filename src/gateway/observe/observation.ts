@@ -3,7 +3,7 @@ import type { TierSizes } from "../../core/cache/tier-usage.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import type { ExchangeEnd, ExchangeStart, Observation } from "../exchange.ts";
+import type { ExchangeEnd, ExchangeStart, Observation, Rewritten } from "../exchange.ts";
 import type { CallSink, ConversationName, ObservedCall } from "../observed-call.ts";
 import type { CallRewriter } from "./call-rewriter.ts";
 import { addNames, readMarks, type CallMarks } from "./client-marks.ts";
@@ -78,7 +78,7 @@ export function observe(
     known = shared.conversations.documentsOf(tenant, marks, begun.prints());
     return likest(begun, known.map(originalOf))?.grown?.scanned.bytes ?? null;
   };
-  const rewrite = (pieces: readonly Uint8Array[]): readonly Uint8Array[] | null => {
+  const rewrite = (pieces: readonly Uint8Array[]): Rewritten | Promise<Rewritten> => {
     const own = read(pieces);
     if (own === null || rewriter === null) return null;
     const readAgain = (other: readonly Uint8Array[]): ReadDocument | null =>
@@ -86,11 +86,13 @@ export function observe(
     const call = { start, tenant, marks, document: own, read: readAgain };
     prepared = prepareCall(call, rewriter, shared);
     document = prepared.document;
-    return prepared.pieces;
+    const { pieces: other, sent } = prepared;
+    const mayGo = sent.turn?.mayGo ?? null;
+    return mayGo === null ? other : mayGo.then(() => other ?? pieces);
   };
   return {
     ...(isCoded(start.headers["content-encoding"]) ? {} : { keep: openRepeatedBytes(findEarlier) }),
-    ...(rewriter?.wants(start, marks) === true ? { rewrite } : {}),
+    ...(rewriter?.wants(start, marks) === true ? { rewrite, waitMsMax: rewriter.waitMsMax } : {}),
     requestBody: (pieces) => {
       if (pieces !== null && !isRead) read(pieces);
       if (prepared === null) return;
@@ -98,6 +100,7 @@ export function observe(
       document = prepared.document;
     },
     responseHead: (status, headers) => {
+      prepared?.sent.turn?.begun();
       if (document === null) return;
       const { protocol } = document;
       const { limits, nowMs } = shared;
@@ -108,6 +111,7 @@ export function observe(
       reply?.feed(bytes);
     },
     end: (end) => {
+      prepared?.sent.turn?.begun();
       if (document === null) return;
       const named = addNames(marks, document.names);
       const call = { start, tenant, marks: named, document, end, responseBytes, prepared };

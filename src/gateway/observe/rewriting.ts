@@ -61,6 +61,7 @@ export function prepareCall(
 /** If the body differs, what was prepared has not been sent. */
 export function asSent(prepared: Prepared, body: readonly Uint8Array[] | null): Prepared {
   const { sent, pieces, document: made } = prepared;
+  // One that waited is sent as it came.
   if (pieces === body || pieces === null) return prepared;
   const document = made.original ?? made;
   const { request } = document;

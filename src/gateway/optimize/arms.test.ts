@@ -17,6 +17,7 @@ const usual: OptimizeSettings = {
   clients: [],
   logins: false,
   repairs: [],
+  fanOutMs: 0,
   keepWarm: { usdPerHour: null, logins: false },
 };
 

@@ -10,13 +10,14 @@ import type { Conversation } from "../observe/conversation.ts";
 import { isCoded } from "../observe/decode-content.ts";
 import { isRight } from "./check-spliced.ts";
 import { toMarkable, type OptimizerOptions } from "./may-mark.ts";
-import { chooseMarkers } from "./choose-markers.ts";
+import { chooseMarkers, planOfClient } from "./choose-markers.ts";
+import { createFanOut, type FanOut } from "./fan-out.ts";
 import { keepAwake, writeAhead } from "./keep-calls.ts";
 import type { Keeping } from "./keep-conversations.ts";
 import { toMarkQuestion } from "./mark-question.ts";
 import { isBehind, learnMark, type MarkedState } from "./marked-state.ts";
 import { armOf, createRepairer } from "./repair-calls.ts";
-import { openSharedHeads } from "./shared-heads.ts";
+import { headKey, openSharedHeads } from "./shared-heads.ts";
 import { spliceMarkers } from "./splice-markers.ts";
 
 export interface OptimizeCounts {
@@ -26,6 +27,8 @@ export interface OptimizeCounts {
   readonly kept: number;
   /** Bodies in which the place for a marker was not clear. */
   readonly unclear: number;
+  /** Calls that waited for another one to write the same prefix. */
+  readonly waited: number;
   /** Calls that were sent repaired. */
   readonly repaired: number;
   /** Bodies that were left as they are, because a repair might have changed their meaning. */
@@ -38,6 +41,7 @@ export interface Optimizer extends CallRewriter {
 
 interface Shared extends OptimizerOptions {
   readonly keeping: Keeping | null;
+  readonly fanOut: FanOut | null;
   readonly states: WeakMap<Conversation, Map<string, MarkedState>>;
   readonly heads: ReturnType<typeof openSharedHeads>;
   readonly counts: { -readonly [Name in keyof OptimizeCounts]: number };
@@ -46,12 +50,14 @@ interface Shared extends OptimizerOptions {
 export function createOptimizer(
   options: OptimizerOptions & { readonly keeping?: Keeping | null },
 ): Optimizer {
-  const counts = { marked: 0, kept: 0, unclear: 0, repaired: 0, unrepaired: 0 };
+  const counts = { marked: 0, kept: 0, unclear: 0, waited: 0, repaired: 0, unrepaired: 0 };
   const repairer = createRepairer(options, counts);
   const keeping = options.keeping ?? null;
+  const fanOut = options.settings.fanOutMs === 0 ? null : createFanOut(options.settings.fanOutMs);
   const shared: Shared = {
     ...options,
     keeping,
+    fanOut,
     states: new WeakMap(),
     heads: openSharedHeads(),
     counts,
@@ -65,14 +71,15 @@ export function createOptimizer(
       (settings.logins || usesLogin !== true) &&
       !isCoded(headers["content-encoding"]) &&
       !ofTheBytes.some((name) => name in headers),
+    waitMsMax: settings.fanOutMs,
     repair: repairer,
     prepare: (call) => {
       // The conversation goes on: there is nothing to keep for it any more.
       keeping?.keeper.cancel(call.found.conversation.id);
-      return prepare(call, shared);
+      return inTurn(prepare(call, shared), call, shared);
     },
     learn: (answered) => learn(answered, shared),
-    counts: () => ({ ...counts }),
+    counts: () => ({ ...counts, waited: shared.fanOut?.waitedCount ?? 0 }),
   };
 }
 
@@ -125,6 +132,20 @@ function prepare(call: CallToSend, shared: Shared): SentCall {
     pieces: spliced.pieces,
     plan,
   };
+}
+
+/** A conversation's first call that would write tools or system text may wait for another one that does. */
+function inTurn(sent: SentCall, call: CallToSend, shared: Shared): SentCall {
+  const { fanOut } = shared;
+  const isFirst = call.found.branch === null && call.found.conversation.calls === 0;
+  const markable =
+    fanOut !== null && isFirst && sent.arm === "strata" ? toMarkable(call, shared) : null;
+  if (fanOut === null || markable === null) return sent;
+  const { toMark, place } = toMarkQuestion({ ...call, facts: markable.facts }, shared);
+  const { expected } = sent.plan ?? planOfClient(toMark);
+  const isCold = expected.readTokens === 0 && Object.keys(expected.writeTokens).length > 0;
+  const prefix = headKey(place);
+  return isCold && prefix !== null ? { ...sent, turn: fanOut.enter(prefix) } : sent;
 }
 
 function learn(answered: AnsweredCall, shared: Shared): Comparison {

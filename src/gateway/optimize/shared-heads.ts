@@ -110,6 +110,11 @@ function entriesIn(
   return entries.filter(({ block, key }) => block <= end && blocks[block]?.key === key);
 }
 
+/** Names the head among all accounts and models; null without tools and system text. */
+export function headKey({ scope, blocks }: HeadPlace): string | null {
+  return foundationEnd(blocks) === -1 ? null : keyOf(scope, blocks);
+}
+
 function keyOf(scope: string, blocks: readonly ForeignBlock[]): string {
   return `${scope}\n${blocks[foundationEnd(blocks)]?.key ?? ""}`;
 }

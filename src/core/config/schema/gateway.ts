@@ -44,6 +44,7 @@ export interface OptimizeConfig {
   readonly repairs: readonly RepairName[];
   readonly keepWarm: { readonly usdPerHour: number | null; readonly logins: boolean };
   readonly waitMs: number;
+  readonly fanOutMs: number;
 }
 
 export interface UpstreamConfig {
@@ -172,6 +173,10 @@ export const gateway: Spec<GatewayConfig> = group("the gateway of strata serve",
     waitMs: whole(
       { usual: 50, min: 1, max: msMax },
       "how long a request may wait for its markers; then it is sent as it is",
+    ),
+    fanOutMs: whole(
+      { usual: 0, min: 0, max: 600_000 },
+      "how long a conversation's first request may wait for the answer to another one with the same new prefix to begin, to read what that one writes; 0: not at all",
     ),
   }),
   limits,
