@@ -11,7 +11,7 @@ import { openPage } from "../../dashboard/open-page.ts";
 import type { OwnAnswers } from "../../gateway/answer-requests.ts";
 import { openGateway, type Gateway, type GatewayOptions } from "../../gateway/open-gateway.ts";
 import type { TlsFiles } from "../../gateway/listen/open-listener.ts";
-import { upstreamsAt } from "../../gateway/upstreams/built-in.ts";
+import { builtInUpstreams, upstreamsAt } from "../../gateway/upstreams/built-in.ts";
 import { toUpstreamTable } from "../../gateway/upstreams/configured.ts";
 import type { UpstreamTable } from "../../gateway/upstreams/upstream-table.ts";
 import { readDataDirectory, readStore } from "../../host/config/environment.ts";
@@ -52,8 +52,10 @@ export async function openServe(options: ServeOptions): Promise<Served> {
   const { demo, simulator } = await openSimulator(flags, onNotice);
   const toTable = (): UpstreamTable => {
     const typed = flags.upstreams;
-    if (simulator !== null) return toUpstreamTable(typed, upstreamsAt(simulator.url));
-    return toUpstreamTable(new Map([...config.now().gateway.upstreams, ...typed]));
+    const region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? null;
+    if (simulator !== null) return toUpstreamTable(typed, upstreamsAt(simulator.url), region);
+    const named = new Map([...config.now().gateway.upstreams, ...typed]);
+    return toUpstreamTable(named, builtInUpstreams(), region);
   };
   const table = toTable();
   const store = findStore(env, flags, config.now().ledger.store);

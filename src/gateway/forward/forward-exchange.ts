@@ -49,15 +49,17 @@ export function forwardExchange(
 ): void {
   const { dispatcher, target, watch, firstByteMsMax } = forwarding;
   const passage = openPassage(outgoing, forwarding);
-  takeBody(incoming, { watch, read: forwarding.body ?? null }, (body) => {
+  const { origin, path, sign } = target;
+  const method = incoming.method ?? "GET";
+  const send = (headers: string[], body: Buffer | Readable | null): void => {
     if (passage.isOver()) return;
     try {
       dispatcher.dispatch(
         {
-          origin: target.origin,
-          path: target.path,
-          method: incoming.method ?? "GET",
-          headers: withLength(passRequestHeaders(incoming.rawHeaders, target), body),
+          origin,
+          path,
+          method,
+          headers,
           body,
           headersTimeout: firstByteMsMax,
           // Only the client decides how long a reply may pause.
@@ -66,9 +68,23 @@ export function forwardExchange(
         passage.handler,
       );
     } catch (error) {
-      passage.fail(error instanceof Error ? error : new Error(String(error)));
+      passage.fail(toError(error));
     }
+  };
+  // A signature covers the whole body.
+  const taking = { watch, read: forwarding.body ?? null, isWhole: sign !== undefined };
+  takeBody(incoming, taking, (body) => {
+    const headers = withLength(passRequestHeaders(incoming.rawHeaders, target), body);
+    if (sign === undefined || (body !== null && !Buffer.isBuffer(body))) return send(headers, body);
+    sign({ method, origin, path, headers, body }).then(
+      (signed) => send(signed, body),
+      (error: unknown) => passage.fail(toError(error)),
+    );
   });
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** A whole body may be a rewritten one, not the client's. */

@@ -1,5 +1,6 @@
 // Answers of our own, for requests that cannot be forwarded. One form that clients of every provider can read.
 import type { ServerResponse } from "node:http";
+import { SigningFailed } from "../upstreams/sign-upstream.ts";
 
 export interface Refusal {
   readonly status: number;
@@ -17,6 +18,7 @@ export type RefusalCode =
   | "websocket_refused"
   | "upstream_unreachable"
   | "upstream_timeout"
+  | "not_signed"
   | "internal";
 
 /** Marks our own answers, to distinguish them from an upstream's. */
@@ -45,6 +47,13 @@ export function toRefusal(error: Error, upstream: string): Refusal {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const isLate = code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_CONNECT_TIMEOUT";
   const what = error.message === "" ? code : error.message;
+  if (error instanceof SigningFailed) {
+    return {
+      status: 502,
+      code: "not_signed",
+      message: `the request to ${upstream} cannot be signed: ${what}`,
+    };
+  }
   return isLate
     ? {
         status: 504,

@@ -10,6 +10,8 @@ interface Taking {
   readonly watch: Watch | null;
   /** The whole body, if it was read before. */
   readonly read: readonly Buffer[] | null;
+  /** Whether no part of it may be sent before the last. */
+  readonly isWhole?: boolean;
 }
 
 /**
@@ -18,7 +20,7 @@ interface Taking {
  */
 export function takeBody(
   incoming: IncomingMessage,
-  { watch, read }: Taking,
+  { watch, read, isWhole = false }: Taking,
   send: (body: Buffer | Readable | null) => void,
 ): void {
   const { headers } = incoming;
@@ -34,6 +36,7 @@ export function takeBody(
     for (const piece of read) watch?.requestBytes(piece);
     return sendWhole(read, watch, send);
   }
+  if (isWhole) return takeWhole(incoming, watch, send);
   const wholeMax = Math.max(wholeBytesMax, watch?.rewrittenBytesMax ?? 0);
   if (!isChunked && Number(length) <= wholeMax) return takeWhole(incoming, watch, send);
   send(passOn(incoming, watch));

@@ -3,6 +3,7 @@ import { onlyPresent } from "../../core/message/fields.ts";
 import type { UpstreamConfig } from "../../core/config/schema/gateway.ts";
 import { findProtocolOfKind } from "../../core/wire/protocols.ts";
 import { builtInUpstreams } from "./built-in.ts";
+import { createUpstreamSign } from "./sign-upstream.ts";
 import {
   createUpstreamTable,
   type Upstream,
@@ -10,15 +11,16 @@ import {
   type UpstreamTable,
 } from "./upstream-table.ts";
 
-/** `known`: the upstreams to which the configured ones are added; all vendors by default. */
+/** `known`: the upstreams to which the configured ones are added; all vendors by default. `region`: that of signatures. */
 export function toUpstreamTable(
   configured: ReadonlyMap<string, UpstreamConfig>,
   known: readonly Upstream[] = builtInUpstreams(),
+  region: string | null = null,
 ): UpstreamTable {
   const added = [...configured].map(([name, config]) =>
     toUpstream(
       name,
-      config,
+      { ...config, region: config.region ?? region },
       known.find((each) => each.name === name),
     ),
   );
@@ -28,7 +30,7 @@ export function toUpstreamTable(
 /** An upstream with a vendor's name replaces that vendor, so its requests need no name in their path. */
 function toUpstream(
   name: string,
-  { baseUrl, protocol: kind, headers }: UpstreamConfig,
+  { baseUrl, protocol: kind, headers, credentials = null, region = null }: UpstreamConfig,
   replaced: Upstream | undefined,
 ): Upstream {
   const spoken = kind === null ? null : (findProtocolOfKind(kind) ?? null);
@@ -49,5 +51,6 @@ function toUpstream(
     addresses: spoken === null && same !== undefined ? same : [one],
     headers: [...headers].flat(),
     spoken,
+    ...(credentials === null ? {} : { sign: createUpstreamSign(credentials, region) }),
   };
 }

@@ -3,6 +3,7 @@ import type { KeyHeader } from "../../core/wire/access.ts";
 import type { RequestAddress } from "../../core/wire/foreign/foreign-reader.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { protocols } from "../../core/wire/protocols.ts";
+import { replacedBySigning, type SignUpstream } from "./sign-upstream.ts";
 import { parseBaseUrl, type BaseUrl } from "../../edge/providers/endpoints.ts";
 
 export interface Upstream {
@@ -15,6 +16,8 @@ export interface Upstream {
   readonly headers: readonly string[];
   /** The protocol that the configuration names; null to recognise it. */
   readonly spoken: Protocol | null;
+  /** Signs requests without a key; absent for an upstream that takes clients' own keys only. */
+  readonly sign?: SignUpstream;
 }
 
 export interface UpstreamAddress {
@@ -42,6 +45,8 @@ export interface Target {
   readonly spoken: Protocol | null;
   /** How a key is sent there. */
   readonly keyHeader: KeyHeader;
+  /** Signs the request; absent if the client's own key passes. */
+  readonly sign?: SignUpstream;
 }
 
 export interface UpstreamTable {
@@ -85,7 +90,7 @@ export function createUpstreamTable(
       if (named !== null && found !== undefined) {
         const spoken = recognise({ ...asked, path: named.rest }, rows);
         const place = found.find(({ protocol }) => protocol !== null && protocol === spoken);
-        return toTarget(place ?? found[0], named.rest, spoken);
+        return toTarget(place ?? found[0], { ...asked, path: named.rest }, spoken);
       }
       // A mistyped name must not send a key to the wrong vendor.
       const start = firstPart(asked.path);
@@ -94,7 +99,7 @@ export function createUpstreamTable(
       if (protocol === undefined) return undefined;
       for (const each of places.values()) {
         const place = each.find((one) => one.isUsual && one.protocol === protocol);
-        if (place !== undefined) return toTarget(place, asked.path, protocol);
+        if (place !== undefined) return toTarget(place, asked, protocol);
       }
       return undefined;
     },
@@ -123,7 +128,7 @@ function toPlaces(upstream: Upstream): readonly Place[] {
 
 function toTarget(
   place: Place | undefined,
-  path: string,
+  { path, headers }: Asked,
   recognised: Protocol | undefined,
 ): Target | undefined {
   if (place === undefined) return undefined;
@@ -131,6 +136,8 @@ function toTarget(
   // Some clients replace the vendor's origin only: the vendor's own path is then in the request already.
   const after = path.slice(basePath.length);
   const isWhole = basePath !== "" && path.startsWith(basePath) && /^[/?]/.test(after);
+  const { sign } = upstream;
+  const without = sign === undefined ? null : replacedBySigning(headers);
   return {
     upstream: upstream.name,
     origin: base.origin,
@@ -138,6 +145,7 @@ function toTarget(
     headers: upstream.headers,
     spoken: upstream.spoken,
     keyHeader: place.keyHeader ?? (place.protocol ?? recognised)?.access.key ?? usualKeyHeader,
+    ...(sign === undefined || without === null ? {} : { sign, without }),
   };
 }
 

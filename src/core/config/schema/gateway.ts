@@ -1,5 +1,6 @@
 // gateway: what `strata serve` listens at, and where it sends requests.
 import { repairNames, type RepairName } from "../../wire/foreign/foreign-reader.ts";
+import { clouds, type Cloud } from "../../wire/read-vendors.ts";
 import { protocolKinds } from "../../wire/protocols.ts";
 import { nodeAt, type Origin } from "../config-node.ts";
 import {
@@ -54,6 +55,10 @@ export interface UpstreamConfig {
   readonly protocol: string | null;
   /** Sent in place of the client's. They may hold secrets. */
   readonly headers: ReadonlyMap<string, string>;
+  /** The cloud whose credentials of this machine sign what clients do not; absent for none. */
+  readonly credentials?: Cloud | null;
+  /** Where the address names none; absent for the environment's. */
+  readonly region?: string | null;
 }
 
 export interface GatewayLimits {
@@ -108,12 +113,23 @@ const upstream: Spec<UpstreamConfig> = section(
     base_url: webAddress("its address, with the path before /messages or /chat/completions"),
     protocol: optionalChoice(protocolKinds, "the API that it speaks; default: recognised"),
     headers: headersSpec,
+    credentials: optionalChoice(
+      clouds,
+      "the cloud whose credentials, found on this machine by its own library, sign requests that have no key: Bedrock and Vertex, where the client skips it",
+    ),
+    region: text("the region of a signature, where the address names none; default: AWS_REGION"),
   },
   (get, around) => {
     const headers = get("headers");
     checkHeaderNames(around, headers);
     checkAddress(around);
-    return { baseUrl: get("base_url") ?? "", protocol: get("protocol"), headers };
+    return {
+      baseUrl: get("base_url") ?? "",
+      protocol: get("protocol"),
+      headers,
+      credentials: get("credentials"),
+      region: get("region"),
+    };
   },
 );
 
