@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
 import {
   BedrockRuntimeClient,
   ConverseCommand,
@@ -97,7 +96,7 @@ async function sendOverHttp1({
   return new HttpResponse({
     statusCode: response.status,
     headers: Object.fromEntries(response.headers),
-    body: response.body && Readable.fromWeb(response.body as ReadableStream),
+    body: response.body && Readable.fromWeb(response.body),
   });
 }
 
