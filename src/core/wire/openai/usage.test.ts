@@ -2,7 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { noUsage, promptTokens } from "../../message/usage.ts";
 import type { ReportedUsage } from "../reply.ts";
+import { openaiChat } from "./chat/index.ts";
 import { readChatUsage } from "./chat/usage.ts";
+import { openaiResponses } from "./responses/index.ts";
 import { readResponsesUsage } from "./responses/usage.ts";
 
 describe("usage of Chat Completions", () => {
@@ -253,3 +255,27 @@ test.each<[string, (usage: unknown) => ReportedUsage, string, string]>([
     ]);
   }
 });
+
+test("the service that an answer names beside its counts is told with them, unless it is the usual one", () => {
+  const usage = { prompt_tokens: 5, completion_tokens: 1, input_tokens: 5, output_tokens: 1 };
+  for (const protocol of [openaiChat, openaiResponses]) {
+    expect(tierOf(protocol, { usage, service_tier: "flex" })).toBe("flex");
+    for (const usual of ["default", "auto", null]) {
+      expect(tierOf(protocol, { usage, service_tier: usual })).toBeUndefined();
+    }
+    expect(tierOf(protocol, { usage: null, service_tier: "flex" })).toBeUndefined();
+  }
+  const ending = {
+    type: "response.completed",
+    usage: null,
+    response: { usage, service_tier: "priority" },
+  };
+  expect(tierOf(openaiResponses, ending)).toBe("priority");
+});
+
+function tierOf(
+  protocol: typeof openaiChat | typeof openaiResponses,
+  answer: object,
+): string | undefined {
+  return protocol.readUsage(protocol.findUsage({ ...answer })).serviceTier;
+}

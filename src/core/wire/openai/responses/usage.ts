@@ -1,11 +1,11 @@
 // Their numbers → our buckets: uncached, read, written per lifetime, output, reasoning.
-import { fieldsIn, fieldsOf, textIn, type Fields } from "../../../message/fields.ts";
+import { fieldsIn, fieldsOf, isObject, textIn, type Fields } from "../../../message/fields.ts";
 import { createCountReader, toReportedUsage, unreportedUsage, withServiceTier } from "../usage.ts";
 import type { ReportedUsage } from "../../reply.ts";
 
 /** Events that end a stream carry the whole response. */
 export function findResponsesUsage(answer: Fields): unknown {
-  const response = answer["usage"] === undefined ? fieldsIn(answer, "response") : answer;
+  const response = isObject(answer["usage"]) ? answer : fieldsIn(answer, "response");
   return withServiceTier(response["usage"] ?? undefined, response);
 }
 
