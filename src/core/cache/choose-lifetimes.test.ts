@@ -11,13 +11,17 @@ import { blocksOf, nowMs, sonnet } from "./test-kit.ts";
 const minute = 60_000;
 
 /** Calls of one session, each a little longer, on a provider that bills what the plan expects. */
-function playSession(gapsMs: readonly number[], first: CacheState = openCacheState()) {
+function playSession(
+  gapsMs: readonly number[],
+  first: CacheState = openCacheState(),
+  start: readonly string[] = ["static 3000", "user 90000"],
+) {
   let state = first;
   let pace: Pace = openPace("human");
   let atMs = nowMs;
   const plans: CachePlan[] = [];
   for (const [index, gapMs] of [0, ...gapsMs].entries()) {
-    const blocks = blocksOf("static 3000", "user 90000", `said 200 x${index * 2 + 1}`);
+    const blocks = blocksOf(...start, `said 200 x${index * 2 + 1}`);
     pace = paceAt(pace, index === 0 ? null : atMs, atMs + gapMs);
     atMs += gapMs;
     const { markers } = findPolicy("adaptive");
@@ -72,12 +76,22 @@ describe("a session that pauses before anything protects it", () => {
   });
 });
 
-test("the conversation is not written once no caching leads by far and the next call may well come too late", () => {
+test("the conversation is not written once no caching leads by far", () => {
   const { plans, state } = playSession(Array.from({ length: 12 }, () => 61 * minute));
   expect(new Set(plans.slice(6).map(tailOf))).toEqual(new Set([undefined]));
   expect(plans[6]?.account?.leader).toBe("plain");
   const { ours, plain } = state.accounts?.paid ?? { ours: NaN, plain: NaN };
   expect(ours - plain).toBeLessThan(1.25 * 98_000);
+});
+
+test("neither is a long head, as a step for an hour, after an hour for everything was lost again and again", () => {
+  const minutes = [5.01, 5.01, 5.01, 50, 50, 61, 61, 61, 5.01, 61, 61, 61, 61, 61, 61];
+  const gapsMs = minutes.map((each) => each * minute);
+  const { plans, state } = playSession(gapsMs, openCacheState(), ["static 33000", "user 75000"]);
+  expect(plans.slice(-5).flatMap(({ markers }) => markers)).toEqual([]);
+  expect(plans.at(-1)?.account?.leader).toBe("plain");
+  const { ours, plain } = state.accounts?.paid ?? { ours: NaN, plain: NaN };
+  expect(ours - plain).toBeLessThan(1.25 * 108_000);
 });
 
 test("a session more than 0.4 writes behind no caching does as no caching does, until it leads no more", () => {

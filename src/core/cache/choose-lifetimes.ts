@@ -101,7 +101,7 @@ const behindAfterPauseMax = 1.1;
 function boundLoss(choice: Choice, places: Places, terms: Terms, question: CostQuestion): Choice {
   const { blocks, rules, ruler, nowMs, state } = question;
   const { accounts } = state;
-  if (accounts === undefined || choice.tail === null) return choice;
+  if (accounts === undefined) return choice;
   const { tail, tailTokens } = places;
   const simple = predictSimple(accounts, { blocks, rules, ruler, tail, nowMs });
   const soFar = (): string => leadingAccount(accounts, rules)?.reason ?? "";
@@ -154,14 +154,11 @@ function likeSimple(
   name: BestSimple["name"],
   choice: Choice,
   { head, isHitFirm }: Places,
-  { short, long, stepsLast, soon }: Terms,
+  { short, long, stepsLast }: Terms,
 ): Choice {
-  // Writing for the short lifetime costs little; it is left out only if the next call may well come too late.
-  if (name === "plain" && soon < surelySoon) return { tail: null, head: null, step: false };
+  if (name === "plain") return { tail: null, head: null, step: false };
   const isLong = name === "long tail" && long !== null && (stepsLast || isHitFirm);
   if (name === "long tail" && !isLong) return choice;
   const { lifetime } = isLong ? long : short;
   return { tail: lifetime, head: head === null ? null : lifetime, step: false };
 }
-
-const surelySoon = 0.85;
