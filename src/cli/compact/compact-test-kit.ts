@@ -1,5 +1,6 @@
 // For tests: sessions in a ledger file, made through the engine on a simulator that listens on loopback.
 import { findPolicy } from "../../core/cache/policies.ts";
+import type { PolicyName } from "../../core/cache/policy.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import { createProvider } from "../../edge/providers/provider.ts";
@@ -51,6 +52,8 @@ export interface SessionToMake {
   readonly id: string;
   readonly model: string;
   readonly protocol?: Protocol;
+  /** tail-5m by default. */
+  readonly policy?: PolicyName;
   readonly turns: number;
 }
 
@@ -58,7 +61,7 @@ export interface SessionToMake {
 export async function makeSession(
   where: string,
   { env }: SimulatedProvider,
-  { id, model: name, protocol: asked, turns }: SessionToMake,
+  { id, model: name, protocol: asked, policy = "tail-5m", turns }: SessionToMake,
 ): Promise<void> {
   const ledger = await openLedger(where);
   const model = resolveModel(name).facts;
@@ -73,7 +76,7 @@ export async function makeSession(
     id,
     model,
     protocol,
-    policy: findPolicy("tail-5m"),
+    policy: findPolicy(policy),
     context: { role: "unified", workspaceRules: "Answer briefly. ".repeat(400) },
     counter: cheapCounter,
     options: { outputTokensMax: 1000, stream: true },

@@ -10,6 +10,7 @@ import { formatTime, toPrintable, toShort, formatBytes } from "../ledger/render-
 import { formatCost, formatShortCost } from "../format-cost.ts";
 import { nameOfKind, shortCostOf, writerOf } from "../compact/render-compacted.ts";
 import { renderFacts, renderTable, type Column } from "../table.ts";
+import { renderPlan, type LatestCall } from "./render-plan.ts";
 import { styleText } from "node:util";
 import type { Block, MediaSource } from "../../core/message/message.ts";
 
@@ -23,6 +24,8 @@ export interface ShownSession {
   readonly unpriced: number;
   /** Latest first. */
   readonly compactions: readonly CompactionRecord[];
+  /** Of the latest turn that made one; null before. */
+  readonly latestCall: LatestCall | null;
 }
 
 export interface ShownTurn extends TurnRecord {
@@ -35,7 +38,7 @@ export interface ShownTurn extends TurnRecord {
 const turnsShown = 20;
 
 export function renderSession(shown: ShownSession, isEveryTurn: boolean): string {
-  const { turns, compactions } = shown;
+  const { turns, compactions, latestCall } = shown;
   const latest = isEveryTurn ? turns : turns.slice(-turnsShown);
   const hidden = turns.length - latest.length;
   const parts = [
@@ -43,6 +46,7 @@ export function renderSession(shown: ShownSession, isEveryTurn: boolean): string
     hidden === 0 ? "" : `${formatCount(hidden, "earlier turn")}; --all shows them\n`,
     latest.length === 0 ? "No turn yet.\n" : renderTable(turnColumns, latest),
     compactions.length === 0 ? "" : renderTable(compactionColumns, compactions),
+    latestCall === null ? "" : renderPlan(latestCall),
   ];
   return parts.filter((part) => part !== "").join("\n");
 }

@@ -13,6 +13,7 @@ import { needSession, useLedger } from "../use-ledger.ts";
 import { renderCompaction, toCompactionJson } from "../compact/render-compacted.ts";
 import { printResult, toJsonLine } from "../ledger/render-ledger.ts";
 import { renderConversation, type ShownConversation } from "./render-conversation.ts";
+import type { LatestCall } from "./render-plan.ts";
 import {
   renderSession,
   type ShownSession,
@@ -155,7 +156,22 @@ async function readShown(store: OpenStore, session: SessionRecord): Promise<Show
       unpriced: unpriced.find(({ turnId }) => turnId === each.id)?.calls ?? 0,
     })),
     compactions: await ledger.readCompactions(id, listedMax),
+    latestCall: await readLatestCall(ledger, turns),
   };
+}
+
+/** A turn that failed before its first call has none. */
+async function readLatestCall(
+  ledger: Ledger,
+  turns: readonly TurnRecord[],
+): Promise<LatestCall | null> {
+  for (const { id } of turns.toReversed()) {
+    const call = (await ledger.readCalls(id)).at(-1);
+    if (call === undefined) continue;
+    const { turnId, number, policy, plan } = call;
+    return { turnId, number, policy, plan };
+  }
+  return null;
 }
 
 const listedMax = 10_000;
