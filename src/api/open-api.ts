@@ -6,11 +6,14 @@ import { answerRequests } from "./answer/answer-requests.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import type { ReaderOptions } from "./reader/answer-question.ts";
 import { openReaderThread } from "./reader/reader-thread.ts";
+import { createEventStreams, type StreamLimits } from "./stream/event-streams.ts";
+import { createPageReader } from "./stream/page-reader.ts";
 import { apiBase, routes } from "./routes/routes.ts";
 
 export interface ApiOptions extends ReaderOptions, DoorOptions {
   /** The listener speaks TLS, so that cookies travel over nothing else. */
   readonly isEncrypted: boolean;
+  readonly streams?: Partial<StreamLimits>;
   /** For people. */
   readonly onProblem: (problem: string) => void;
 }
@@ -21,6 +24,8 @@ export interface Api {
   answer(incoming: IncomingMessage, outgoing: ServerResponse): void;
   /** For someone who has the token: one browser logs in with it, once. */
   newLoginCode(): string;
+  /** Ends the streams, which would last for ever. Questions are still answered. */
+  endStreams(): void;
   close(): Promise<void>;
 }
 
@@ -29,11 +34,13 @@ export function openApi(options: ApiOptions): Api {
   const { store, models, isEncrypted, onProblem } = options;
   const logins = createLogins();
   const reader = openReaderThread({ store, models });
+  const streams = createEventStreams(createPageReader(reader), onProblem, options.streams);
   let document: object | null = null;
   const answer = answerRequests({
     table: routes,
     door: createDoor(options, logins),
     reader,
+    streams,
     desk: {
       logins,
       isEncrypted,
@@ -45,6 +52,10 @@ export function openApi(options: ApiOptions): Api {
     takes: (url) => /^\/strata\/v1(?:[/?]|$)/.test(url),
     answer,
     newLoginCode: () => logins.newCode(Date.now()).code,
-    close: () => reader.stop(),
+    endStreams: () => streams.close(),
+    close: async () => {
+      streams.close();
+      await reader.stop();
+    },
   };
 }

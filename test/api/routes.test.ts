@@ -42,8 +42,8 @@ test("the document is valid OpenAPI 3.1, and names every route", async () => {
 });
 
 test("every example of a question is answered in the promised form", async () => {
-  for (const { method, example, name } of routes) {
-    if (method !== "GET") continue;
+  for (const { method, example, name, isStream } of routes) {
+    if (method !== "GET" || isStream === true) continue;
     const { status, body } = await api.get(example);
     expect([name, status, body]).toMatchObject([name, 200, expect.anything()]);
   }

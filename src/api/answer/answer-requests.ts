@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Access } from "../access/access.ts";
 import type { Door } from "../access/door.ts";
 import type { ReaderThread } from "../reader/reader-thread.ts";
+import { streamHeaders, type EventStreams } from "../stream/event-streams.ts";
 import { findPlaces, readQuery } from "../routes/find-route.ts";
 import type { Asked, Desk, Route } from "../routes/route.ts";
 import { refuseWith } from "./api-error.ts";
@@ -14,6 +15,7 @@ export interface AnswerParts {
   readonly door: Door;
   readonly reader: ReaderThread;
   readonly desk: Desk;
+  readonly streams: EventStreams;
   /** For people: a mistake of our own. */
   readonly onFault: (fault: string) => void;
 }
@@ -27,9 +29,10 @@ export function answerRequests(parts: AnswerParts): AnswerRequest {
     const hasBody = Number(headers["content-length"] ?? 0) > 0 || "transfer-encoding" in headers;
     if (hasBody && method !== "POST") outgoing.shouldKeepAlive = false;
     if (headers.expect !== undefined) outgoing.writeContinue();
-    answer(incoming, parts)
+    answer(incoming, outgoing, parts)
       .catch((error: unknown) => answerTo(error, parts.onFault))
       .then((given) => {
+        if (given === null) return;
         if (!incoming.complete) outgoing.shouldKeepAlive = false;
         writeAnswer(outgoing, given);
         incoming.resume();
@@ -38,7 +41,12 @@ export function answerRequests(parts: AnswerParts): AnswerRequest {
   };
 }
 
-async function answer(incoming: IncomingMessage, parts: AnswerParts): Promise<Answer> {
+/** Null for a stream, which goes on. */
+async function answer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  parts: AnswerParts,
+): Promise<Answer | null> {
   const { method = "GET", headers, url = "" } = incoming;
   const { table, door } = parts;
   const nowMs = Date.now();
@@ -53,6 +61,11 @@ async function answer(incoming: IncomingMessage, parts: AnswerParts): Promise<An
   if (route === undefined) return otherMethod(method, methods);
   const access = admit(route, incoming, door, nowMs);
   const asked = { path: places.path, query: readQuery(new URLSearchParams(search), route), access };
+  if (route.isStream === true) {
+    if (method === "HEAD") return { status: 200, headers: streamHeaders, body: new Uint8Array() };
+    await parts.streams.open(asked, incoming, outgoing);
+    return null;
+  }
   if (route.act !== undefined) {
     const body = route.method === "POST" ? await readBody(incoming) : {};
     const acted = await route.act({ ...asked, body, headers, nowMs }, parts.desk);

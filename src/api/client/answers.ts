@@ -264,6 +264,34 @@ export interface ApiRoutes {
     readonly body: undefined;
     readonly answer: CallAnswer;
   };
+  readonly event_list: {
+    readonly path: undefined;
+    readonly query: {
+      /** only events after this position */
+      readonly after?: string;
+      /** only events of these types, with commas between */
+      readonly types?: string;
+      /** only those of this session */
+      readonly session?: string;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: EventListAnswer;
+  };
+  readonly event_stream: {
+    readonly path: undefined;
+    readonly query: {
+      /** only events after this position */
+      readonly after?: string;
+      /** only events of these types, with commas between */
+      readonly types?: string;
+      /** only those of this session */
+      readonly session?: string;
+    };
+    readonly body: undefined;
+    readonly answer: EventStreamAnswer;
+  };
   readonly me: {
     readonly path: undefined;
     readonly query: undefined;
@@ -1627,6 +1655,38 @@ export type CallAnswer = {
   };
 };
 
+/** Events in the order in which they became visible, from a position on. */
+export type EventListAnswer = {
+  /** oldest first */
+  readonly data: readonly ({
+    /** its place in the order in which events became visible; `Last-Event-ID` of a stream */
+    readonly position: number;
+    /** its name */
+    readonly id: string;
+    /** docs/events.md lists them */
+    readonly type: string;
+    /** in UTC */
+    readonly at: string;
+    /** its session or conversation */
+    readonly session: string;
+    /** null outside of turns */
+    readonly turn: string | null;
+    /** as docs/events.md says for its type */
+    readonly payload: Readonly<Record<string, unknown>>;
+  })[];
+  /** for the parameter `after` of the next page; it moves on where nothing was found, too */
+  readonly next_after: number;
+  /** the first event that is kept; null if there is none */
+  readonly oldest_position: number | null;
+  /** the last event that is visible */
+  readonly newest_position: number;
+  /** events of types that a later version of Strata wrote */
+  readonly left_out_count: number;
+};
+
+/** The same as server-sent events, as they come. `Last-Event-ID` or `after` goes on after a position; without one it begins now. A message `missed` says which positions a slow reader did not get: read them with `GET /strata/v1/events`. */
+export type EventStreamAnswer = string;
+
 /** Who asks: the owner, or a virtual key by its name. */
 export type MeAnswer = {
   readonly data: {
@@ -1686,6 +1746,8 @@ export const places: Readonly<
   call_list: ["GET", "/calls"],
   session_calls: ["GET", "/sessions/{session}/calls"],
   call: ["GET", "/sessions/{session}/calls/{call}"],
+  event_list: ["GET", "/events"],
+  event_stream: ["GET", "/events/stream"],
   me: ["GET", "/login"],
   new_login_code: ["POST", "/login-codes"],
   login: ["POST", "/login"],

@@ -82,7 +82,7 @@ function schemaOf(name: ParameterName, { values }: Route): Schema & { readonly d
 }
 
 function mediaOf({ answer }: Route): string {
-  return answer.type === "string" ? "text/plain" : "application/json";
+  return answer.type === "string" ? "text/event-stream" : "application/json";
 }
 
 function json(schema: object): object {

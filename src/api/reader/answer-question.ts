@@ -5,6 +5,7 @@ import { withChanges } from "../../host/config/catalogue.ts";
 import type { CatalogueChanges } from "../../core/models/catalogue.ts";
 import { assert } from "../../core/assert.ts";
 import { messageOf, StrataError } from "../../core/strata-error.ts";
+import { createEventFeed, type EventFeed } from "../../edge/stores/ledger/event-feed.ts";
 import { openStore, type OpenStore } from "../../edge/stores/open-store.ts";
 import { apiErrors, refuseWith, toRefusal } from "../answer/api-error.ts";
 import type { Asked, Read } from "../routes/route.ts";
@@ -41,14 +42,14 @@ export interface QuestionReader {
 
 export function createQuestionReader({ store, models }: ReaderOptions): QuestionReader {
   const catalogue = withChanges(models);
-  let opened: OpenStore | null = null;
+  let opened: Opened | null = null;
   return {
     answer: async (question) => {
       const { route, asked, nowMs } = question;
       try {
         opened ??= await openExisting(store);
-        const { database } = opened;
-        const found = await readerOf(route)(asked, { database, catalogue, nowMs });
+        const { database, feed } = opened;
+        const found = await readerOf(route)(asked, { database, feed, catalogue, nowMs });
         return toBytes(found.body, found.isClosed, question);
       } catch (error) {
         if (isOfStore(error)) {
@@ -62,9 +63,13 @@ export function createQuestionReader({ store, models }: ReaderOptions): Question
   };
 }
 
-async function openExisting(store: string): Promise<OpenStore> {
+interface Opened extends OpenStore {
+  readonly feed: EventFeed;
+}
+
+async function openExisting(store: string): Promise<Opened> {
   const found = await openStore(store);
-  if (found !== null) return found;
+  if (found !== null) return { ...found, feed: createEventFeed(found.database) };
   throw refuseWith(
     "store_unavailable",
     "there is no ledger yet",

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { AnalyticsSource, AnalyticsWorld } from "../../analytics/analysis.ts";
 import type { Fields } from "../../core/message/fields.ts";
+import type { EventFeed } from "../../edge/stores/ledger/event-feed.ts";
 import type { Access } from "../access/access.ts";
 import type { Logins } from "../access/logins.ts";
 import type { ApiErrorCode } from "../answer/api-error.ts";
@@ -27,8 +28,10 @@ export interface Route {
   readonly isOwners?: true;
   /** What is sent with POST. */
   readonly takes?: Schema;
-  /** Reads the ledger, in a thread. One of this and `act` is there. */
+  /** Reads the ledger, in a thread. One of this, `act` and `isStream` is there. */
   readonly read?: Read;
+  /** Answers with events as they come, until the reader leaves. */
+  readonly isStream?: true;
   /** Needs no ledger, or the state of this process. */
   readonly act?: Act;
 }
@@ -45,6 +48,7 @@ export interface Asked {
 /** One ledger, as the asker may see it. */
 export interface Source extends AnalyticsWorld {
   readonly database: AnalyticsSource;
+  readonly feed: EventFeed;
 }
 
 export type Act = (asked: AskedHere, desk: Desk) => Promise<Acted> | Acted;

@@ -1,6 +1,7 @@
 // The route table: the one source of handlers, parameter checks, openapi.json, the document and the client.
 import { analysisRoutes } from "./analyses.ts";
 import { callRoutes } from "./calls.ts";
+import { eventRoutes } from "./events.ts";
 import { loginRoutes } from "./logging-in.ts";
 import { pictureRoutes } from "./picture.ts";
 import { sessionRoutes } from "./sessions.ts";
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   ...pictureRoutes,
   ...sessionRoutes,
   ...callRoutes,
+  ...eventRoutes,
   ...loginRoutes,
   openapi,
 ];

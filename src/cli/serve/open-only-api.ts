@@ -71,6 +71,7 @@ export async function openOnlyApi({ flags, env, onNotice }: ServeOptions): Promi
     demo: null,
     reload: () => Promise.resolve(),
     close: async (how) => {
+      api.endStreams();
       await listener.close(how === "drained" ? timeouts.drainMs : 0);
       await api.close();
     },

@@ -100,6 +100,7 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     },
     close: async (how) => {
       demo?.stop();
+      api.endStreams();
       await gateway.close(how === "drained" ? read.gateway.timeouts.drainMs : 0);
       await api.close();
       await simulator?.close();
