@@ -1,12 +1,13 @@
 // Readers of live events: one look at the ledger serves all of them, and each costs a place in the ring and the buffer of its connection.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate } from "node:timers/promises";
+import { messageOf } from "../../core/strata-error.ts";
 import type { Access } from "../access/access.ts";
 import { refuseWith } from "../answer/api-error.ts";
 import { parsePosition, parseWanted, type IsWanted } from "../routes/events.ts";
 import type { Asked } from "../routes/route.ts";
 import { createFrameRing, toFrame, type FrameRing, type RingLimits } from "./frame-ring.ts";
-import { eventsPerPage, type EventPage, type PageReader } from "./page-reader.ts";
+import { eventsPerPage, type PageReader } from "./page-reader.ts";
 
 export interface EventStreams {
   /** Answers with a stream that lasts until the reader or the server ends it. */
@@ -59,59 +60,126 @@ export function createEventStreams(
   onProblem: (problem: string) => void,
   changed: Partial<StreamLimits> = {},
 ): EventStreams {
-  const limits = { ...usualLimits, ...changed };
-  const readers = new Set<Reader>();
-  let ring: FrameRing | null = null;
-  let looking: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let pingedMs = 0;
+  return new LedgerStreams(readPage, onProblem, { ...usualLimits, ...changed });
+}
 
-  const look = async (): Promise<void> => {
-    const followed = ring;
-    // Without readers nothing is followed, and the next one begins another ring.
-    while (followed !== null && followed === ring) {
-      const page: EventPage = await readPage(everyone, { after: String(followed.to) });
+class LedgerStreams implements EventStreams {
+  readonly #readPage: PageReader;
+  readonly #onProblem: (problem: string) => void;
+  readonly #limits: StreamLimits;
+  readonly #readers = new Set<Reader>();
+  /** Null while no one follows. */
+  #ring: FrameRing | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #isLooking = false;
+  #pingedMs = 0;
+
+  constructor(readPage: PageReader, onProblem: (problem: string) => void, limits: StreamLimits) {
+    this.#readPage = readPage;
+    this.#onProblem = onProblem;
+    this.#limits = limits;
+  }
+
+  get count(): number {
+    return this.#readers.size;
+  }
+
+  async open(asked: Asked, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { readersMax } = this.#limits;
+    const isWanted = parseWanted(asked.query);
+    const header = incoming.headers["last-event-id"];
+    const known = parsePosition(typeof header === "string" ? header : asked.query.after);
+    if (this.#readers.size >= readersMax) throw tooMany(readersMax);
+    incoming.resume();
+    const ends = await this.#readPage(everyone, {});
+    const { newest_position: newest, oldest_position: oldest } = ends;
+    begin(outgoing);
+    const position = Math.min(known ?? newest, newest);
+    const reader: Reader = { outgoing, isWanted, position, isFull: false, isCatchingUp: false };
+    // The ledger is another one than the reader knew, or older events were swept.
+    if (known !== null && known > newest) tellMissed(outgoing, newest, known, newest);
+    if (known !== null && oldest !== null && known < oldest - 1) {
+      tellMissed(outgoing, known, oldest - 1, oldest - 1);
+      reader.position = oldest - 1;
+    }
+    const ring = this.#join(reader, newest);
+    if (reader.position >= ring.from) return pump(reader, ring);
+    await this.#catchUp(reader).catch((error: unknown) => {
+      this.#onProblem(`a reader of live events has to come back: ${messageOf(error)}`);
+      outgoing.destroy();
+    });
+  }
+
+  close(): void {
+    for (const { outgoing } of this.#readers) outgoing.end();
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #join(reader: Reader, newest: number): FrameRing {
+    const { outgoing } = reader;
+    this.#readers.add(reader);
+    outgoing.on("close", () => this.#leave(reader));
+    outgoing.on("drain", () => {
+      reader.isFull = false;
+      if (this.#ring !== null) pump(reader, this.#ring);
+    });
+    this.#timer ??= setInterval(() => this.#tick(), this.#limits.lookEveryMs);
+    this.#ring ??= createFrameRing(newest, this.#limits.ring);
+    return this.#ring;
+  }
+
+  #leave(reader: Reader): void {
+    this.#readers.delete(reader);
+    if (this.#readers.size > 0) return;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#ring = null;
+  }
+
+  #tick(): void {
+    if (!this.#isLooking) {
+      this.#isLooking = true;
+      this.#look()
+        .catch((error: unknown) => this.#onProblem(`live events are late: ${messageOf(error)}`))
+        .finally(() => {
+          this.#isLooking = false;
+        });
+    }
+    const nowMs = Date.now();
+    if (nowMs - this.#pingedMs < this.#limits.pingEveryMs) return;
+    this.#pingedMs = nowMs;
+    for (const { outgoing, isFull } of this.#readers) if (!isFull) outgoing.write(": ping\n\n");
+  }
+
+  /** Gives everyone what is new. */
+  async #look(): Promise<void> {
+    for (;;) {
+      const ring = this.#ring;
+      if (ring === null) return;
+      const { data, next_after: next } = await this.#readPage(everyone, { after: String(ring.to) });
       // In parts, so that a page of long events does not push itself out before anyone has it.
-      for (let from = 0; from < page.data.length; from += eventsPerPart) {
-        const part = page.data.slice(from, from + eventsPerPart);
-        followed.add(part, part.at(-1)?.position ?? followed.to);
-        for (const reader of readers) pump(reader, followed);
+      for (let from = 0; from < data.length; from += eventsPerPart) {
+        const part = data.slice(from, from + eventsPerPart);
+        ring.add(part, part.at(-1)?.position ?? ring.to);
+        for (const reader of this.#readers) pump(reader, ring);
         await setImmediate();
       }
-      followed.add([], page.next_after);
-      if (page.data.length < eventsPerPage) return;
+      ring.add([], next);
+      if (data.length < eventsPerPage) return;
     }
-  };
-  const lookSoon = (): void => {
-    looking ??= look()
-      .catch((error: unknown) => onProblem(`live events are late: ${String(error)}`))
-      .finally(() => {
-        looking = null;
-      });
-  };
-  const tick = (): void => {
-    lookSoon();
-    const nowMs = Date.now();
-    if (nowMs - pingedMs < limits.pingEveryMs) return;
-    pingedMs = nowMs;
-    for (const { outgoing, isFull } of readers) if (!isFull) outgoing.write(": ping\n\n");
-  };
-  const leave = (reader: Reader): void => {
-    readers.delete(reader);
-    if (readers.size > 0 || timer === null) return;
-    clearInterval(timer);
-    timer = null;
-    ring = null;
-  };
-  const catchUp = async (reader: Reader): Promise<void> => {
+  }
+
+  /** Gives one reader what is older than the ring, from the ledger and as fast as it takes it. */
+  async #catchUp(reader: Reader): Promise<void> {
     reader.isCatchingUp = true;
-    for (let given = 0; readers.has(reader);) {
-      if (ring !== null && reader.position >= ring.from) break;
-      if (given >= limits.catchUpMax && ring !== null) {
-        miss(reader, ring);
+    for (let given = 0; this.#ring !== null && this.#readers.has(reader);) {
+      if (reader.position >= this.#ring.from) break;
+      if (given >= this.#limits.catchUpMax) {
+        miss(reader, this.#ring);
         break;
       }
-      const page = await readPage(everyone, { after: String(reader.position) });
+      const page = await this.#readPage(everyone, { after: String(reader.position) });
       for (const event of page.data) {
         if (reader.isWanted(event)) reader.outgoing.write(toFrame(event).bytes);
       }
@@ -120,52 +188,8 @@ export function createEventStreams(
       if (reader.outgoing.writableNeedDrain) await drained(reader.outgoing);
     }
     reader.isCatchingUp = false;
-    if (ring !== null) pump(reader, ring);
-  };
-  return {
-    get count() {
-      return readers.size;
-    },
-    open: async (asked, incoming, outgoing) => {
-      const { query } = asked;
-      const isWanted = parseWanted(query);
-      const header = incoming.headers["last-event-id"];
-      const known = parsePosition(typeof header === "string" ? header : query.after);
-      if (readers.size >= limits.readersMax) throw tooMany(limits.readersMax);
-      incoming.resume();
-      const { newest_position: newest, oldest_position: oldest } = await readPage(everyone, {});
-      begin(outgoing);
-      const reader: Reader = {
-        outgoing,
-        isWanted,
-        position: Math.min(known ?? newest, newest),
-        isFull: false,
-        isCatchingUp: false,
-      };
-      // The ledger is another one than the reader knew, or older events were swept.
-      if (known !== null && known > newest) tellMissed(outgoing, newest, known, newest);
-      if (known !== null && oldest !== null && known < oldest - 1) {
-        tellMissed(outgoing, known, oldest - 1, oldest - 1);
-        reader.position = oldest - 1;
-      }
-      readers.add(reader);
-      outgoing.on("close", () => leave(reader));
-      outgoing.on("drain", () => {
-        reader.isFull = false;
-        if (ring !== null && !reader.isCatchingUp) pump(reader, ring);
-      });
-      timer ??= setInterval(tick, limits.lookEveryMs);
-      ring ??= createFrameRing(newest, limits.ring);
-      if (reader.position < ring.from) {
-        await catchUp(reader).catch(() => void outgoing.destroy());
-      } else pump(reader, ring);
-    },
-    close: () => {
-      for (const { outgoing } of readers) outgoing.end();
-      if (timer !== null) clearInterval(timer);
-      timer = null;
-    },
-  };
+    if (this.#ring !== null) pump(reader, this.#ring);
+  }
 }
 
 /** As much as the connection takes. What does not fit stays in the ring, for as long as it is there. */
