@@ -27,11 +27,13 @@ function renderRoutes(): string {
 
 function renderRoute(route: Route): string[] {
   const { method, path, summary, query } = route;
-  const codes = codesOf(route).filter((code) => !commonErrors.includes(code));
+  const codes = codesOf(route).filter(
+    (code) => !commonErrors.includes(code) && code !== "not_yours",
+  );
   return [
     `### \`${method} ${apiBase}${path}\``,
     "",
-    `${summary}.${route.isOwners === true ? " For the owner only." : ""}`,
+    `${summary}.${route.isForKeys === true ? " A virtual key sees its own." : ""}`,
     "",
     ...query.map((name) => `- \`${name}\`: ${parameters[name].meaning}${valuesOf(name, route)}`),
     ...(query.length > 0 ? [""] : []),

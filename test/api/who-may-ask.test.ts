@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { plantedToken } from "../../harness/planted-key.ts";
+import { routes } from "../../src/api/routes/routes.ts";
 import { createLogins } from "../../src/api/access/logins.ts";
 import { makeExample } from "../../src/cli/test-kit.ts";
 import { connectRaw } from "../gateway/kit.ts";
@@ -101,4 +102,30 @@ test.each([
   const api = await openWith(null);
   const response = await fetch(`${api.url}/strata/v1/login`, { method: "POST", body });
   expect([response.status, await response.json()]).toMatchObject([status, { error: { code } }]);
+});
+
+test("a virtual key is answered only where a route shows it its own rows, and then no session of others", async () => {
+  const store = join(newFolder(), "ledger.db");
+  await makeExample(store);
+  const keyOf = ({
+    authorization,
+  }: {
+    readonly authorization?: string | undefined;
+  }): string | null => (authorization === "Bearer of-ana" ? "ana" : null);
+  const api = await openTestApi(store, { token: plantedToken, keyOf });
+  const asAna = { authorization: "Bearer of-ana" };
+  expect((await api.get("/login", asAna)).body).toEqual({ data: { kind: "key", name: "ana" } });
+  for (const { method, example, isForKeys, name } of routes) {
+    if (isForKeys === true || name === "login") continue;
+    const told =
+      method === "GET" ? await api.get(example, asAna) : await api.post(example, {}, asAna);
+    expect([name, told.status, told.body]).toMatchObject([
+      name,
+      403,
+      { error: { code: "not_yours" } },
+    ]);
+  }
+  expect((await api.get("/sessions/build/picture", asAna)).status).toBe(404);
+  const locked = await openTestApi(store, { keyOf });
+  expect((await locked.get("/login")).status).toBe(401);
 });

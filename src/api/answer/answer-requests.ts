@@ -92,7 +92,7 @@ async function askReader(
 }
 
 function admit(
-  { name, isOwners }: Route,
+  { name, isForKeys }: Route,
   { headers }: IncomingMessage,
   door: Door,
   nowMs: number,
@@ -103,7 +103,7 @@ function admit(
     return { kind: "owner" };
   }
   const access = door.admit(headers, nowMs);
-  if (access.kind === "owner" || isOwners !== true) return access;
+  if (access.kind === "owner" || isForKeys === true) return access;
   throw refuseWith("not_yours", `${name} is for the owner of the gateway`, "ask with its token");
 }
 

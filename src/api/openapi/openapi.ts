@@ -105,11 +105,11 @@ function errorsOf(route: Route): Readonly<Record<string, object>> {
   );
 }
 
-export function codesOf({ errors, read, isOwners, takes }: Route): readonly ApiErrorCode[] {
+export function codesOf({ errors, read, isForKeys, takes }: Route): readonly ApiErrorCode[] {
   return [
     ...errors,
     ...(read === undefined ? [] : (["store_unavailable"] as const)),
-    ...(isOwners === true ? (["not_yours"] as const) : []),
+    ...(isForKeys === true ? [] : (["not_yours"] as const)),
     ...(takes === undefined ? [] : (["invalid_body", "body_too_large"] as const)),
     ...commonErrors,
   ];

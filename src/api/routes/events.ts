@@ -38,7 +38,6 @@ export const eventRoutes: readonly Route[] = [
     answer: { type: "string", description: "server-sent events; the data of each is an event" },
     errors: ["invalid_cursor"],
     example: "/events/stream?types=gateway.call,cache.miss",
-    isOwners: true,
     isStream: true,
   },
 ];

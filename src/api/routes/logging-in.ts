@@ -14,6 +14,7 @@ export const loginRoutes: readonly Route[] = [
     name: "me",
     method: "GET",
     path: "/login",
+    isForKeys: true,
     summary: "Who asks: the owner, or a virtual key by its name",
     query: [],
     answer: one(object({ kind, name: orNull(text("the name of the key; null for the owner")) })),
@@ -29,7 +30,6 @@ export const loginRoutes: readonly Route[] = [
     path: "/login-codes",
     summary: "A code with which one browser logs in once, within ten minutes",
     query: [],
-    isOwners: true,
     takes: object({}),
     answer: one(
       object({
@@ -70,7 +70,6 @@ export const loginRoutes: readonly Route[] = [
     path: "/logout",
     summary: "End the login of this browser",
     query: [],
-    isOwners: true,
     takes: object({}),
     answer: one(object({ was_logged_in: flag("whether there was a login to end") })),
     errors: [],

@@ -67,6 +67,7 @@ export const pictureRoutes: readonly Route[] = [
     name: "session_picture",
     method: "GET",
     path: "/sessions/{session}/picture",
+    isForKeys: true,
     summary: "The cross-section of a session: what each call kept of its prompt, added and paid",
     query: [],
     answer: object({

@@ -24,8 +24,8 @@ export interface Route {
   readonly errors: readonly ApiErrorCode[];
   /** Path and query of an example, for a shell. */
   readonly example: string;
-  /** Not for virtual keys. */
-  readonly isOwners?: true;
+  /** Shows a virtual key its own rows, and no others. All other routes refuse keys. */
+  readonly isForKeys?: true;
   /** What is sent with POST. */
   readonly takes?: Schema;
   /** Reads the ledger, in a thread. One of this, `act` and `isStream` is there. */

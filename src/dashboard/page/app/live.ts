@@ -10,7 +10,7 @@ const askAgainMs = 1000;
 
 export function openNews(): void {
   if (isStranger.value) return;
-  const source = new EventSource(`${apiBase}/events`);
+  const source = new EventSource(`${apiBase}/events/stream`);
   let isDue = false;
   const onNews = (): void => {
     if (isDue) return;
@@ -27,6 +27,6 @@ export function openNews(): void {
   source.addEventListener("error", () => {
     isLive.value = false;
   });
-  for (const kind of ["call", "event", "missed"]) source.addEventListener(kind, onNews);
+  for (const kind of ["message", "missed"]) source.addEventListener(kind, onNews);
   document.addEventListener("visibilitychange", onNews);
 }
