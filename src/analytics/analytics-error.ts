@@ -29,9 +29,9 @@ export function analyticsCodeOf(error: unknown): AnalyticsErrorCode | null {
   const { cause } = error;
   if (typeof cause !== "object" || cause === null || !("analyticsCode" in cause)) return null;
   const { analyticsCode } = cause;
-  return isCode(analyticsCode) ? analyticsCode : null;
+  return isAnalyticsErrorCode(analyticsCode) ? analyticsCode : null;
 }
 
-function isCode(code: unknown): code is AnalyticsErrorCode {
+export function isAnalyticsErrorCode(code: unknown): code is AnalyticsErrorCode {
   return typeof code === "string" && Object.hasOwn(strataCodes, code);
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createDoor, type DoorOptions } from "./access/door.ts";
 import { createLogins } from "./access/logins.ts";
-import { answerRequests } from "./answer/answer-requests.ts";
+import { answerRequests, type ServedMetrics } from "./answer/answer-requests.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import type { ReaderOptions } from "./reader/answer-question.ts";
 import { openReaderThread } from "./reader/reader-thread.ts";
@@ -14,6 +14,8 @@ export interface ApiOptions extends ReaderOptions, DoorOptions {
   /** The listener speaks TLS, so that cookies travel over nothing else. */
   readonly isEncrypted: boolean;
   readonly streams?: Partial<StreamLimits>;
+  /** What `/metrics` answers; absent where nothing is measured. */
+  readonly metrics?: ServedMetrics | undefined;
   /** For people. */
   readonly onProblem: (problem: string) => void;
 }
@@ -41,6 +43,7 @@ export function openApi(options: ApiOptions): Api {
     door: createDoor(options, logins),
     reader,
     streams,
+    metrics: options.metrics ?? null,
     desk: {
       logins,
       isEncrypted,
@@ -49,7 +52,7 @@ export function openApi(options: ApiOptions): Api {
     onFault: (fault) => onProblem(`the API made a mistake: ${fault}`),
   });
   return {
-    takes: (url) => /^\/strata\/v1(?:[/?]|$)/.test(url),
+    takes: (url) => /^\/(?:strata\/v1|metrics)(?:[/?]|$)/.test(url),
     answer,
     newLoginCode: () => logins.newCode(Date.now()).code,
     endStreams: () => streams.close(),

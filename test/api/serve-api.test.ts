@@ -30,6 +30,15 @@ test("what a gateway recorded is answered beside its traffic", async () => {
       kind: "answer",
       answer: { data: [{ model: "claude-sonnet-5-5", call_count: 1 }] },
     });
+  const metrics = await fetch(`${serve.url}/metrics`);
+  expect(metrics.headers.get("content-type")).toContain("text/plain");
+  const text = await metrics.text();
+  const labels = 'agent="unknown",provider="anthropic",model="claude-sonnet-5-5"';
+  expect(text).toContain(`llm_calls_total{${labels},outcome="completed"} 1`);
+  expect(text).toContain(`llm_tokens_total{${labels},kind="uncached"} 9`);
+  expect(text).toMatch(/\nllm_cost_usd_total\{[^}]*\} 0\.000\d+/);
+  expect(text).toContain('strata_gateway_exchanges_total{outcome="complete"} 1');
+  expect(text).toContain("strata_gateway_calls_lost_total 0");
   expect(await serve.stop("SIGTERM")).toBe(0);
 });
 
@@ -49,6 +58,39 @@ test("a ledger is served alone, with a token, and nothing is forwarded", async (
     error: { code: "token_required" },
   });
   expect((await fetch(`${serve.url}/v1/messages`, { method: "POST" })).status).toBe(404);
+  const env = { STRATA_GATEWAY_TOKEN: plantedToken };
+  const question = [
+    "stats",
+    "cost",
+    "--group-by",
+    "session",
+    "--from",
+    "2026-11-16",
+    "--to",
+    "2026-11-17",
+  ];
+  const here = await strata({}, ...question, "--store", store);
+  expect(await strata(env, ...question, "--url", `${serve.url}/`)).toEqual(here);
+  expect(here).toMatchObject({ status: 0, error: "" });
+  const refused = await strata(
+    env,
+    "stats",
+    "cost",
+    "--group-by",
+    "moon",
+    "--json",
+    "--url",
+    serve.url,
+  );
+  expect(refused.status).toBe(2);
+  expect(JSON.parse(refused.out)).toMatchObject({ error: { code: "invalid_group_by" } });
+  const stranger = await strata({}, ...question, "--url", serve.url);
+  expect([stranger.status, stranger.error]).toMatchObject([
+    5,
+    expect.stringContaining("STRATA_GATEWAY_TOKEN"),
+  ]);
+  expect((await strata(env, ...question, "--url", serve.url, "--store", store)).status).toBe(2);
+  expect((await strata(env, ...question, "--url", "nowhere")).status).toBe(2);
   expect(await serve.stop("SIGTERM")).toBe(0);
   expect(await client.ask("cost")).toMatchObject({ status: 0, error: { code: "unreachable" } });
 });

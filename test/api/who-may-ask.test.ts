@@ -1,4 +1,5 @@
 // Goal: only the owner gets answers, and a browser becomes the owner by a code. Method: requests with and without what they need.
+import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { plantedToken } from "../../harness/planted-key.ts";
@@ -107,11 +108,6 @@ test.each([
 test("a virtual key is answered only where a route shows it its own rows, and then no session of others", async () => {
   const store = join(newFolder(), "ledger.db");
   await makeExample(store);
-  const keyOf = ({
-    authorization,
-  }: {
-    readonly authorization?: string | undefined;
-  }): string | null => (authorization === "Bearer of-ana" ? "ana" : null);
   const api = await openTestApi(store, { token: plantedToken, keyOf });
   const asAna = { authorization: "Bearer of-ana" };
   expect((await api.get("/login", asAna)).body).toEqual({ data: { kind: "key", name: "ana" } });
@@ -129,3 +125,7 @@ test("a virtual key is answered only where a route shows it its own rows, and th
   const locked = await openTestApi(store, { keyOf });
   expect((await locked.get("/login")).status).toBe(401);
 });
+
+function keyOf({ authorization }: IncomingHttpHeaders): string | null {
+  return authorization === "Bearer of-ana" ? "ana" : null;
+}

@@ -16,8 +16,15 @@ export interface AnswerParts {
   readonly reader: ReaderThread;
   readonly desk: Desk;
   readonly streams: EventStreams;
+  readonly metrics: ServedMetrics | null;
   /** For people: a mistake of our own. */
   readonly onFault: (fault: string) => void;
+}
+
+/** Prometheus metrics, for `/metrics`. */
+export interface ServedMetrics {
+  readonly contentType: string;
+  render(): Promise<string>;
 }
 
 export type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -51,11 +58,10 @@ async function answer(
   const { table, door } = parts;
   const nowMs = Date.now();
   const [path, search] = splitOnce(url);
+  if (path === "/metrics") return answerMetrics(incoming, parts, nowMs);
   const places = findPlaces(path, table);
   const methods = methodsOf(places.routes);
-  if (method === "OPTIONS") {
-    return { status: 204, headers: { allow: methods.join(", ") }, body: new Uint8Array() };
-  }
+  if (method === "OPTIONS") return allowed(methods);
   const wanted = method === "HEAD" ? "GET" : method;
   const route = places.routes.find((each) => each.method === wanted);
   if (route === undefined) return otherMethod(method, methods);
@@ -72,6 +78,38 @@ async function answer(
     return jsonAnswer(acted.body, acted.headers);
   }
   return askReader(route.name, asked, incoming, { ...parts, nowMs });
+}
+
+/** Not below the base: this is where scrapers look. */
+async function answerMetrics(
+  { method = "GET", headers }: IncomingMessage,
+  { metrics, door }: AnswerParts,
+  nowMs: number,
+): Promise<Answer> {
+  const methods = ["GET", "HEAD", "OPTIONS"];
+  if (method === "OPTIONS") return allowed(methods);
+  if (!methods.includes(method)) return otherMethod(method, methods);
+  if (door.admit(headers, nowMs).kind !== "owner") throw notYours("metrics");
+  if (metrics === null) {
+    throw refuseWith(
+      "route_not_found",
+      "nothing is measured here: no gateway runs in this process",
+      "ask the gateway, or have the host of your sessions serve its own: docs/metrics.md",
+    );
+  }
+  return {
+    status: 200,
+    headers: { "content-type": metrics.contentType, "cache-control": "no-store" },
+    body: Buffer.from(await metrics.render()),
+  };
+}
+
+function allowed(methods: readonly string[]): Answer {
+  return { status: 204, headers: { allow: methods.join(", ") }, body: new Uint8Array() };
+}
+
+function notYours(name: string): Error {
+  return refuseWith("not_yours", `${name} is for the owner of the gateway`, "ask with its token");
 }
 
 async function askReader(
@@ -104,7 +142,7 @@ function admit(
   }
   const access = door.admit(headers, nowMs);
   if (access.kind === "owner" || isForKeys === true) return access;
-  throw refuseWith("not_yours", `${name} is for the owner of the gateway`, "ask with its token");
+  throw notYours(name);
 }
 
 function otherMethod(method: string, methods: readonly string[]): Answer {

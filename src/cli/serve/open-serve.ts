@@ -9,6 +9,7 @@ import { onlyPresent } from "../../core/message/fields.ts";
 import { messageOf, StrataError } from "../../core/strata-error.ts";
 import { openPage } from "../../dashboard/open-page.ts";
 import type { OwnAnswers } from "../../gateway/answer-requests.ts";
+import { createGatewayMetrics } from "../../gateway/gateway-metrics.ts";
 import { openGateway, type Gateway, type GatewayOptions } from "../../gateway/open-gateway.ts";
 import type { TlsFiles } from "../../gateway/listen/open-listener.ts";
 import { builtInUpstreams, upstreamsAt } from "../../gateway/upstreams/built-in.ts";
@@ -60,8 +61,10 @@ export async function openServe(options: ServeOptions): Promise<Served> {
   const table = toTable();
   const store = findStore(env, flags, config.now().ledger.store);
   if (demo !== null) forgetDemo(store);
+  const metrics = createGatewayMetrics();
   const api = openApi({
     store,
+    metrics,
     token,
     models: toCatalogueChanges(config.now()),
     isEncrypted: settings.tls.certFile !== null,
@@ -75,13 +78,18 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     ...toForwarding(settings, flags),
     ...(demo && { clockShiftMs: () => demo.clock.now() - Date.now() }),
     onProblem: onNotice,
-    ...onlyPresent({ onCall: options.onCall, onExchange: options.onExchange }),
+    onCall: (call) => {
+      metrics.observe(call);
+      options.onCall?.(call);
+    },
+    ...onlyPresent({ onExchange: options.onExchange }),
     tlsFiles: settings.tls,
   }).catch(async (error: unknown) => {
     await api.close();
     await simulator?.close();
     throw error;
   });
+  metrics.follow(gateway);
   let read = config.now();
   return {
     gateway,

@@ -44,6 +44,11 @@ export const statsCommands: readonly Command[] = [
         meaning:
           "the ledger: a file or postgres://…; default: STRATA_STORE, then the configuration, then ledger.db in the data directory",
       },
+      url: {
+        value: "URL",
+        meaning:
+          "ask this running strata serve instead of a ledger; its token is taken from STRATA_GATEWAY_TOKEN",
+      },
       json: { meaning: "print the result as one JSON value" },
     },
     examples: {
@@ -52,6 +57,7 @@ export const statsCommands: readonly Command[] = [
       "strata stats cost --from 30d --group-by day": "the cost of each of the last 30 days, in UTC",
       "strata stats savings --baseline claude-opus-4-6 --group-by none --json":
         "what the cache saved, and the cost of the same tokens on another model, for a script",
+      "strata stats cost --url http://127.0.0.1:8787": "the same from a running gateway",
       "strata stats turns --turn turn-7": "one turn, call by call",
     },
     load: () => import("./stats.ts"),

@@ -3,7 +3,7 @@ import { analyses, isAnalysis } from "../../analytics/analyses.ts";
 import { analysisNames, type AnalysisName } from "../../analytics/analysis-names.ts";
 import type { Analysis, AnalyticsQuery } from "../../analytics/analysis.ts";
 import { analyticsCodeOf } from "../../analytics/analytics-error.ts";
-import { askLedger } from "../../analytics/ask-ledger.ts";
+import { askLedger, type Answer } from "../../analytics/ask-ledger.ts";
 import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
@@ -11,6 +11,7 @@ import type { Catalogue } from "../../core/models/catalogue.ts";
 import { readConfiguredCatalogue } from "../../host/config/catalogue.ts";
 import { readCatalogue } from "../../host/config/read-catalogue.ts";
 import { printResult, toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
+import { askServer } from "./ask-server.ts";
 import { renderAnswer } from "./stats-render.ts";
 import { createOnProblem, useLedger } from "../use-ledger.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
@@ -18,16 +19,22 @@ import type { Ledger } from "../../core/ledger/ledger.ts";
 export const run: CommandBody = (input, io) => {
   const name = readName(input);
   const query = readQuery(input, name, analyses[name]);
+  const url = input.values.get("url");
+  const print = async (asked: Promise<Answer>): Promise<number> => {
+    const answer = await asked.catch((error: unknown) => {
+      if (input.switches.has("json")) tellRefusal(error, io);
+      throw asTyped(error);
+    });
+    return printResult(input, io, { value: answer, text: renderAnswer(name, answer) });
+  };
+  if (url !== undefined) {
+    refuseLocal(input);
+    return print(askServer(url, name, query, io));
+  }
   return useLedger(input, io, async ({ database, ledger }) => {
     await keepUp(ledger, createOnProblem(io));
     const world = { nowMs: Date.now(), catalogue: await readPrices(input, io) };
-    const answer = await askLedger(database, analyses[name], query, world).catch(
-      (error: unknown) => {
-        if (input.switches.has("json")) tellRefusal(error, io);
-        throw asTyped(error);
-      },
-    );
-    return printResult(input, io, { value: answer, text: renderAnswer(name, answer) });
+    return print(askLedger(database, analyses[name], query, world));
   });
 };
 
@@ -44,6 +51,13 @@ async function keepUp(
 }
 
 const keepUpMs = 500;
+
+/** A server has its own ledger and prices. */
+function refuseLocal({ values }: CommandInput): void {
+  const other = ["store", "models"].find((each) => values.has(each));
+  if (other === undefined) return;
+  throw usage(`--${other} is about a ledger here, and --url asks a server`, "give one of them");
+}
 
 /** From `--models`, else from the configuration. */
 async function readPrices({ values }: CommandInput, { env, error }: Io): Promise<Catalogue> {

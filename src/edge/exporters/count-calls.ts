@@ -1,5 +1,6 @@
 // Calls as metrics: tokens, dollars, cache savings and losses, error of the estimates.
-import type { EventOf, PayloadOf } from "../../core/events/event.ts";
+import type { EventType } from "../../core/events/event-catalogue.ts";
+import type { EventOf } from "../../core/events/event.ts";
 import { findCost } from "../../core/models/cost.ts";
 import { noUsage } from "../../core/message/usage.ts";
 import type { DriftLabels } from "../../core/tokens/drift.ts";
@@ -20,12 +21,7 @@ export function countCallCompleted(event: Completed, context: CountContext): voi
   const { provider, model } = labels;
   add("llm_calls_total", { ...labels, outcome: "completed" });
   note("llm_call_duration_seconds", { provider, model }, payload.latency_ms / 1000);
-  add("llm_cache_read_tokens_total", labels, payload.cached_input_tokens);
-  add("llm_cache_creation_tokens_total", labels, payload.cache_creation_input_tokens);
-  add("llm_tokens_total", { ...labels, kind: "uncached" }, payload.input_tokens);
-  add("llm_tokens_total", { ...labels, kind: "cache_read" }, payload.cached_input_tokens);
-  add("llm_tokens_total", { ...labels, kind: "cache_write" }, payload.cache_creation_input_tokens);
-  add("llm_tokens_total", { ...labels, kind: "output" }, payload.output_tokens);
+  countTokens(payload, labels, context);
   add("llm_tool_uses_total", labels, payload.produced_tool_calls);
   if (payload.usage_refused === true) add("llm_usage_refused_total", labels);
   const { diagnosis_agreement: agreement } = payload;
@@ -66,15 +62,66 @@ export function countWarmed(event: EventOf<"cache.warmed">, context: CountContex
   if (!isAdded) context.unread(event.type);
 }
 
-type CallEvent = EventOf<"llm.call_started" | "llm.call_completed" | "llm.call_failed">;
+/** Its agent is the program that sent it. What the provider did not say is counted nowhere. */
+export function countGatewayCall(event: EventOf<"gateway.call">, context: CountContext): void {
+  const { add, note } = context;
+  const { payload } = event;
+  const labels = labelsOf(event, context);
+  const { provider, model } = labels;
+  const { input_tokens: input, output_tokens: output } = payload;
+  const outcome = payload.status === "complete" ? "completed" : (payload.failure ?? payload.status);
+  add("llm_calls_total", { ...labels, outcome });
+  note("llm_call_duration_seconds", { provider, model }, payload.latency_ms / 1000);
+  if (input === null || output === null) return;
+  const billed = {
+    ...payload,
+    input_tokens: input,
+    output_tokens: output,
+    cached_input_tokens: payload.cached_input_tokens ?? 0,
+    cache_creation_input_tokens: payload.cache_creation_input_tokens ?? 0,
+  };
+  countTokens(billed, labels, context);
+  if (payload.cached_input_tokens !== null) countShares(labels.agent, billed, context);
+  countCost({ ...event, payload: billed }, labels, context);
+}
+
+type CallEvent = EventOf<
+  "llm.call_started" | "llm.call_completed" | "llm.call_failed" | "gateway.call"
+>;
 
 function labelsOf(event: CallEvent, { labels, agentOf }: CountContext): DriftLabels {
   const { provider, model } = event.payload;
   return { agent: agentOf(event), provider: labels.provider(provider), model: labels.model(model) };
 }
 
+/** What a call was billed for. */
+type Billed = Pick<
+  Completed["payload"],
+  | "model"
+  | "provider"
+  | "input_tokens"
+  | "output_tokens"
+  | "cached_input_tokens"
+  | "cache_creation_input_tokens"
+  | "cost_usd"
+>;
+
+interface BilledEvent extends Pick<Completed, "timestampUs"> {
+  readonly type: EventType;
+  readonly payload: Billed;
+}
+
+function countTokens(payload: Billed, labels: DriftLabels, { add }: CountContext): void {
+  add("llm_cache_read_tokens_total", labels, payload.cached_input_tokens);
+  add("llm_cache_creation_tokens_total", labels, payload.cache_creation_input_tokens);
+  add("llm_tokens_total", { ...labels, kind: "uncached" }, payload.input_tokens);
+  add("llm_tokens_total", { ...labels, kind: "cache_read" }, payload.cached_input_tokens);
+  add("llm_tokens_total", { ...labels, kind: "cache_write" }, payload.cache_creation_input_tokens);
+  add("llm_tokens_total", { ...labels, kind: "output" }, payload.output_tokens);
+}
+
 /** Over everything since the start, like the counters. For a window, divide the rates of the counters. */
-function countShares(agent: string, payload: Completed["payload"], context: CountContext): void {
+function countShares(agent: string, payload: Billed, context: CountContext): void {
   const before = context.prompts.get(agent);
   const readTokens = (before?.readTokens ?? 0) + payload.cached_input_tokens;
   const writtenTokens = (before?.writtenTokens ?? 0) + payload.cache_creation_input_tokens;
@@ -100,7 +147,7 @@ function countDrift(event: Completed, labels: DriftLabels, context: CountContext
   context.note("llm_prompt_tokens_drift", labels, percent);
 }
 
-function countCost(event: Completed, labels: DriftLabels, context: CountContext): void {
+function countCost(event: BilledEvent, labels: DriftLabels, context: CountContext): void {
   const { cost_usd: usd } = event.payload;
   const plainUsd = costWithoutCache(event, context);
   if (usd === null || plainUsd === null) context.add("llm_calls_unpriced_total", labels);
@@ -116,7 +163,7 @@ function countCost(event: Completed, labels: DriftLabels, context: CountContext)
 
 /** In dollars as a float, good enough for graphs; the ledger has the exact amounts. */
 function costWithoutCache(
-  { payload, timestampUs }: Completed,
+  { payload, timestampUs }: BilledEvent,
   { priceOf }: CountContext,
 ): number | null {
   const price = priceOf(payload.model, payload.provider);
@@ -130,6 +177,6 @@ function costWithoutCache(
   return cost === null ? null : Number(cost.totalPicoUsd) / 1e12;
 }
 
-function promptOf(payload: PayloadOf<"llm.call_completed">): number {
+function promptOf(payload: Billed): number {
   return payload.input_tokens + payload.cached_input_tokens + payload.cache_creation_input_tokens;
 }

@@ -142,6 +142,7 @@ const counts: Readonly<{
   "llm.call_started": calls.countCallStarted,
   "llm.call_completed": calls.countCallCompleted,
   "llm.call_failed": calls.countCallFailed,
+  "gateway.call": calls.countGatewayCall,
   "cache.miss": calls.countMiss,
   "cache.warmed": calls.countWarmed,
   "turn.completed": agents.countTurnEnd,

@@ -10,7 +10,10 @@ import type { Store } from "../store.ts";
 import { modelOf } from "./gateway-rows.ts";
 
 /** Its time is that of the call, not of the batch. Names that clients chose may be no names: they are kept as text. */
-export function eventsOf({ newMessageId }: Store, call: GatewayCall): readonly StrataEvent[] {
+export function eventsOf(
+  { newMessageId }: Pick<Store, "newMessageId">,
+  call: GatewayCall,
+): readonly StrataEvent[] {
   const timestampUs = call.endMs * 1000;
   return draftsOf(call).map((draft) => {
     const event = completeEvent(draft, { id: newMessageId(), timestampUs });
