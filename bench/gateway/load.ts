@@ -68,31 +68,39 @@ export async function sendAll(
   return performance.now() - start;
 }
 
-/**
- * A conversation's calls: each has the messages of the one before and four more. The last part of the body is what it
- * ends with, as clients write it.
- */
+export interface BodyOptions {
+  readonly stream?: boolean;
+  /** Whether the client marks its last message, as agents do; otherwise its system text alone. */
+  readonly marksLast?: boolean;
+}
+
+/** A conversation's calls: each has the messages of the one before and four more. */
 export function growingBodies(
   name: string,
   from: number,
   calls: number,
-  options: { readonly stream?: boolean } = {},
+  options: BodyOptions = {},
 ): readonly Buffer[] {
-  const head = `{"model":"claude-sonnet-5-5","max_tokens":1000,${options.stream === true ? '"stream":true,' : ""}"system":[{"type":"text","text":"You work in ${name}.","cache_control":{"type":"ephemeral"}}],"messages":[`;
+  const { stream = false, marksLast = true } = options;
+  const head = `{"model":"claude-sonnet-5-5","max_tokens":1000,${stream ? '"stream":true,' : ""}"system":[{"type":"text","text":"You work in ${name}.","cache_control":{"type":"ephemeral"}}],"messages":[`;
   const messages: string[] = [];
   const add = (count: number): void => {
     for (let left = count; left > 0; left -= 1) messages.push(messageAt(messages.length));
   };
   add(from);
   return Array.from({ length: calls }, () => {
-    add(4);
-    return Buffer.from(`${head}${messages.join(",")}]}`);
+    add(3);
+    const last = messageAt(messages.length, marksLast);
+    const body = Buffer.from(`${head}${messages.join(",")},${last}]}`);
+    add(1);
+    return body;
   });
 }
 
 /** About 850 bytes each, as in recorded sessions. A call ends with a user's message. */
-function messageAt(at: number): string {
+function messageAt(at: number, isMarked = false): string {
   const words = `Line ${at} says what the file holds and where it is used. `.repeat(15);
-  if (at % 2 === 1) return `{"role":"user","content":[{"type":"text","text":"${words}"}]}`;
-  return `{"role":"${at === 0 ? "user" : "assistant"}","content":[{"type":"text","text":"${words}"}]}`;
+  const marker = isMarked ? ',"cache_control":{"type":"ephemeral"}' : "";
+  const role = at === 0 || at % 2 === 1 ? "user" : "assistant";
+  return `{"role":"${role}","content":[{"type":"text","text":"${words}"${marker}}]}`;
 }

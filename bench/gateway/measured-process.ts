@@ -4,11 +4,22 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { openGateway } from "../../src/gateway/open-gateway.ts";
 import { openForwarder } from "../../src/gateway/open-forwarder.ts";
+import type { OptimizeSettings } from "../../src/gateway/optimize/may-mark.ts";
 import { toUpstreamTable } from "../../src/gateway/upstreams/configured.ts";
 import { createBareProxy } from "./bare-proxy.ts";
 
 /** CPU milliseconds so far, or resident bytes after a collection of garbage, which costs CPU itself. */
 export type Asked = "cpu" | "memory";
+
+/** Every conversation, with nothing but markers changed. */
+const optimize: OptimizeSettings = {
+  share: 100,
+  holdout: 0,
+  upstreams: ["anthropic"],
+  clients: [],
+  logins: false,
+  repairs: [],
+};
 
 const [, , kind = "", upstream = "", store = ""] = process.argv;
 
@@ -21,11 +32,12 @@ process.on("disconnect", () => process.exit());
 process.send?.({ port: await open() });
 
 async function open(): Promise<number> {
-  if (kind === "gateway" || kind === "forward") {
+  if (kind === "gateway" || kind === "optimize" || kind === "forward") {
     const configured = { baseUrl: upstream, protocol: null, headers: new Map<string, string>() };
     const table = toUpstreamTable(new Map([["anthropic", configured]]));
     const options = { table, env: {}, onProblem, limits: { keepAliveMs: 600_000 } };
     if (kind === "gateway") return (await openGateway({ ...options, store })).port;
+    if (kind === "optimize") return (await openGateway({ ...options, store, optimize })).port;
     return (await openForwarder({ ...options, observer: { begin: () => null } })).port;
   }
   return listen(kind === "bare" ? createBareProxy(upstream) : createServer(answer));
@@ -46,15 +58,16 @@ async function listen(server: Server): Promise<number> {
 /** As the Messages API answers: whole, as a stream of events one by one, or a stream that stays open. */
 function answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const asked = new URL(incoming.url ?? "/", "http://x").searchParams;
+  const usage = usageOf(Number(incoming.headers["content-length"]));
   incoming.resume().on("end", () => {
     const events = Number(asked.get("events") ?? 0);
-    if (events === 0) return sendWhole(outgoing);
+    if (events === 0) return sendWhole(outgoing, usage);
     outgoing.writeHead(200, { "content-type": "text/event-stream" });
-    outgoing.write(startOfStream);
+    outgoing.write(startOfStream(usage));
     if (asked.has("open")) return;
     let sent = 0;
     const next = (): void => {
-      if (sent === events) return void outgoing.end(endOfStream);
+      if (sent === events) return void outgoing.end(endOfStream(usage));
       sent += 1;
       outgoing.write(delta);
       setImmediate(next);
@@ -63,12 +76,19 @@ function answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
   });
 }
 
-const usage = {
-  input_tokens: 10,
-  cache_read_input_tokens: 2000,
-  cache_creation_input_tokens: 100,
-  output_tokens: 20,
-};
+type Usage = Readonly<Record<string, number>>;
+
+/** As a provider bills a conversation that grows: all but the latest messages is read. */
+function usageOf(bodyBytes: number): Usage {
+  const tokens = Math.round(bodyBytes / 3.6);
+  const written = Math.min(tokens, 1000);
+  return {
+    input_tokens: 10,
+    cache_read_input_tokens: tokens - written,
+    cache_creation_input_tokens: written,
+    output_tokens: 20,
+  };
+}
 
 const message = {
   id: "msg_1",
@@ -78,11 +98,10 @@ const message = {
   content: [{ type: "text", text: "It says how to install it. ".repeat(30) }],
   stop_reason: "end_turn",
   stop_sequence: null,
-  usage,
 };
 
-function sendWhole(outgoing: ServerResponse): void {
-  const body = JSON.stringify(message);
+function sendWhole(outgoing: ServerResponse, usage: Usage): void {
+  const body = JSON.stringify({ ...message, usage });
   outgoing.writeHead(200, { "content-type": "application/json", "request-id": "req_1" });
   outgoing.end(body);
 }
@@ -91,14 +110,22 @@ function event(type: string, rest: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
 }
 
-const startOfStream =
-  event("message_start", { message: { ...message, content: [], stop_reason: null } }) +
-  event("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
+function startOfStream(usage: Usage): string {
+  const started = { message: { ...message, content: [], stop_reason: null, usage } };
+  const block = { index: 0, content_block: { type: "text", text: "" } };
+  return event("message_start", started) + event("content_block_start", block);
+}
+
 const delta = event("content_block_delta", {
   index: 0,
   delta: { type: "text_delta", text: "It says how to install it. " },
 });
-const endOfStream =
-  event("content_block_stop", { index: 0 }) +
-  event("message_delta", { delta: { stop_reason: "end_turn", stop_sequence: null }, usage }) +
-  event("message_stop", {});
+
+function endOfStream(usage: Usage): string {
+  const ended = { delta: { stop_reason: "end_turn", stop_sequence: null }, usage };
+  return (
+    event("content_block_stop", { index: 0 }) +
+    event("message_delta", ended) +
+    event("message_stop", {})
+  );
+}

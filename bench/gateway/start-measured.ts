@@ -11,12 +11,17 @@ export interface Measured {
 }
 
 export async function startMeasured(
-  kind: "upstream" | "bare" | "forward" | "gateway",
+  kind: "upstream" | "bare" | "forward" | "gateway" | "optimize",
   ...words: readonly string[]
 ): Promise<Measured> {
   const program = fileURLToPath(new URL("measured-process.ts", import.meta.url));
   const child = fork(program, [kind, ...words], { execArgv: ["--expose-gc"] });
-  const [{ port }] = (await once(child, "message")) as [{ readonly port: number }];
+  const ended = once(child, "exit").then(() => {
+    throw new Error(`the process of ${kind} ended`);
+  });
+  const begun = once(child, "message") as Promise<[{ readonly port: number }]>;
+  const [{ port }] = await Promise.race([begun, ended]);
+  ended.catch(() => {});
   return {
     url: `http://127.0.0.1:${port}`,
     used: async (what) => {
@@ -24,9 +29,9 @@ export async function startMeasured(
       return ((await once(child, "message")) as [number])[0];
     },
     stop: async () => {
-      const ended = once(child, "exit");
+      const stopped = once(child, "exit");
       child.disconnect();
-      await ended;
+      await stopped;
     },
   };
 }

@@ -145,12 +145,11 @@ async function readStored(
   checked: readonly CheckedCall[],
 ): Promise<ReadonlyMap<string, string>> {
   if (checked.length === 0) return new Map();
-  const sessions = [...new Set(checked.map(({ call }) => call.conversation.id))];
-  const ids = checked.map(({ call }) => call.id);
-  const [ofSessions, ofCalls] = [sessions, ids].map((each) => each.map(() => "?").join(", "));
+  const places = checked.map(() => "(?, ?)").join(", ");
+  // One search per call: with two lists, SQLite would search for every session with every call.
   const rows = await database.query(
-    `SELECT session_id, id, entry_hash FROM calls WHERE turn_id IS NULL AND session_id IN (${ofSessions}) AND id IN (${ofCalls})`,
-    [...sessions, ...ids],
+    `WITH asked (session_id, id) AS (VALUES ${places}) SELECT calls.session_id, calls.id, calls.entry_hash FROM asked JOIN calls ON calls.session_id = asked.session_id AND calls.id = asked.id WHERE calls.turn_id IS NULL`,
+    checked.flatMap(({ call }) => [call.conversation.id, call.id]),
   );
   return new Map(
     rows.map((row) => [nameOf(text(row, "session_id"), text(row, "id")), text(row, "entry_hash")]),
