@@ -73,8 +73,8 @@ export function forwardExchange(
   };
   // A signature covers the whole body.
   const taking = { watch, read: forwarding.body ?? null, isWhole: sign !== undefined };
-  takeBody(incoming, taking, (body) => {
-    const headers = withLength(passRequestHeaders(incoming.rawHeaders, target), body);
+  takeBody(incoming, taking, ({ content: body, length }) => {
+    const headers = withLength(passRequestHeaders(incoming.rawHeaders, target), length);
     if (sign === undefined || (body !== null && !Buffer.isBuffer(body))) return send(headers, body);
     sign({ method, origin, path, headers, body }).then(
       (signed) => send(signed, body),
@@ -87,11 +87,10 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** A whole body may be a rewritten one, not the client's. */
-function withLength(headers: string[], body: Buffer | Readable | null): string[] {
-  if (!Buffer.isBuffer(body)) return headers;
+function withLength(headers: string[], length: number | null): string[] {
+  if (length === null) return headers;
   for (let at = 0; at < headers.length; at += 2) {
-    if (headers[at]?.toLowerCase() === "content-length") headers[at + 1] = String(body.length);
+    if (headers[at]?.toLowerCase() === "content-length") headers[at + 1] = String(length);
   }
   return headers;
 }

@@ -14,14 +14,21 @@ interface Taking {
   readonly isWhole?: boolean;
 }
 
+/** What the client library sends; null for none. */
+export interface Body {
+  readonly content: Buffer | Readable | null;
+  /** Null if it is what the client's headers say. A whole body may be a rewritten one. */
+  readonly length: number | null;
+}
+
 /**
- * Calls `send` with a body for the client library, null for none. A short body is read first; a long one is passed on
+ * Calls `send` with the body for the client library. A short body is read first; a long one is passed on
  * as it arrives, unless other bytes may be sent in its place. Does not call `send` if the client leaves first.
  */
 export function takeBody(
   incoming: IncomingMessage,
   { watch, read, isWhole = false }: Taking,
-  send: (body: Buffer | Readable | null) => void,
+  send: (body: Body) => void,
 ): void {
   const { headers } = incoming;
   const length = headers["content-length"];
@@ -30,44 +37,64 @@ export function takeBody(
     watch?.requestEnd();
     // Otherwise Node takes the connection's next request for unread bytes of this one.
     incoming.resume();
-    return send(null);
+    return send({ content: null, length: null });
   }
   if (read !== null) {
     for (const piece of read) watch?.requestBytes(piece);
-    return sendWhole(read, watch, send);
+    return sendWhole(read, { watch, isWhole }, send);
   }
-  if (isWhole) return takeWhole(incoming, watch, send);
+  if (isWhole) return takeWhole(incoming, { watch, isWhole }, send);
   const wholeMax = Math.max(wholeBytesMax, watch?.rewrittenBytesMax ?? 0);
-  if (!isChunked && Number(length) <= wholeMax) return takeWhole(incoming, watch, send);
-  send(passOn(incoming, watch));
+  if (!isChunked && Number(length) <= wholeMax) {
+    return takeWhole(incoming, { watch, isWhole }, send);
+  }
+  send({ content: passOn(incoming, watch), length: null });
 }
+
+type TakingWhole = Required<Pick<Taking, "watch" | "isWhole">>;
 
 function takeWhole(
   incoming: IncomingMessage,
-  watch: Watch | null,
-  send: (body: Buffer) => void,
+  taking: TakingWhole,
+  send: (body: Body) => void,
 ): void {
   const pieces: Uint8Array[] = [];
-  incoming.on("data", (piece: Buffer) => pieces.push(...show(piece, watch)));
-  incoming.on("end", () => sendWhole(pieces, watch, send));
+  incoming.on("data", (piece: Buffer) => pieces.push(...show(piece, taking.watch)));
+  incoming.on("end", () => sendWhole(pieces, taking, send));
 }
 
 /** After its last piece was shown to the watch. */
 function sendWhole(
   pieces: readonly Uint8Array[],
-  watch: Watch | null,
-  send: (body: Buffer) => void,
+  { watch, isWhole }: TakingWhole,
+  send: (body: Body) => void,
 ): void {
-  if (watch === null) return send(joined(pieces));
+  if (watch === null) return send(toBody(pieces, isWhole));
   watch.rewrite((other) => {
     watch.requestEnd();
-    send(joined(other ?? pieces));
+    send(toBody(other ?? pieces, isWhole));
   });
 }
 
-function joined(pieces: readonly Uint8Array[]): Buffer {
+/** A long one is sent piece by piece, because joining it would copy it. */
+function toBody(pieces: readonly Uint8Array[], isWhole: boolean): Body {
+  const length = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const [only] = pieces;
-  return pieces.length === 1 && Buffer.isBuffer(only) ? only : Buffer.concat(pieces);
+  if (pieces.length === 1 && Buffer.isBuffer(only)) return { content: only, length };
+  const isJoined = isWhole || length <= wholeBytesMax;
+  return { content: isJoined ? Buffer.concat(pieces) : inTurn(pieces), length };
+}
+
+function inTurn(pieces: readonly Uint8Array[]): Readable {
+  const left = pieces.values();
+  const body = new Readable({
+    read: () => {
+      const { done, value } = left.next();
+      body.push(done === true ? null : value);
+    },
+  });
+  // An upstream that answers early, or breaks off, ends it.
+  return body.on("error", () => {});
 }
 
 /** The request itself is never handed over: the client library would destroy its socket, and the answer with it. */
