@@ -19,6 +19,7 @@ const optimize: OptimizeSettings = {
   clients: [],
   logins: false,
   repairs: [],
+  keepWarm: { usdPerHour: null, logins: false },
 };
 
 const [, , kind = "", upstream = "", store = ""] = process.argv;

@@ -64,7 +64,9 @@ test("a conversation is read, recorded and deleted without reading the calls of 
   await ledger.readPrompt("a", "a-1");
   await ledger.recordCalls([gatewayCall("a", 2)]);
   await ledger.deleteSession("a");
-  const ofSessions = statements.filter((sql) => /(?:FROM|JOIN|UPDATE) calls\b.*session_id/s.test(sql));
+  const ofSessions = statements.filter((sql) =>
+    /(?:FROM|JOIN|UPDATE) calls\b.*session_id/s.test(sql),
+  );
   const plans = ofSessions.flatMap((sql) =>
     database.connection
       .prepare(`EXPLAIN QUERY PLAN ${sql}`)
