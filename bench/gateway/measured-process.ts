@@ -2,6 +2,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { assert } from "../../src/core/assert.ts";
+import { readConfig } from "../../src/core/config/read-config.ts";
 import { openGateway } from "../../src/gateway/open-gateway.ts";
 import { openForwarder } from "../../src/gateway/open-forwarder.ts";
 import type { OptimizeSettings } from "../../src/gateway/optimize/may-mark.ts";
@@ -10,17 +12,6 @@ import { createBareProxy } from "./bare-proxy.ts";
 
 /** CPU milliseconds so far, or resident bytes after a collection of garbage, which costs CPU itself. */
 export type Asked = "cpu" | "memory";
-
-/** Every conversation, with nothing but markers changed. */
-const optimize: OptimizeSettings = {
-  share: 100,
-  holdout: 0,
-  upstreams: ["anthropic"],
-  clients: [],
-  logins: false,
-  repairs: [],
-  keepWarm: { usdPerHour: null, logins: false },
-};
 
 const [, , kind = "", upstream = "", store = ""] = process.argv;
 
@@ -38,10 +29,19 @@ async function open(): Promise<number> {
     const table = toUpstreamTable(new Map([["anthropic", configured]]));
     const options = { table, env: {}, onProblem, limits: { keepAliveMs: 600_000 } };
     if (kind === "gateway") return (await openGateway({ ...options, store })).port;
-    if (kind === "optimize") return (await openGateway({ ...options, store, optimize })).port;
+    if (kind === "optimize") {
+      return (await openGateway({ ...options, store, optimize: optimizeAll() })).port;
+    }
     return (await openForwarder({ ...options, observer: { begin: () => null } })).port;
   }
   return listen(kind === "bare" ? createBareProxy(upstream) : createServer(answer));
+}
+
+/** Every conversation, and else what nobody configured. */
+function optimizeAll(): OptimizeSettings {
+  const { config } = readConfig({ files: [] });
+  assert(config !== null, "an empty configuration is right");
+  return { ...config.gateway.optimize, share: 100, holdout: 0, upstreams: ["anthropic"] };
 }
 
 function onProblem(problem: string): void {
