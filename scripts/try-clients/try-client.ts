@@ -53,6 +53,7 @@ const everyConversation: OptimizeSettings = {
   logins: false,
   repairs: [],
   fanOutMs: 0,
+  diagnose: false,
   keepWarm: { usdPerHour: null, logins: false },
 };
 

@@ -43,6 +43,7 @@ const settings: OptimizeSettings = {
   logins: true,
   repairs: [],
   fanOutMs: 0,
+  diagnose: false,
   keepWarm: { usdPerHour: 1, logins: false },
 };
 

@@ -158,12 +158,14 @@ test("a body that is longer than what is read at once is signed, too", async () 
   const served = await open(own);
   const long = { messages: [{ role: "user", content: "long ".repeat(40_000) }] };
   expect((await invoke(served.url, {}, long)).status).toBe(200);
+  await served.untilRecorded(1);
 });
 
 test("a client's own key passes as it is", async () => {
   const served = await open(own);
   const response = await invoke(served.url, { authorization: `Bearer ${plantedToken}` });
   expect(response.status).toBe(200);
+  await served.untilRecorded(1);
 });
 
 test("without credentials the client is told why", async () => {
@@ -178,4 +180,5 @@ test("without credentials the client is told why", async () => {
       ) as string,
     },
   });
+  await served.untilRecorded(1);
 });

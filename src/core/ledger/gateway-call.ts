@@ -2,6 +2,7 @@
 import type { BlockKind, PromptRole } from "../assembly/prompt-block.ts";
 import type { PolicyName } from "../cache/policy.ts";
 import type { TierSizes } from "../cache/tier-usage.ts";
+import type { ProviderDiagnosis } from "../diagnosis/provider-diagnosis.ts";
 import type { Explanation } from "../diagnosis/explanation.ts";
 import type { ContentHash } from "../hash.ts";
 import type { Lifetime, Usage } from "../message/usage.ts";
@@ -38,6 +39,8 @@ export interface GatewayCall {
   readonly clientCostPicoUsd?: bigint | null;
   /** Set for a call that the gateway made itself, to keep or write a cache; no client sent it. */
   readonly purpose?: "keep_warm" | "prewarm";
+  /** What the provider said about its cache, where it was asked, beside the explanation. */
+  readonly diagnosis?: ProviderDiagnosis;
   /** How the client's bytes were changed besides markers; absent if they were not. */
   readonly repairs?: readonly RepairName[];
   readonly status: "complete" | "partial" | "failed";

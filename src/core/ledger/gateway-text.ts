@@ -40,6 +40,7 @@ type Outcome = Pick<
   | "notes"
   | "repairs"
   | "purpose"
+  | "diagnosis"
 >;
 
 /** The first fields are those of every call, in their order. */
@@ -56,7 +57,7 @@ export function toGatewayText(call: Outcome): JsonText {
     notes: call.notes.map((note) => ({ kind: "observed", detail: redact(note) })),
     gateway: {
       ...about,
-      ...onlyPresent({ repairs: call.repairs, purpose: call.purpose }),
+      ...onlyPresent({ repairs: call.repairs, purpose: call.purpose, diagnosis: call.diagnosis }),
       plainCostPicoUsd: spelled(call.plainCostPicoUsd),
       explanation: call.explanation && withoutText(call.explanation),
       otherPolicies: call.otherPolicies.map(({ policy, costPicoUsd }) => ({
@@ -88,7 +89,14 @@ interface KeptOutcome extends Pick<Outcome, "tiers" | "failure"> {
   readonly notes: readonly { readonly detail: string }[];
   readonly gateway: Pick<
     Outcome,
-    "protocol" | "model" | "factsId" | "replyId" | "reportsCache" | "repairs" | "purpose"
+    | "protocol"
+    | "model"
+    | "factsId"
+    | "replyId"
+    | "reportsCache"
+    | "repairs"
+    | "purpose"
+    | "diagnosis"
   > & {
     readonly plainCostPicoUsd: string | null;
     readonly explanation: KeptExplanation | null;

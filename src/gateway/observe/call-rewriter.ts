@@ -57,6 +57,8 @@ export interface SentCall {
   readonly pieces: readonly Uint8Array[] | null;
   /** Our markers in it; null for the client's. */
   readonly plan: CachePlan | null;
+  /** The earlier reply with which the provider was asked to compare it; absent if it was not. */
+  readonly comparesWith?: string;
   /** Set for a call that others like it may wait for, or that waits for one. */
   readonly turn?: {
     /** Null if it need not wait. */

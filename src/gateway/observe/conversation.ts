@@ -40,6 +40,8 @@ export interface Branch {
   readonly document: ReadDocument | null;
   /** The host that answered last; null if it is not said. */
   readonly servedBy: string | null;
+  /** The provider's id of the latest reply; absent or empty if it gave none. */
+  readonly replyId?: string;
 }
 
 export interface CallToPlace {

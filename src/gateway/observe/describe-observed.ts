@@ -26,7 +26,8 @@ export function describeObserved(call: ObservedCall, options: LineOptions = {}):
   ];
   const line = parts.filter((part) => part !== "").join("  ");
   const missed = explanation === null ? "" : describeMiss(explanation);
-  return missed === "" ? line : `${line}\n${missed}`;
+  const says = call.diagnosis === undefined ? "" : `; the provider says: ${call.diagnosis.says}`;
+  return missed === "" ? line : `${line}\n${missed}${says}`;
 }
 
 /** Calls that no client sent. */

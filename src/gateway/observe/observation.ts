@@ -1,6 +1,8 @@
 // Observes one exchange: reads the request when it is whole and the answer as it passes, and gives the verdict at the end.
 import type { TierSizes } from "../../core/cache/tier-usage.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
+import type { Explanation } from "../../core/diagnosis/explanation.ts";
+import { compareDiagnosis } from "../../core/diagnosis/provider-diagnosis.ts";
 import type { ForeignBlock } from "../../core/wire/foreign/foreign-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { ExchangeEnd, ExchangeStart, Observation, Rewritten } from "../exchange.ts";
@@ -223,11 +225,7 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
   });
   const keptBlocks = sharedKeys(conversation.lastBlocks, request.blocks);
   conversation.accounts = judged.accounts;
-  conversations.settle(
-    found,
-    lineAfter(found, call, { judged, servedBy: seen.servedBy, model }),
-    nowMs,
-  );
+  conversations.settle(found, lineAfter(found, call, { judged, seen, model }), nowMs);
   if (seen.replyId !== "") conversations.nameReply(conversation, seen.replyId);
   const { usage, reportsCache, costPicoUsd, plainCostPicoUsd, explanation, otherPolicies } = judged;
   shared.sink.take({
@@ -258,6 +256,7 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
     tiers: tiersOf(request.blocks),
     otherPolicies,
     ...compare(call, found, judged, shared),
+    ...heard(prepared, seen, explanation),
     requestBytes: document.byteLength,
     responseBytes: call.responseBytes,
     notes: request.continues ? [...seen.notes, continuesNote] : seen.notes,
@@ -279,20 +278,35 @@ function compare(
   return repairs.length === 0 ? compared : { ...compared, repairs };
 }
 
+/** Nothing if the provider was not asked. */
+function heard(
+  prepared: Prepared | null,
+  { diagnosis, reported }: SeenReply,
+  explanation: Explanation | null,
+): Pick<ObservedCall, "diagnosis"> {
+  if (prepared?.sent.comparesWith === undefined || reported === null) return {};
+  const { cause = "no miss", lostTokens = 0 } = explanation ?? {};
+  const missed = cause === "no miss" || lostTokens === 0 ? null : cause;
+  return {
+    diagnosis: compareDiagnosis({ says: diagnosis ?? null, cause: missed, hasOwnEnd: false }),
+  };
+}
+
 const continuesNote = "it goes on from a history that only the provider has: nothing to compare";
 
 function lineAfter(
   { branch }: Found,
   { document }: EndedCall,
-  { judged: { view, remembered }, servedBy, model }: Answered,
+  { judged: { view, remembered }, seen: { servedBy, replyId }, model }: Answered,
 ): Branch {
   const { request } = document;
   // A request that continues the provider's own copy says nothing about the next whole one.
   if (request.continues && branch !== null) return branch;
-  return { model, blocks: request.blocks, remembered, view, document, servedBy };
+  return { model, blocks: request.blocks, remembered, view, document, servedBy, replyId };
 }
 
-interface Answered extends Pick<Branch, "servedBy" | "model"> {
+interface Answered extends Pick<Branch, "model"> {
+  readonly seen: SeenReply;
   readonly judged: ReturnType<typeof judgeCall>;
 }
 

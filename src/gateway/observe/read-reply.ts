@@ -21,6 +21,8 @@ export interface SeenReply {
   readonly failure: ProviderFailure | null;
   readonly replyId: string;
   readonly servedBy: string | null;
+  /** What the provider says about its cache; absent if it says nothing. */
+  readonly diagnosis?: string;
   /** Null if it reported none. */
   readonly reported: ReportedUsage | null;
   readonly notes: readonly string[];
@@ -188,6 +190,7 @@ function seenOf(reply: Reply, how: ExchangeEnd["how"]): SeenReply {
     failure,
     replyId: id,
     servedBy: servedBy ?? null,
+    ...(reply.diagnosis === undefined ? {} : { diagnosis: reply.diagnosis }),
     reported: usage.isReported ? usage : null,
     notes: [...cut, ...usage.warnings, ...transformations, ...refusedCounts(usage)],
   };

@@ -65,7 +65,8 @@ export function asSent(prepared: Prepared, body: readonly Uint8Array[] | null): 
   if (pieces === body || pieces === null) return prepared;
   const document = made.original ?? made;
   const { request } = document;
-  const own = { ...sent, request, pieces: null, plan: null };
+  const { arm, turn } = sent;
+  const own: SentCall = { arm, request, pieces: null, plan: null, ...(turn && { turn }) };
   return { ...prepared, sent: own, document, pieces: null, repairs: [] };
 }
 

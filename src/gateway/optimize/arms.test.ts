@@ -18,6 +18,7 @@ const usual: OptimizeSettings = {
   logins: false,
   repairs: [],
   fanOutMs: 0,
+  diagnose: false,
   keepWarm: { usdPerHour: null, logins: false },
 };
 

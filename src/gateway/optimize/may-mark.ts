@@ -19,6 +19,8 @@ export interface OptimizeSettings {
   readonly logins: boolean;
   /** What is changed besides markers. */
   readonly repairs: readonly RepairName[];
+  /** Whether a vendor that explains its misses is asked to. */
+  readonly diagnose: boolean;
   /** How long a conversation's first call may wait for another one that writes the same prefix; 0 for not at all. */
   readonly fanOutMs: number;
   /** What calls may cost that only keep or write a cache; null for no such calls. */

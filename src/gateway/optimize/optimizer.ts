@@ -10,6 +10,7 @@ import type { Conversation } from "../observe/conversation.ts";
 import { isCoded } from "../observe/decode-content.ts";
 import { isRight } from "./check-spliced.ts";
 import { toMarkable, type OptimizerOptions } from "./may-mark.ts";
+import { withMembers } from "./add-members.ts";
 import { chooseMarkers, planOfClient } from "./choose-markers.ts";
 import { createFanOut, type FanOut } from "./fan-out.ts";
 import { keepAwake, writeAhead } from "./keep-calls.ts";
@@ -76,7 +77,7 @@ export function createOptimizer(
     prepare: (call) => {
       // The conversation goes on: there is nothing to keep for it any more.
       keeping?.keeper.cancel(call.found.conversation.id);
-      return inTurn(prepare(call, shared), call, shared);
+      return inTurn(withMembers(prepare(call, shared), call, shared), call, shared);
     },
     learn: (answered) => learn(answered, shared),
     counts: () => ({ ...counts, waited: shared.fanOut?.waitedCount ?? 0 }),

@@ -46,6 +46,7 @@ export function gatewayCallsContract({ open, blank, connect }: TestStore): void 
       tiers: [["T1", 40]],
       repairs: ["sort_tools", "volatile_to_tail"],
       purpose: "keep_warm",
+      diagnosis: { says: "tools_changed", agreement: "agrees" },
     });
     const worker = gatewayCall("a/worker", 1, {}, { kind: "sub-agent", parentId: "a" });
     expect(await ledger.recordCalls([first, second, worker])).toEqual({

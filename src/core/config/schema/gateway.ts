@@ -46,6 +46,7 @@ export interface OptimizeConfig {
   readonly keepWarm: { readonly usdPerHour: number | null; readonly logins: boolean };
   readonly waitMs: number;
   readonly fanOutMs: number;
+  readonly diagnose: boolean;
 }
 
 export interface UpstreamConfig {
@@ -189,6 +190,10 @@ export const gateway: Spec<GatewayConfig> = group("the gateway of strata serve",
     waitMs: whole(
       { usual: 50, min: 1, max: msMax },
       "how long a request may wait for its markers; then it is sent as it is",
+    ),
+    diagnose: flag(
+      false,
+      "whether Anthropic's own API is asked why its cache missed, by a member of the request that is outside the prompt",
     ),
     fanOutMs: whole(
       { usual: 0, min: 0, max: 600_000 },

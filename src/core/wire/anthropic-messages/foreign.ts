@@ -40,6 +40,10 @@ export const foreign: ForeignReader = {
           : [["cache_control", markerJson(requestMarker)]],
     }),
   },
+  toDiagnosis: (previousReplyId) => [
+    "diagnostics",
+    JSON.stringify({ previous_message_id: previousReplyId }),
+  ],
   warming: {
     members: [
       { name: "max_tokens", json: "0", always: true },

@@ -41,6 +41,8 @@ export interface ForeignReader {
   readonly repairing?: ForeignRepairing;
   /** How a body is changed so that its prompt is cached and not answered; absent if the protocol cannot. */
   readonly warming?: ForeignWarming;
+  /** The member that asks the vendor why its cache missed against an earlier reply of the same client, null for none yet; absent if there is none. */
+  toDiagnosis?(previousReplyId: string | null): readonly [name: string, json: JsonText];
 }
 
 export interface VendorText {
