@@ -41,13 +41,13 @@ function questionOf(
   { settings, isVendor }: OptimizerOptions,
 ): NamedJson | null {
   const { protocol } = document;
-  const { toDiagnosis } = protocol.foreign;
-  if (!settings.diagnose || toDiagnosis === undefined || facts?.cache.diagnostics !== true)
+  const { foreign } = protocol;
+  if (!settings.diagnose || foreign.toDiagnosis === undefined || facts?.cache.diagnostics !== true)
     return null;
   // Other servers of the same API may refuse a member that they do not know.
   if (!isVendor(start.upstream, protocol)) return null;
   const replyId = found.branch?.replyId ?? "";
-  return toDiagnosis(replyId === "" ? null : replyId);
+  return foreign.toDiagnosis(replyId === "" ? null : replyId);
 }
 
 /** Before the last bracket of the body. */
