@@ -26,6 +26,7 @@ const says: Readonly<Record<string, readonly RegExp[]>> = {
     /^ana claude-sonnet-5-5 system prompt, soul, environment, model guidance, peers, language, [^\n]*\nbob claude-haiku-4-5 system prompt, model guidance, peers, /m,
   ],
   "docs/caching.md": [/^5m: [^\n]+\n(?:[^\n]+\n)*2 markers\n$/],
+  "docs/gateway.md": [/^200\nana claude-sonnet-5-5 \d+n\n$|^ana claude-sonnet-5-5 \d+n\n200\n$/],
   "docs/engine.md": [/agent_turns_total\{agent="ana",outcome="completed"\} 1/],
 };
 

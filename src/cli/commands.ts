@@ -4,7 +4,7 @@ import { agentOptions, chatCommand } from "./chat/chat-command.ts";
 import { configCommands } from "./config/config-commands.ts";
 import { ledgerCommands, store } from "./ledger/ledger-commands.ts";
 import { memoryCommands } from "./memory/memory-commands.ts";
-import { serveCommand } from "./serve/serve-command.ts";
+import { keysCommand, serveCommand } from "./serve/serve-command.ts";
 import { skillsCommands } from "./skills/skills-commands.ts";
 import { smokeCommand } from "./smoke/smoke-command.ts";
 import { statsCommands } from "./stats/stats-commands.ts";
@@ -165,6 +165,7 @@ export const commands: readonly Command[] = [
     load: () => import("./lint.ts"),
   },
   serveCommand,
+  keysCommand,
   {
     name: "sim",
     summary:

@@ -2,30 +2,37 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import packageJson from "../../package.json" with { type: "json" };
+import { onlyPresent } from "../core/message/fields.ts";
 import {
   beginExchange,
+  deniedAs,
   directRequest,
   isCoded,
   type BegunExchange,
   type Directing,
+  type HealthAsked,
+  type ToUpstream,
 } from "./direct-request.ts";
 import type { ExchangeStart } from "./exchange.ts";
 import type { ExchangeBook } from "./exchange-book.ts";
 import { describeHeaders, withoutKeys } from "./forward/describe-request.ts";
-import { forwardExchange, type UpstreamDispatcher } from "./forward/forward-exchange.ts";
+import {
+  forwardExchange,
+  type ForwardedEnd,
+  type UpstreamDispatcher,
+} from "./forward/forward-exchange.ts";
 import { refuse, type Refusal } from "./forward/refuse.ts";
 import { createResend, type SendAgainOptions } from "./forward/send-again.ts";
 import { refuseUpgrade, relayUpgrade } from "./forward/relay-upgrade.ts";
 import type { Watching } from "./forward/watch-exchanges.ts";
-import type { ListenerOptions } from "./listen/open-listener.ts";
-import type { Target } from "./upstreams/upstream-table.ts";
+import { endUnreadBody, type ListenerOptions } from "./listen/open-listener.ts";
 
 export interface AnswerParts {
   readonly directing: () => Directing;
   readonly dispatcher: UpstreamDispatcher;
   readonly watching: Watching;
   readonly book: ExchangeBook;
-  readonly health: () => object;
+  readonly health: (asked: HealthAsked) => object;
   readonly firstByteMsMax: number;
   /** Answers requests of its own instead of forwarding them; null for nothing. */
   readonly own: OwnAnswers | null;
@@ -53,6 +60,15 @@ export function answerRequests(
     }
   };
   const unclear = new WeakSet<object>();
+  const refuseRequest = (
+    begun: BegunExchange,
+    { incoming, outgoing }: Answering,
+    refusal: Refusal,
+  ): void => {
+    refuse(outgoing, refusal);
+    endUnreadBody(incoming);
+    book.refused(begun, refusal);
+  };
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     // The connection closes after the answer to the previous request.
     if (unclear.has(incoming.socket)) return void incoming.resume();
@@ -60,31 +76,56 @@ export function answerRequests(
       return own.answer(incoming, outgoing);
     }
     const begun = beginExchange(incoming);
-    const direction = directRequest(incoming, directing());
-    if (direction.kind === "health") return answerHealth(outgoing, health());
+    const direction = directRequest(incoming, begun, directing());
+    if (direction.kind === "health") return answerHealth(outgoing, health(direction));
     if (direction.kind === "refused") {
-      if (endsConnection(outgoing, direction.refusal)) unclear.add(incoming.socket);
-      refuse(outgoing, direction.refusal);
-      return book.refused(begun, direction.refusal);
+      if (endsConnection({ incoming, outgoing }, direction.refusal)) unclear.add(incoming.socket);
+      return refuseRequest(begun, { incoming, outgoing }, direction.refusal);
     }
-    const { target } = direction;
     if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-    const again = mayResend ? { dispatcher, target, firstByteMsMax } : null;
-    const watch = watching.begin(() => toStart(begun, target, incoming, again));
-    const onEnd = book.open(begun, target, watch !== null);
-    forwardExchange(incoming, outgoing, { dispatcher, target, watch, firstByteMsMax, onEnd });
+    const { target, pass } = direction;
+    const forward = (body?: readonly Buffer[]): void => {
+      const again = mayResend ? { dispatcher, target, firstByteMsMax } : null;
+      const watch = watching.begin(() => toStart(begun, direction, incoming, again));
+      const close = book.open(begun, target, watch !== null);
+      const onEnd = (end: ForwardedEnd): void => {
+        pass?.end(end, watch !== null);
+        close(end);
+      };
+      const forwarding = { dispatcher, target, watch, firstByteMsMax, onEnd };
+      forwardExchange(incoming, outgoing, { ...forwarding, ...onlyPresent({ body }) });
+    };
+    if (pass === null || pass.read === null) return forward();
+    pass.read({
+      onWhole: (body) =>
+        guard(
+          () => forward(body),
+          (refusal) => {
+            pass.end({ how: "no answer", status: null }, false);
+            refuse(outgoing, refusal);
+          },
+        ),
+      onDenied: (denial) => {
+        refuseRequest(begun, { incoming, outgoing }, deniedAs(denial, incoming, target));
+      },
+      onLeft: () => book.open(begun, target, false)(leftEarly()),
+    });
   };
   const onUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const begun = beginExchange(incoming);
-    const direction = directRequest(incoming, directing());
+    const direction = directRequest(incoming, begun, directing());
     // The state route takes no WebSocket.
     if (direction.kind === "health") return void socket.destroy();
     if (direction.kind === "refused") {
       refuseUpgrade(incoming, socket, direction.refusal);
       return book.refused(begun, direction.refusal);
     }
-    const { target } = direction;
-    const onEnd = book.open(begun, target, false);
+    const { target, pass } = direction;
+    const close = book.open(begun, target, false);
+    const onEnd = (end: ForwardedEnd): void => {
+      pass?.end(end, false);
+      close(end);
+    };
     relayUpgrade(incoming, socket, { head, dispatcher, target, firstByteMsMax, onEnd });
   };
   return {
@@ -102,10 +143,22 @@ export function answerRequests(
 }
 
 /** A server in front of us may see the body end elsewhere, and take the bytes after it for another client's request. */
-function endsConnection(outgoing: ServerResponse, { code }: Refusal): boolean {
+function endsConnection({ incoming, outgoing }: Answering, { code }: Refusal): boolean {
   const isUnclear = code === "transfer_coding";
-  outgoing.shouldKeepAlive &&= !isUnclear;
+  // A client that waits to be asked for its body will not send it.
+  outgoing.shouldKeepAlive &&= !isUnclear && incoming.headers.expect === undefined;
   return isUnclear;
+}
+
+interface Answering {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+/** The client closed its connection before its body had arrived. */
+function leftEarly(): ForwardedEnd {
+  const end = { endMs: Date.now(), firstByteMs: null, status: null, responseBytes: 0 };
+  return { how: "client left", ...end };
 }
 
 const ownFault: Refusal = {
@@ -116,7 +169,7 @@ const ownFault: Refusal = {
 
 function toStart(
   begun: BegunExchange,
-  target: Target,
+  { target, pass }: Pick<ToUpstream, "target" | "pass">,
   incoming: IncomingMessage,
   again: SendAgainOptions | null,
 ): ExchangeStart {
@@ -126,6 +179,7 @@ function toStart(
     path: withoutKeys(target.path),
     upstream: target.upstream,
     ...describeHeaders(headers, target.path, target),
+    ...(pass === null ? {} : { account: pass.account }),
     ...(target.spoken === null ? {} : { protocol: target.spoken.name }),
     ...(again === null ? {} : { resend: createResend(incoming, again) }),
   };

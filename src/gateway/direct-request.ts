@@ -1,10 +1,15 @@
 // The first step of a request: whether it may come in, and to which upstream it goes.
 import { randomUUID } from "node:crypto";
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { protocols } from "../core/wire/protocols.ts";
+import type { Admission, Pass } from "./admission/admission.ts";
+import { keyRequired, type Denial } from "./admission/deny.ts";
+import type { GatewayKey } from "./admission/gateway-key.ts";
 import { withoutKeys } from "./forward/describe-request.ts";
-import type { Refusal } from "./forward/refuse.ts";
+import { flatHeaders } from "./forward/pass-headers.ts";
+import { refusalAs, type Refusal } from "./forward/refuse.ts";
 import { asksForWebSocket } from "./forward/relay-upgrade.ts";
-import { findRefusal } from "./listen/admit.ts";
+import { findRefusal, type StrangerRules } from "./listen/admit.ts";
 import { prefixesOf, type Target, type UpstreamTable } from "./upstreams/upstream-table.ts";
 
 export interface BegunExchange {
@@ -20,31 +25,68 @@ export function beginExchange({ method = "GET", url = "" }: IncomingMessage): Be
 }
 
 export type Direction =
-  | { readonly kind: "upstream"; readonly target: Target }
-  /** The client asks for the gateway's own state. */
-  | { readonly kind: "health" }
+  | ToUpstream
+  | HealthAsked
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
+export interface ToUpstream {
+  readonly kind: "upstream";
+  readonly target: Target;
+  /** Null where no key of the gateway is needed. */
+  readonly pass: Pass | null;
+}
+
+/** A client asks for the gateway's own state. */
+export interface HealthAsked {
+  readonly kind: "health";
+  /** Whether it may know more than that the gateway is there. */
+  readonly mayKnowMore: boolean;
+  /** The client's own. */
+  readonly key: GatewayKey | null;
+}
+
 export interface Directing {
-  /** Null if no token is required. */
-  readonly token: string | null;
+  readonly strangers: StrangerRules;
+  readonly admission: Admission;
   readonly table: UpstreamTable;
   readonly websocket: "relay" | "refuse";
 }
 
 export function directRequest(
   incoming: IncomingMessage,
-  { token, table, websocket }: Directing,
+  { id }: Pick<BegunExchange, "id">,
+  { strangers, admission, table, websocket }: Directing,
 ): Direction {
   const { url = "", headers } = incoming;
-  const stranger = findRefusal(headers, token);
+  const stranger = findRefusal(incoming, strangers);
   if (stranger !== null) return refused(stranger);
-  if (isHealth(incoming)) return { kind: "health" };
+  const key = admission.isNeeded() ? admission.find(incoming) : null;
+  const mayPass = key !== null || !admission.isNeeded();
+  if (isHealth(incoming)) {
+    return { kind: "health", mayKnowMore: mayPass || strangers.token !== null, key };
+  }
   if (!url.startsWith("/")) return refused(noPath);
   if (isCoded(incoming)) return refused(codedTransfer);
-  if (websocket === "refuse" && asksForWebSocket(incoming)) return refused(noWebSocket);
-  const target = table.choose({ path: url, headers: flat(headers) });
-  return target === undefined ? refused(noUpstream(table)) : { kind: "upstream", target };
+  const target = table.choose({ path: url, headers: flatHeaders(headers) });
+  if (!mayPass) return refused(deniedAs(keyRequired, incoming, target));
+  const isWebSocket = asksForWebSocket(incoming);
+  if (websocket === "refuse" && isWebSocket) return refused(noWebSocket);
+  if (target === undefined) return refused(noUpstream(table));
+  if (key === null) return { kind: "upstream", target, pass: null };
+  const pass = admission.admit(id, key, { incoming, target, isWebSocket });
+  if ("code" in pass) return refused(deniedAs(pass, incoming, target));
+  return { kind: "upstream", target: pass.target, pass };
+}
+
+/** In the words of the protocol that the request speaks. */
+export function deniedAs(
+  denial: Denial,
+  { headers }: IncomingMessage,
+  target: Target | undefined,
+): Refusal {
+  const address = { path: target?.path ?? null, headers: flatHeaders(headers) };
+  const spoken = protocols.find(({ foreign }) => foreign.isSentTo(address));
+  return refusalAs(target?.spoken ?? spoken ?? null, denial.code, denial);
 }
 
 /** Two servers could read the end of its body in two ways. */
@@ -85,10 +127,4 @@ function noUpstream(table: UpstreamTable): Refusal {
     code: "no_upstream",
     message: `nothing says where this request goes; begin its path with one of ${prefixesOf(table).join(", ")}`,
   };
-}
-
-function flat(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
-  // Node gives only set-cookie as a list, and no client sends that header.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- readers only look up names and compare texts
-  return headers as Readonly<Record<string, string>>;
 }

@@ -3,8 +3,10 @@ import { setImmediate } from "node:timers/promises";
 import type { Environment } from "../core/config/environment.ts";
 import { onlyPresent } from "../core/message/fields.ts";
 import { StrataError } from "../core/strata-error.ts";
+import { createAdmission, type Admission } from "./admission/admission.ts";
+import type { GatewayKeys } from "./admission/gateway-key.ts";
 import { answerRequests, type OwnAnswers } from "./answer-requests.ts";
-import type { Directing } from "./direct-request.ts";
+import type { Directing, HealthAsked } from "./direct-request.ts";
 import type { Observer } from "./exchange.ts";
 import { openBook, type DoneExchange, type ExchangeCounts } from "./exchange-book.ts";
 import { asksForWebSocket } from "./forward/relay-upgrade.ts";
@@ -28,6 +30,8 @@ export interface ForwarderOptions {
   readonly host?: string | null;
   readonly port?: number;
   readonly token?: string | null;
+  /** Whose requests come in, where clients need a key of the gateway; by default they bring their own. */
+  readonly admission?: Admission;
   readonly tls?: TlsFiles | null;
   readonly limits?: Partial<ListenLimits>;
   /** A longer request is forwarded without being observed. */
@@ -42,7 +46,7 @@ export interface ForwarderOptions {
   readonly mayResend?: boolean;
   /** Called after each exchange, and for each request that was refused. */
   readonly onExchange?: (done: DoneExchange) => void;
-  /** More members of the health route's answer. */
+  /** More members of the health route's answer, for who may know. */
   readonly moreHealth?: () => Readonly<Record<string, unknown>>;
   /** Answers requests of its own instead of forwarding them. */
   readonly own?: OwnAnswers | null;
@@ -55,8 +59,8 @@ export interface ForwarderOptions {
 export interface Forwarder {
   readonly port: number;
   readonly urls: readonly string[];
-  /** New requests use the new table; open ones finish with their upstream. */
-  use(table: UpstreamTable): void;
+  /** New requests use the new table and keys; open ones finish with their upstream. Without keys they stay. */
+  use(table: UpstreamTable, keys?: GatewayKeys): void;
   /** A fault of the observer from a promise or a timer. */
   noteFault(error: unknown): void;
   state(): ForwarderState;
@@ -84,7 +88,8 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
   const { mayResend = false } = options;
   const { onProblem = () => {} } = options;
   const { bodyBytesMax, connectMsMax, firstByteMsMax } = { ...usualForwarding, ...options };
-  checkToken(host, token);
+  const { admission = createAdmission({ keys: noKeys, bodyBytesMax }) } = options;
+  checkDoor(host, token, admission.isNeeded());
   const dispatcher = openDispatcher({ env, connectMsMax });
   const watching = watchExchanges({
     observer,
@@ -102,8 +107,14 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
     exchanges: book.counts(),
     observer: watching.state(),
   });
-  const health = (): object => ({ ...state(), ...options.moreHealth?.() });
-  const directing = (): Directing => ({ token, table, websocket });
+  const health = ({ mayKnowMore, key }: HealthAsked): object => {
+    if (!mayKnowMore) return { status: "ok" };
+    const itself = key === null ? {} : { key: admission.stateOf(key) };
+    return { status: "ok", ...itself, ...state(), ...options.moreHealth?.() };
+  };
+  const isLocal = host === null || isLoopback(host);
+  const strangers = { token, isLocal, headersMax };
+  const directing = (): Directing => ({ strangers, admission, table, websocket });
   const own = options.own ?? null;
   const listener = await openListener({
     host,
@@ -125,7 +136,11 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
   return {
     port: listener.port,
     urls: listener.urls,
-    use: (next) => {
+    use: (next, keys) => {
+      if (keys !== undefined) {
+        checkDoor(host, token, keys.keys.length > 0);
+        admission.use(keys);
+      }
       table = next;
     },
     noteFault: (error) => watching.noteFault(error),
@@ -140,11 +155,16 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
   };
 }
 
-function checkToken(host: string | null, token: string | null): void {
-  if (host === null || isLoopback(host) || token !== null) return;
+/** Requests with more are no client's. Each one costs time, and their bytes alone would allow as many as there are bytes. */
+const headersMax = 4000;
+
+const noKeys: GatewayKeys = { keys: [], upstreamKeys: new Map() };
+
+function checkDoor(host: string | null, token: string | null, needsKey: boolean): void {
+  if (host === null || isLoopback(host) || token !== null || needsKey) return;
   throw new StrataError(
     "config-invalid",
     `the gateway would listen at ${host}, where others reach it, and has no token`,
-    "give gateway.token_file or STRATA_GATEWAY_TOKEN, or listen on this machine only",
+    "give gateway.keys, gateway.token_file or STRATA_GATEWAY_TOKEN, or listen on this machine only",
   );
 }

@@ -2,20 +2,29 @@
 import { builtInCatalogue } from "../core/models/catalogue.ts";
 import { formatUsd } from "../core/models/pico-usd.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
+import { createAdmission } from "./admission/admission.ts";
+import type { GatewayKeys } from "./admission/gateway-key.ts";
 import { createObserver } from "./observe/observer.ts";
 import type { ObservedCall } from "./observed-call.ts";
 import type { OptimizeSettings } from "./optimize/may-mark.ts";
 import type { Keeping } from "./optimize/keep-conversations.ts";
 import { createOptimizer } from "./optimize/optimizer.ts";
-import { openForwarder, type Forwarder, type ForwarderOptions } from "./open-forwarder.ts";
+import {
+  openForwarder,
+  usualForwarding,
+  type Forwarder,
+  type ForwarderOptions,
+} from "./open-forwarder.ts";
 import { observeBoth } from "./record/log-requests.ts";
 import { openRecorder, type RecorderOptions, type RecorderStats } from "./record/open-recorder.ts";
 import { describeLoss } from "./record/recording-loss.ts";
 import { shiftClock } from "./shift-clock.ts";
-import type { UpstreamTable } from "./upstreams/upstream-table.ts";
 import { createWarmKeeper, type WarmCounts, type WarmKeeperOptions } from "./warm/warm-keeper.ts";
 
-export interface GatewayOptions extends Omit<ForwarderOptions, "observer" | "moreHealth"> {
+export interface GatewayOptions extends Omit<
+  ForwarderOptions,
+  "observer" | "moreHealth" | "admission"
+> {
   /** The ledger: a path or a connection string. */
   readonly store: string;
   /** Where requests and answers are kept whole; null for nowhere. */
@@ -24,6 +33,8 @@ export interface GatewayOptions extends Omit<ForwarderOptions, "observer" | "mor
   readonly optimize?: OptimizeSettings | null;
   /** What is added to the machine's time, for a demo; nothing by default. */
   readonly clockShiftMs?: () => number;
+  /** The gateway's own keys, and the upstreams' keys that are sent in their place. Without any, clients bring their own. */
+  readonly keys?: GatewayKeys;
   /** Called after each model call. */
   readonly onCall?: (call: ObservedCall) => void;
 }
@@ -32,19 +43,28 @@ export interface Gateway extends Forwarder {
   stats(): RecorderStats;
 }
 
+/** How long a start waits for the ledger, where keys have budgets. */
+const spendingMsMax = 5000;
+
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { store, log = null, optimize = null, onCall = () => {}, onProblem = () => {} } = options;
   const { clockShiftMs } = options;
   let { table } = options;
+  const admission = createAdmission({
+    keys: options.keys ?? { keys: [], upstreamKeys: new Map() },
+    bodyBytesMax: options.bodyBytesMax ?? usualForwarding.bodyBytesMax,
+  });
   const recorder = openRecorder({
     store,
+    spending: admission.spending,
     log,
     onProblem,
     onLoss: (loss) => onProblem(describeLoss(loss)),
   });
   const isVendor = (upstream: string, protocol: Protocol): boolean =>
     table.isVendor(upstream, protocol);
-  const take = (call: ObservedCall): void => {
+  const take = (seen: ObservedCall): void => {
+    const call = admission.name(seen);
     recorder.take(call);
     onCall(call);
   };
@@ -73,8 +93,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ...(keeper === null ? {} : { keepWarm: toTold(keeper.counts()) }),
     ledger: recorder.stats(),
   });
+  if (!(await admission.isReadIn(spendingMsMax))) {
+    onProblem("what keys have spent cannot be read: budgets count from zero until it can");
+  }
   const forwarder = await openForwarder({
     ...options,
+    admission,
     observer,
     moreHealth,
     mayResend: keeper !== null,
@@ -84,9 +108,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   return {
     ...forwarder,
-    use: (next: UpstreamTable) => {
+    use: (next, keys) => {
+      forwarder.use(next, keys);
       table = next;
-      forwarder.use(next);
     },
     stats: () => recorder.stats(),
     close: async (drainMs) => {

@@ -60,6 +60,7 @@ const foreign: ForeignReader = {
   usualModels: /^parley-/,
   otherNames: /parley/,
   modelOf: ({ path }) => modelIn(path),
+  outputLimits: [],
   read: (body) => ({
     drafts: listOf(body, "talk").map((said, index): BlockDraft => {
       const role = textOf(said, "who") === "assistant" ? "assistant" : "user";

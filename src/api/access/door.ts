@@ -8,8 +8,8 @@ import { loginCookie, type Logins } from "./logins.ts";
 export interface DoorOptions {
   /** Null where none is configured: then everyone on this machine is the owner, unless there are keys. */
   readonly token: string | null;
-  /** The name of the virtual key that a request carries; null for none. Absent where there are no keys. */
-  readonly keyOf?: ((headers: IncomingHttpHeaders) => string | null) | undefined;
+  /** The name of the virtual key that a request carries: null for none, undefined where there are no keys. */
+  readonly keyOf?: ((headers: IncomingHttpHeaders) => string | null | undefined) | undefined;
 }
 
 export interface Door {
@@ -30,12 +30,12 @@ export function createDoor({ token, keyOf }: DoorOptions, logins: Logins): Door 
       const given = tokenOf(headers);
       // A page of another origin cannot send this header: it would have to ask first, and gets no.
       if (token !== null && given !== null && isSameSecret(given, token)) return owner;
-      const name = keyOf?.(headers) ?? null;
-      if (name !== null) return { kind: "key", name };
+      const name = keyOf?.(headers);
+      if (typeof name === "string") return { kind: "key", name };
       checkPlace(headers);
       const cookie = cookieOf(headers);
       if (cookie !== null && logins.isOpen(cookie, nowMs)) return owner;
-      if (token === null && keyOf === undefined) return owner;
+      if (token === null && name === undefined) return owner;
       throw refuseWith(
         "token_required",
         "this gateway asks for its token",

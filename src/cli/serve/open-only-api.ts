@@ -8,6 +8,8 @@ import { openListener, usualLimits } from "../../gateway/listen/open-listener.ts
 import { followConfig } from "../../host/config/follow-config.ts";
 import { withStore } from "../../host/ledger/open-ledger.ts";
 import { refuseMissing } from "../../host/ledger/ledger-place.ts";
+import { toUpstreamTable } from "../../gateway/upstreams/configured.ts";
+import { createKnownKeys, readGatewayKeys } from "./read-keys.ts";
 import {
   dashboardAt,
   findStore,
@@ -40,7 +42,19 @@ export async function openOnlyApi({ flags, env, onNotice }: ServeOptions): Promi
   );
   const tls = readTls(settings.tls);
   const models = toCatalogueChanges(config.now());
-  const api = openApi({ store, token, models, isEncrypted: tls !== null, onProblem: onNotice });
+  const { keyOf, use } = createKnownKeys();
+  const { keys, upstreams } = settings;
+  // Nothing is forwarded, so no upstream's key is needed.
+  const table = toUpstreamTable(upstreams);
+  use(readGatewayKeys({ keys, upstreams: new Map() }, { env, table, isSimulated: true }));
+  const api = openApi({
+    store,
+    token,
+    models,
+    keyOf,
+    isEncrypted: tls !== null,
+    onProblem: onNotice,
+  });
   const own = withPage(api);
   const listener = await openListener({
     host,
@@ -67,8 +81,9 @@ export async function openOnlyApi({ flags, env, onNotice }: ServeOptions): Promi
     },
     isSimulated: false,
     needsToken: token !== null,
-    dashboard: (url) => dashboardAt(url, token === null ? null : api),
+    dashboard: (url) => dashboardAt(url, token === null && keys.size === 0 ? null : api),
     demo: null,
+    keyNames: [...keys.keys()],
     reload: () => Promise.resolve(),
     close: async (how) => {
       api.endStreams();

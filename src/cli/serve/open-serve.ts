@@ -1,16 +1,17 @@
 // The gateway as flags and strata.yaml say, and the same again when strata.yaml changes.
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isLoopback } from "../../api/access/check-headers.ts";
 import { openApi, type Api } from "../../api/open-api.ts";
 import { toCatalogueChanges } from "../../core/config/check-whole.ts";
 import type { GatewayConfig } from "../../core/config/schema/gateway.ts";
 import { onlyPresent } from "../../core/message/fields.ts";
-import { messageOf, StrataError } from "../../core/strata-error.ts";
+import { StrataError } from "../../core/strata-error.ts";
 import { openPage } from "../../dashboard/open-page.ts";
 import type { OwnAnswers } from "../../gateway/answer-requests.ts";
 import { createGatewayMetrics } from "../../gateway/gateway-metrics.ts";
 import { openGateway, type Gateway, type GatewayOptions } from "../../gateway/open-gateway.ts";
+import type { GatewayKeys } from "../../gateway/admission/gateway-key.ts";
 import type { TlsFiles } from "../../gateway/listen/open-listener.ts";
 import { builtInUpstreams, upstreamsAt } from "../../gateway/upstreams/built-in.ts";
 import { toUpstreamTable } from "../../gateway/upstreams/configured.ts";
@@ -21,6 +22,8 @@ import { simulatedFile } from "../../host/ledger/ledger-place.ts";
 import { createAgent, createSimulator, type OpenServer } from "../../simulator/index.ts";
 import type { Io } from "../command.ts";
 import { createDemo, type Demo } from "./demo/play-demo.ts";
+import { createKnownKeys, readGatewayKeys } from "./read-keys.ts";
+import { readFile, readSecretFile, readSecretLine } from "./secret-files.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 
 export interface Served {
@@ -31,6 +34,8 @@ export interface Served {
   readonly dashboard: (url: string) => string;
   /** What is played before the gateway is of use; null for nothing. */
   readonly demo: Demo | null;
+  /** The names of the gateway's own keys. */
+  readonly keyNames: readonly string[];
   /** Reads the configuration again, if it changed, and uses its upstreams. */
   reload(): Promise<void>;
   /** Waits for open streams as long as configured, or not at all. */
@@ -51,28 +56,38 @@ export async function openServe(options: ServeOptions): Promise<Served> {
   const settings = config.now().gateway;
   const token = readToken(env, settings.tokenFile);
   const { demo, simulator } = await openSimulator(flags, onNotice);
+  const toUpstreams = (): GatewayConfig["upstreams"] =>
+    simulator === null
+      ? new Map([...config.now().gateway.upstreams, ...flags.upstreams])
+      : flags.upstreams;
+  const region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? null;
   const toTable = (): UpstreamTable => {
-    const typed = flags.upstreams;
-    const region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? null;
-    if (simulator !== null) return toUpstreamTable(typed, upstreamsAt(simulator.url), region);
-    const named = new Map([...config.now().gateway.upstreams, ...typed]);
-    return toUpstreamTable(named, builtInUpstreams(), region);
+    const known = simulator === null ? builtInUpstreams() : upstreamsAt(simulator.url);
+    return toUpstreamTable(toUpstreams(), known, region);
   };
   const table = toTable();
+  const { isSimulated } = flags;
+  const toKeys = (next: UpstreamTable): GatewayKeys => {
+    const { keys } = config.now().gateway;
+    return readGatewayKeys({ keys, upstreams: toUpstreams() }, { env, table: next, isSimulated });
+  };
   const store = findStore(env, flags, config.now().ledger.store);
   if (demo !== null) forgetDemo(store);
   const metrics = createGatewayMetrics();
+  const known = createKnownKeys();
   const api = openApi({
     store,
     metrics,
     token,
     models: toCatalogueChanges(config.now()),
     isEncrypted: settings.tls.certFile !== null,
+    keyOf: known.keyOf,
     onProblem: onNotice,
   });
   const gateway = await openChecked(table, {
     env,
     token,
+    toKeys: (first) => known.use(toKeys(first)),
     store,
     own: withPage(api),
     ...toForwarding(settings, flags),
@@ -95,16 +110,19 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     gateway,
     isSimulated: simulator !== null,
     needsToken: token !== null,
-    dashboard: (url) => dashboardAt(url, token === null ? null : api),
+    dashboard: (url) => dashboardAt(url, token === null && settings.keys.size === 0 ? null : api),
     demo,
+    keyNames: [...settings.keys.keys()],
     reload: async () => {
       const latest = await config.current();
       if (latest === read) return;
       read = latest;
       const next = toTable();
       refuseLoop(next, gateway.port);
-      gateway.use(next);
-      onNotice("the upstreams are those of the changed configuration now");
+      const keys = toKeys(next);
+      gateway.use(next, keys);
+      known.use(keys);
+      onNotice("the upstreams and keys are those of the changed configuration now");
     },
     close: async (how) => {
       demo?.stop();
@@ -132,7 +150,7 @@ async function openSimulator(
 function toForwarding(
   { limits, timeouts, websocket, ...settings }: GatewayConfig,
   flags: ServeFlags,
-): Omit<CheckedOptions, "env" | "store" | "tlsFiles"> {
+): Omit<CheckedOptions, "env" | "store" | "tlsFiles" | "toKeys"> {
   const { recordFolder } = flags;
   return {
     websocket,
@@ -148,18 +166,19 @@ function toForwarding(
   };
 }
 
-interface CheckedOptions extends Omit<GatewayOptions, "table" | "tls" | "port"> {
+interface CheckedOptions extends Omit<GatewayOptions, "table" | "tls" | "port" | "keys"> {
   readonly port: number;
+  readonly toKeys: (table: UpstreamTable) => GatewayKeys;
   readonly tlsFiles: GatewayConfig["tls"];
 }
 
 /** Rejects for everything that is wrong, also for what is seen before anything is opened. */
 async function openChecked(
   table: UpstreamTable,
-  { tlsFiles, ...options }: CheckedOptions,
+  { tlsFiles, toKeys, ...options }: CheckedOptions,
 ): Promise<Gateway> {
   refuseLoop(table, options.port);
-  return openGateway({ ...options, table, tls: readTls(tlsFiles) });
+  return openGateway({ ...options, table, keys: toKeys(table), tls: readTls(tlsFiles) });
 }
 
 /** Null for a gateway that only observes. */
@@ -220,9 +239,7 @@ export function readToken(env: Io["env"], file: string | null): string | null {
   const given = env["STRATA_GATEWAY_TOKEN"]?.trim() ?? "";
   if (given !== "") return given;
   if (file === null) return null;
-  const token = readSecretFile(file, "the gateway's token").trim();
-  if (token !== "") return token;
-  throw new StrataError("config-invalid", `${file} is empty`, "write the token into it");
+  return readSecretLine(file, "the gateway's token");
 }
 
 export function readTls({ certFile, keyFile }: GatewayConfig["tls"]): TlsFiles | null {
@@ -238,28 +255,4 @@ export function readTls({ certFile, keyFile }: GatewayConfig["tls"]): TlsFiles |
     "gateway.tls has one of cert_file and key_file",
     "give both, or neither",
   );
-}
-
-/** Refuses a file that other users may read. */
-function readSecretFile(file: string, what: string): string {
-  const text = readFile(file, what);
-  if ((statSync(file).mode & 0o077) === 0 || process.platform === "win32") return text;
-  throw new StrataError(
-    "config-invalid",
-    `${file}, with ${what}, can be read by other users`,
-    `chmod 600 ${file}`,
-  );
-}
-
-function readFile(file: string, what: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new StrataError(
-      "config-invalid",
-      `${what} cannot be read: ${messageOf(error)}`,
-      "correct the path in the section gateway of strata.yaml",
-      { cause: error },
-    );
-  }
 }

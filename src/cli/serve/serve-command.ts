@@ -1,5 +1,5 @@
-// The row of the command table for the gateway.
-import type { Command } from "../command.ts";
+// The rows of the command table for the gateway.
+import { json, type Command } from "../command.ts";
 
 export const serveCommand: Command = {
   name: "serve",
@@ -60,4 +60,17 @@ export const serveCommand: Command = {
       "with a server of your own behind /house, for a script",
   },
   load: () => import("./serve.ts"),
+};
+
+export const keysCommand: Command = {
+  name: "keys new",
+  summary:
+    "Make a key for a client of the gateway: it is shown once, with its hash for strata.yaml",
+  operands: [{ name: "NAME", meaning: "the client's name, for figures and errors" }],
+  options: { json },
+  examples: {
+    "strata keys new ana": "a random key, and the lines for strata.yaml",
+    "strata keys new ci --json": "the same for a script",
+  },
+  load: () => import("./keys-new.ts"),
 };

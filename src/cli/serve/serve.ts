@@ -39,7 +39,7 @@ export const run: CommandBody = async (input, io) => {
   const [url = ""] = urls;
   io.out(
     flags.lines === "json"
-      ? toJsonLine({ kind: "listening", url, urls, port })
+      ? toJsonLine({ kind: "listening", url, urls, port, keys: served.keyNames })
       : flags.isOnlyApi
         ? renderOnlyApi({ ...served, url, urls })
         : renderWelcome({ ...served, url, urls }),

@@ -7,6 +7,7 @@ export interface Welcome {
   readonly isSimulated: boolean;
   readonly needsToken: boolean;
   readonly dashboard: (url: string) => string;
+  readonly keyNames: readonly string[];
 }
 
 interface Recipe {
@@ -62,11 +63,17 @@ const recipes: readonly Recipe[] = [
 ];
 
 export function renderWelcome(welcome: Welcome): string {
-  const { url, urls, isSimulated, needsToken, dashboard } = welcome;
+  const { url, urls, isSimulated, needsToken, keyNames, dashboard } = welcome;
+  const hasKeys = keyNames.length > 0;
   return [
     `${strong("Dashboard")}: ${dashboard(url)}`,
     "",
-    `${strong(urls.join(" and "))} ${isSimulated ? "stands before the simulator. Any key works." : "forwards to the providers. Clients bring their own keys."}`,
+    `${strong(urls.join(" and "))} ${isSimulated ? `stands before the simulator.${hasKeys ? "" : " Any key works."}` : `forwards to the providers.${hasKeys ? "" : " Clients bring their own keys."}`}`,
+    ...(hasKeys
+      ? [
+          `Clients need a key of the gateway, in the place of the provider's: ${keyNames.join(", ")}.`,
+        ]
+      : []),
     ...(needsToken ? ["Every request needs the token in the header x-strata-token."] : []),
     "",
     ...recipes.flatMap(({ client, place, lines }) => [

@@ -1,4 +1,5 @@
 // Which headers pass: all of them, in their order and spelling, except those that speak about one connection only.
+import type { IncomingHttpHeaders } from "node:http";
 
 /** RFC 9110 §7.6.1, and what only the nearest server may read. */
 const ofConnection: ReadonlySet<string> = new Set([
@@ -85,6 +86,12 @@ export function toHeaderRecord(raw: RawHeaders): Readonly<Record<string, string>
     record.set(name, before === undefined ? value : `${before}, ${value}`);
   }
   return Object.fromEntries(record);
+}
+
+export function flatHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  // Node gives only set-cookie as a list, and no client sends that header.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- readers only look up names and compare texts
+  return headers as Readonly<Record<string, string>>;
 }
 
 /** Repeated headers as one with a list of values: a proxy's client library would keep only the last. */

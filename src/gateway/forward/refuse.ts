@@ -1,16 +1,52 @@
-// Answers of our own, for requests that cannot be forwarded. One form that clients of every provider can read.
+// Answers of our own, for requests that are not forwarded: in the words of the request's protocol, or in one form that clients of every
+// provider can read.
 import type { ServerResponse } from "node:http";
 import { SigningFailed } from "../upstreams/sign-upstream.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { EncodedRefusal, RefusalToEncode } from "../../core/wire/refusal.ts";
 
 export interface Refusal {
   readonly status: number;
   readonly code: RefusalCode;
   readonly message: string;
+  /** The same as the upstream would say it; absent for our own form. */
+  readonly told?: EncodedRefusal;
 }
+
+/** In the words of the request's protocol, if it is known. */
+export function refusalAs(
+  protocol: Protocol | null,
+  code: RefusalCode,
+  refusal: RefusalToEncode,
+): Refusal {
+  const { message } = refusal;
+  const status = statusOf[refusal.kind];
+  if (protocol === null) return { status, code, message };
+  const told = protocol.encodeRefusal(refusal);
+  return { status: told.status, code, message, told };
+}
+
+const statusOf: Readonly<Record<RefusalToEncode["kind"], number>> = {
+  authentication: 401,
+  permission: 403,
+  billing: 429,
+  "rate-limited": 429,
+  "invalid-request": 400,
+  "request-too-large": 413,
+  overloaded: 503,
+};
 
 export type RefusalCode =
   | "bad_request"
   | "token_required"
+  | "too_many_headers"
+  | "key_required"
+  | "not_allowed"
+  | "budget_spent"
+  | "rate_limited"
+  | "body_unread"
+  | "body_too_large"
+  | "busy"
   | "foreign_host"
   | "foreign_origin"
   | "no_upstream"
@@ -32,9 +68,10 @@ export function refusalBody({ code, message }: Refusal): string {
 /** Does nothing if an answer has begun. */
 export function refuse(outgoing: ServerResponse, refusal: Refusal): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
-  const body = refusalBody(refusal);
+  const { body = refusalBody(refusal), headers = { "content-type": "application/json" } } =
+    refusal.told ?? {};
   outgoing.writeHead(refusal.status, {
-    "content-type": "application/json",
+    ...headers,
     "content-length": Buffer.byteLength(body),
     [errorHeader]: refusal.code,
     ...(refusal.status === 426 ? { upgrade: "websocket" } : {}),

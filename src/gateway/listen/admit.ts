@@ -1,11 +1,26 @@
-// Who may use the gateway: programs on this machine and those with the token, never a web page.
-import type { IncomingHttpHeaders } from "node:http";
+// Who may use the gateway: programs on this machine and those with the token or a key, never a web page.
+import type { IncomingMessage } from "node:http";
 import { hostOf, isLoopback, isSameSecret } from "../../api/access/check-headers.ts";
 import { tokenHeader } from "../forward/pass-headers.ts";
 import type { Refusal } from "../forward/refuse.ts";
 
-/** `token`: null if none is required, which is allowed on loopback addresses only. */
-export function findRefusal(headers: IncomingHttpHeaders, token: string | null): Refusal | null {
+export interface StrangerRules {
+  /** Null if none is required. */
+  readonly token: string | null;
+  /** Whether the host of a request and the page that sends it are looked at. Elsewhere than on this machine, keys or a token decide. */
+  readonly isLocal: boolean;
+  /** More headers than this are refused. */
+  readonly headersMax: number;
+}
+
+export function findRefusal(
+  { headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">,
+  { token, isLocal, headersMax }: StrangerRules,
+): Refusal | null {
+  if (rawHeaders.length > headersMax * 2) {
+    const message = `this gateway takes ${headersMax} headers`;
+    return { status: 431, code: "too_many_headers", message };
+  }
   if (token !== null) {
     const given = headers[tokenHeader];
     return typeof given === "string" && isSameSecret(given, token)
@@ -16,6 +31,7 @@ export function findRefusal(headers: IncomingHttpHeaders, token: string | null):
           message: `this gateway asks for its token in the header ${tokenHeader}`,
         };
   }
+  if (!isLocal) return null;
   if (!isLoopback(hostOf(headers))) {
     return {
       status: 403,

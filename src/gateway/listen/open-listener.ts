@@ -26,6 +26,8 @@ export interface ListenLimits {
   readonly headMs: number;
   /** Between two arrivals of a body's bytes. */
   readonly bodyIdleMs: number;
+  /** The limit from a request's first byte to its last. */
+  readonly bodyMs: number;
   /** How long a connection without a request stays open. */
   readonly keepAliveMs: number;
 }
@@ -36,6 +38,7 @@ export const usualLimits: ListenLimits = {
   headerBytesMax: 65_536,
   headMs: 30_000,
   bodyIdleMs: 300_000,
+  bodyMs: 3_600_000,
   keepAliveMs: 75_000,
 };
 
@@ -126,8 +129,8 @@ function createServer(options: ListenerOptions, sockets: Set<Duplex>): http.Serv
   const settings: http.ServerOptions = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.headMs,
-    // A long upload is no attack. One that stands still may be, and is ended below.
-    requestTimeout: 0,
+    // A long upload is no attack, unless it takes an hour. One that stands still is ended below.
+    requestTimeout: Math.max(limits.bodyMs, limits.headMs),
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: Math.min(limits.headMs, 5000),
     insecureHTTPParser: false,
@@ -136,7 +139,13 @@ function createServer(options: ListenerOptions, sockets: Set<Duplex>): http.Serv
   const server =
     tls === null
       ? http.createServer(settings)
-      : https.createServer({ ...settings, cert: tls.cert, key: tls.key });
+      : https.createServer({
+          ...settings,
+          cert: tls.cert,
+          key: tls.key,
+          // A connection that never says what it wants counts from its beginning.
+          handshakeTimeout: limits.headMs,
+        });
   server.maxConnections = limits.connectionsMax;
   // Node would silently drop headers above its count. Their size is limited already.
   server.maxHeadersCount = 0;
@@ -155,6 +164,17 @@ function createServer(options: ListenerOptions, sockets: Set<Duplex>): http.Serv
   });
   return server;
 }
+
+/** After a refusal the rest of a body is read and dropped, so that its client reads the answer; but not for ever. */
+export function endUnreadBody(incoming: http.IncomingMessage): void {
+  if (incoming.complete) return;
+  const { socket } = incoming;
+  const timer = setTimeout(() => socket.destroy(), unreadBodyMs).unref();
+  incoming.once("close", () => clearTimeout(timer)).resume();
+}
+
+/** Enough for what a client has on its way. */
+const unreadBodyMs = 5000;
 
 function limitIdleBody(incoming: http.IncomingMessage, idleMs: number): void {
   const { socket } = incoming;

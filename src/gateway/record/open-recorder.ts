@@ -44,6 +44,8 @@ export interface RecorderLimits extends QueueLimits {
   readonly retryMsMax: number;
   /** How often the ledger is told that the gateway runs while there are no calls. */
   readonly beatMs: number;
+  /** How often it is asked what keys have spent while there are no calls. */
+  readonly spendingMs: number;
   /** How long the end waits for calls that are not written yet. */
   readonly closeMsMax: number;
 }
@@ -56,6 +58,7 @@ export const usualRecorderLimits: RecorderLimits = {
   retryMs: 1000,
   retryMsMax: 30_000,
   beatMs: 30_000,
+  spendingMs: 2000,
   closeMsMax: 5000,
 };
 
@@ -95,6 +98,7 @@ class CallRecorder implements Recorder {
   readonly #thread: WriterThread;
   readonly #log: LogWriter | null;
   readonly #beats: NodeJS.Timeout;
+  readonly #readings: NodeJS.Timeout;
   #due: { readonly timer: NodeJS.Timeout; readonly atMs: number } | null = null;
   #writing: Promise<void> | null = null;
   #failureCount = 0;
@@ -122,6 +126,9 @@ class CallRecorder implements Recorder {
             onProblem: (text) => this.#say(text),
           });
     this.#beats = setInterval(() => this.wakeIn(0), this.#limits.beatMs).unref();
+    this.#readings = setInterval(() => {
+      if ((options.spending?.since() ?? null) !== null) this.wakeIn(0);
+    }, this.#limits.spendingMs).unref();
   }
 
   get requests(): Observer | null {
@@ -155,6 +162,7 @@ class CallRecorder implements Recorder {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#beats);
+    clearInterval(this.#readings);
     if (this.#due !== null) clearTimeout(this.#due.timer);
     const deadline = Promise.withResolvers<void>();
     const timer = setTimeout(deadline.resolve, this.#limits.closeMsMax);

@@ -27,7 +27,10 @@ export function toUpstreamTable(
   return createUpstreamTable([...known, ...added]);
 }
 
-/** An upstream with a vendor's name replaces that vendor, so its requests need no name in their path. */
+/**
+ * An upstream with a vendor's name replaces that vendor, so its requests need no name in their path; without an address it only
+ * adds to the vendor.
+ */
 function toUpstream(
   name: string,
   { baseUrl, protocol: kind, headers, credentials = null, region = null }: UpstreamConfig,
@@ -44,7 +47,10 @@ function toUpstream(
       keyHeader: kind === access?.compatibleKind ? access?.compatibleKey : undefined,
     }),
   };
-  const same = replaced?.addresses.map((address) => ({ ...address, baseUrl, isVendor: false }));
+  const same =
+    baseUrl === ""
+      ? replaced?.addresses
+      : replaced?.addresses.map((address) => ({ ...address, baseUrl, isVendor: false }));
   return {
     name,
     aliases: replaced?.aliases ?? [],

@@ -1,7 +1,7 @@
 // gateway: what `strata serve` listens at, and where it sends requests.
 import { repairNames, type RepairName } from "../../wire/foreign/foreign-reader.ts";
 import { clouds, type Cloud } from "../../wire/read-vendors.ts";
-import { protocolKinds } from "../../wire/protocols.ts";
+import { protocolKinds, vendors } from "../../wire/protocols.ts";
 import { nodeAt, type Origin } from "../config-node.ts";
 import {
   choice,
@@ -17,7 +17,8 @@ import { group, named, section, type Surroundings } from "../sections.ts";
 import { joinPath, reportError, type Spec } from "../spec.ts";
 import { path } from "./places.ts";
 import { checkHeaderNames, headersSpec } from "./provider-headers.ts";
-import { webAddress } from "./providers.ts";
+import { gatewayKeys, type GatewayKeyConfig } from "./gateway-keys.ts";
+import { variable, webAddress } from "./providers.ts";
 
 export interface GatewayConfig {
   readonly port: number;
@@ -25,6 +26,8 @@ export interface GatewayConfig {
   readonly host: string | null;
   readonly tokenFile: string | null;
   readonly tls: { readonly certFile: string | null; readonly keyFile: string | null };
+  /** The gateway's own keys by name; none if clients bring those of the upstreams. */
+  readonly keys: ReadonlyMap<string, GatewayKeyConfig>;
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
   readonly websocket: "relay" | "refuse";
   readonly optimize: OptimizeConfig;
@@ -50,7 +53,7 @@ export interface OptimizeConfig {
 }
 
 export interface UpstreamConfig {
-  /** Empty if it is missing, which was reported. */
+  /** Empty for a vendor's own, or if it is missing, which was reported. */
   readonly baseUrl: string;
   /** A kind of provider, for its protocol; null to recognise it. */
   readonly protocol: string | null;
@@ -60,6 +63,8 @@ export interface UpstreamConfig {
   readonly credentials?: Cloud | null;
   /** Where the address names none; absent for the environment's. */
   readonly region?: string | null;
+  /** Where the key is that is sent for clients with a key of the gateway; absent for the vendor's own variable. */
+  readonly key?: { readonly env: string } | { readonly file: string };
 }
 
 export interface GatewayLimits {
@@ -72,6 +77,7 @@ export interface GatewayLimits {
 export interface GatewayTimeouts {
   readonly headMs: number;
   readonly bodyIdleMs: number;
+  readonly bodyMs: number;
   readonly keepAliveMs: number;
   readonly connectMs: number;
   readonly firstByteMs: number;
@@ -96,6 +102,10 @@ const limits: Spec<GatewayLimits> = group("what it takes from clients", {
 const timeouts: Spec<GatewayTimeouts> = group("how long it waits", {
   headMs: whole({ usual: 30_000, min: 1, max: msMax }, "for the headers of a request"),
   bodyIdleMs: whole({ usual: 300_000, min: 1, max: msMax }, "for more of a request's body"),
+  bodyMs: whole(
+    { usual: 3_600_000, min: 1, max: msMax },
+    "for the whole of a request, however steadily it arrives",
+  ),
   keepAliveMs: whole(
     { usual: 75_000, min: 1, max: msMax },
     "for the next request on a connection; longer than clients keep theirs",
@@ -119,17 +129,24 @@ const upstream: Spec<UpstreamConfig> = section(
       "the cloud whose credentials, found on this machine by its own library, sign requests that have no key: Bedrock and Vertex, where the client skips it",
     ),
     region: text("the region of a signature, where the address names none; default: AWS_REGION"),
+    key_env: variable(
+      "the variable with its key, for clients that have a key of the gateway; default: the vendor's own",
+    ),
+    key_file: path("a file with that key; only its owner may read it"),
   },
   (get, around) => {
     const headers = get("headers");
     checkHeaderNames(around, headers);
     checkAddress(around);
+    const [env, file] = [get("key_env"), get("key_file")];
+    const key = env !== null ? { env } : file !== null ? { file } : undefined;
     return {
       baseUrl: get("base_url") ?? "",
       protocol: get("protocol"),
       headers,
       credentials: get("credentials"),
       region: get("region"),
+      ...(key === undefined ? {} : { key }),
     };
   },
 );
@@ -146,6 +163,7 @@ export const gateway: Spec<GatewayConfig> = group("the gateway of strata serve",
     certFile: path("the certificate with its chain, in PEM"),
     keyFile: path("its private key, in PEM"),
   }),
+  keys: gatewayKeys,
   upstreams: checkedNames(
     named(
       "servers by name, for paths that begin with /NAME; one with a vendor's name replaces the vendor's own address",
@@ -206,6 +224,8 @@ export const gateway: Spec<GatewayConfig> = group("the gateway of strata serve",
 
 function checkAddress({ node, context }: Surroundings): void {
   if (!context.isWhole || nodeAt(node, ["base_url"]) !== undefined) return;
+  const isVendor = vendors.some(({ name }) => joinPath("gateway.upstreams", name) === context.path);
+  if (isVendor && nodeAt(node, ["protocol"]) === undefined) return;
   const place: Origin = node?.origin ?? { kind: "default" };
   const hint = "add base_url, as https://llm.example.com/v1";
   reportError(context, place, `${context.path} has no base_url`, hint);

@@ -144,12 +144,7 @@ const provider: Spec<ProviderConfig> = section(
       isFit: (key) => /^[\x21-\x7e]+$/.test(key),
       show: hide,
     }),
-    api_key_env: text("the variable that holds the key", {
-      allowed: "the name of a variable",
-      isFit: isVariable,
-      // The key itself may be written here by mistake.
-      show: (name) => (isVariable(name) ? maskText(name) : hide(name)),
-    }),
+    api_key_env: variable("the variable that holds the key"),
     headers: headersSpec,
     model_names: named("its names for models, where they are not their ids", modelName()),
     wire: wireSpec,
@@ -193,6 +188,15 @@ export function webAddress(meaning: string): Spec<string | null> {
     allowed: "an address of http or https without a user name or a password",
     isFit: isPlainAddress,
     show: (address) => (isPlainAddress(address) ? maskAddress(address) : hide(address)),
+  });
+}
+
+export function variable(meaning: string): Spec<string | null> {
+  return text(meaning, {
+    allowed: "the name of a variable",
+    isFit: isVariable,
+    // The key itself may be written here by mistake.
+    show: (name) => (isVariable(name) ? maskText(name) : hide(name)),
   });
 }
 

@@ -14,7 +14,7 @@ export interface SpendingConfig extends AgentSpending {
   readonly timezone: string | null;
 }
 
-function dollars(meaning: string): Spec<number | null> {
+export function dollars(meaning: string): Spec<number | null> {
   return optionalNumber("dollars, a number from 0", isAmount, meaning);
 }
 

@@ -14,6 +14,7 @@ export const foreign: ForeignReader = {
   usualModels: /claude/i,
   otherNames: /anthropic/,
   modelOf: ({ body }) => json.textOf(body, "model") ?? "",
+  outputLimits: ["max_tokens"],
   namesIn: (body) => ({
     session: sessionIn(json.textOf(json.memberOf(body, "metadata"), "user_id") ?? ""),
     cacheKey: null,

@@ -23,6 +23,8 @@ export interface ForeignReader {
   readonly otherNames: RegExp;
   /** The client's spelling of the model; empty if the request names none. */
   modelOf(request: SeenRequest): string;
+  /** The members with the longest answer that a client takes, such as `a.b`. */
+  readonly outputLimits: readonly string[];
   /** What the body calls its conversation; absent if the protocol has no such members. */
   namesIn?(body: JsonObject): RequestNames;
   /** Accepts strange and unknown fields. May throw for a body that does not fit. */

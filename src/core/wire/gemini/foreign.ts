@@ -56,6 +56,7 @@ export const foreign: ForeignReader = {
   usualModels: /gemini/i,
   otherNames: /gemini|generate.?content|google.*(?:genai|generative|vertex)|^google$/,
   modelOf: (request) => modelInPath(request) || modelInBody(request),
+  outputLimits: ["generationConfig.maxOutputTokens", "generation_config.max_output_tokens"],
   read: (body, model) => readByElements(growing, body, model),
   growing,
   cacheDefaults: { mode: "implicit", lifetime: "1h" },

@@ -83,6 +83,7 @@ export const foreign: ForeignReader = {
   usualModels: /(?:^|[./])(?:anthropic|amazon|meta|mistral|cohere|ai21)\.[a-z]/,
   otherNames: /converse/,
   modelOf: ({ path, body }) => readModelPath(path)?.model ?? json.textOf(body, "modelId") ?? "",
+  outputLimits: ["inferenceConfig.maxTokens"],
   read: (body, model) => readByElements(growing, body, model),
   growing,
   cacheDefaults: { mode: "explicit", lifetime: "5m" },

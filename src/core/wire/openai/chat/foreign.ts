@@ -56,6 +56,7 @@ export const foreign: ForeignReader = {
   usualModels: null,
   otherNames: /completions/,
   modelOf: ({ body }) => json.textOf(body, "model") ?? "",
+  outputLimits: ["max_completion_tokens", "max_tokens"],
   namesIn,
   read: (body, model) => readByElements(growing, body, model),
   growing,

@@ -60,6 +60,7 @@ export const foreign: ForeignReader = {
   usualModels: null,
   otherNames: /openai/,
   modelOf: ({ body }) => textOf(body, "model") ?? "",
+  outputLimits: ["max_output_tokens"],
   namesIn,
   read: (body, model) => readByElements(growing, body, model),
   growing,
