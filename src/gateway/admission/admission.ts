@@ -23,9 +23,10 @@ import {
   readsBodies,
   type GatewayKey,
   type GatewayKeys,
+  createModelList,
+  type ModelList,
 } from "./gateway-key.ts";
 import { createBodyShelf, type BodyShelf } from "./hold-body.ts";
-import { createModelList, type ModelList } from "./model-list.ts";
 import { createRateGauge, type RateGauge } from "./rate-gauge.ts";
 import { readAsked } from "./read-asked.ts";
 import { kindOfRequest, type RequestKind } from "./request-kind.ts";

@@ -1,6 +1,9 @@
 // The gateway's own keys: what clients send in place of an upstream's key, and what each of them may do.
 import { hash, randomBytes } from "node:crypto";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
 import { StrataError } from "../../core/strata-error.ts";
+import { factsOf } from "../observe/rewriting.ts";
 
 export interface GatewayKey {
   /** For people and for the ledger. */
@@ -80,6 +83,24 @@ export function readsBodies({ models = [], budget = {}, rate = {} }: GatewayKey)
 
 export function hasBudget({ budget = {} }: Pick<GatewayKey, "budget">): boolean {
   return budgetSpans.some((span) => (budget[span] ?? null) !== null);
+}
+
+/** Two spellings of one model are the same, and a name that we do not know is only itself. */
+export interface ModelList {
+  allows(model: string, upstream: string): boolean;
+}
+
+/** An empty list allows all. */
+export function createModelList(names: readonly string[], catalogue: Catalogue): ModelList {
+  const spellings = new Set(names.map((name) => name.toLowerCase()));
+  const ids = new Set(names.flatMap((name) => findModel(name, catalogue)?.facts.id ?? []));
+  return {
+    allows: (model, upstream) => {
+      if (names.length === 0 || spellings.has(model.toLowerCase())) return true;
+      const facts = factsOf(model, upstream, catalogue);
+      return facts !== null && ids.has(facts.id);
+    },
+  };
 }
 
 function invalid(message: string, hint: string): StrataError {
