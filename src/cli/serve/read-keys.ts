@@ -44,8 +44,8 @@ export function readGatewayKeys(
 /** The keys that are in use, for the API at the same address. */
 export interface KnownKeys {
   /** The name of a request's key; null for none of them, undefined where there are no keys. */
-  keyOf(headers: IncomingHttpHeaders): string | null | undefined;
-  use(keys: GatewayKeys): GatewayKeys;
+  readonly keyOf: (headers: IncomingHttpHeaders) => string | null | undefined;
+  readonly use: (keys: GatewayKeys) => GatewayKeys;
 }
 
 export function createKnownKeys(): KnownKeys {
