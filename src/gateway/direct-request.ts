@@ -10,7 +10,12 @@ import { flatHeaders } from "./forward/pass-headers.ts";
 import { refusalAs, type Refusal } from "./forward/refuse.ts";
 import { asksForWebSocket } from "./forward/relay-upgrade.ts";
 import { findRefusal, type StrangerRules } from "./listen/admit.ts";
-import { prefixesOf, type Target, type UpstreamTable } from "./upstreams/upstream-table.ts";
+import {
+  prefixesOf,
+  type Asked,
+  type Target,
+  type UpstreamTable,
+} from "./upstreams/upstream-table.ts";
 
 export interface BegunExchange {
   readonly id: string;
@@ -67,7 +72,7 @@ export function directRequest(
   }
   if (!url.startsWith("/")) return refused(noPath);
   if (isCoded(incoming)) return refused(codedTransfer);
-  const target = table.choose({ path: url, headers: flatHeaders(headers) });
+  const target = chooseTarget(table, { path: url, headers: flatHeaders(headers) }, key !== null);
   if (!mayPass) return refused(deniedAs(keyRequired, incoming, target));
   const isWebSocket = asksForWebSocket(incoming);
   if (websocket === "refuse" && isWebSocket) return refused(noWebSocket);
@@ -76,6 +81,13 @@ export function directRequest(
   const pass = admission.admit(id, key, { incoming, target, isWebSocket });
   if ("code" in pass) return refused(deniedAs(pass, incoming, target));
   return { kind: "upstream", target: pass.target, pass };
+}
+
+/** A key of ours is none of the upstream's, which may have to sign in its place; but it may be all that shows whose API is meant. */
+function chooseTarget(table: UpstreamTable, asked: Asked, isOurKey: boolean): Target | undefined {
+  if (!isOurKey) return table.choose(asked);
+  const { authorization: _ours, ...headers } = asked.headers;
+  return table.choose({ ...asked, headers }) ?? table.choose(asked);
 }
 
 /** In the words of the protocol that the request speaks. */

@@ -15,7 +15,7 @@ export const doors: readonly Door[] = [
   },
   {
     name: "messages",
-    quota: 150_000,
+    quota: 130_000,
     open: async () => (await import("./doors/messages.ts")).open(),
   },
   {
@@ -89,5 +89,11 @@ export const doors: readonly Door[] = [
     quota: 20_000,
     block: 50,
     open: async () => (await import("./doors/simulator.ts")).openServer(),
+  },
+  {
+    name: "gateway over HTTP",
+    quota: 20_000,
+    block: 50,
+    open: async (folder) => (await import("./doors/gateway.ts")).openSocket(folder),
   },
 ];

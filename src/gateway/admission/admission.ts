@@ -301,11 +301,14 @@ class KeyAdmission implements Admission {
     const key = this.#upstreamKeys.get(target.upstream);
     const { name, prefix } = target.keyHeader;
     const added = key === undefined || hasHeader(target, name) ? [] : [name, `${prefix}${key}`];
+    const { sign, without = [], ...rest } = target;
     return {
-      ...target,
+      ...rest,
       path: withoutQueryKeys(target.path),
       headers: [...target.headers, ...added],
-      without: credentialHeaders,
+      without: new Set([...credentialHeaders, ...without]),
+      // Where a key is held, nothing is signed.
+      ...(sign === undefined || key !== undefined ? {} : { sign }),
     };
   }
 

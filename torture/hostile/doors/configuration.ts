@@ -80,12 +80,23 @@ memory:
   mode: snapshot-delta
 skills:
   global_root: /srv/skills
+gateway:
+  keys:
+    ana:
+      sha256: ${"0f".repeat(32)}
+      models: [claude-sonnet-5-5]
+      budget: { day_usd: 5, month_usd: 60.5 }
+      rate: { requests_per_minute: 60, concurrent: 4 }
+    ben: { key_env: BEN_KEY, other_requests: true }
+  upstreams:
+    anthropic: { key_file: keys/anthropic.key }
 `;
 
 /** With secrets where they do not belong. */
 const careless = sample
   .replace("https://garage", `https://ana:${encodeURIComponent(plantedPassword)}@garage`)
-  .replace("8000/v1", `8000/v1?token=${plantedToken}`);
+  .replace("8000/v1", `8000/v1?token=${plantedToken}`)
+  .replace(/sha256: \w+/, `sha256: ${plantedKey}`);
 
 const value: Json = parse(sample);
 const settings = describeSettings();
