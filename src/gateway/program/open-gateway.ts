@@ -35,7 +35,7 @@ type Passed = Pick<
 
 /** `port`: any free one by default. `host`: this machine by default; any other address needs keys or a token. */
 export interface GatewayOptions extends GatewayRoutes, Passed {
-  /** Where proxies are named, such as `process.env`; none by default. */
+  /** The variables of the process, which may name proxies; none by default. */
   readonly env?: Environment;
 }
 
