@@ -1,11 +1,14 @@
-// How long each analytics question about a week takes, on both stores.
+// How long questions take that are answered from stored sums, what these cost the writer, and whether they equal a recomputation.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { quantile } from "../harness/measure.ts";
 import { startPostgres } from "../harness/postgres.ts";
+import { createRandom, type Random } from "../harness/random-message.ts";
 import {
-  below,
+  atLeast,
+  atMost,
+  chosenStores,
   exactly,
   wholeNumber,
   type Check,
@@ -13,113 +16,216 @@ import {
   type Figure,
 } from "../harness/report.ts";
 import { analyses } from "../src/analytics/analyses.ts";
-import { analysisNames } from "../src/analytics/analysis-names.ts";
-import type { Analysis, AnalyticsQuery } from "../src/analytics/analysis.ts";
+import { analysisNames, type AnalysisName } from "../src/analytics/analysis-names.ts";
+import type { AnalyticsQuery } from "../src/analytics/analysis.ts";
 import { askLedger } from "../src/analytics/ask-ledger.ts";
 import { builtInCatalogue } from "../src/core/models/catalogue.ts";
 import { createLedger } from "../src/edge/stores/ledger/create-ledger.ts";
 import { openDatabase } from "../src/edge/stores/open-ledger.ts";
-import { endMs, fillLedger } from "./analytics/fill-ledger.ts";
+import type { Database } from "../src/edge/stores/sql/database.ts";
+import { endMs, fillCalls, spanMs } from "./analytics/fill-calls.ts";
+import { appendRatio } from "./analytics/append-ratio.ts";
 
-/** The same machine sums every call once in the same rounds; a question may take so many times as long. */
-const ratioMax = 10;
-
-const bareSql = `SELECT model, COUNT(*) AS calls, SUM(uncached_tokens) AS uncached, SUM(read_tokens) AS read_tokens,
-  SUM(output_tokens) AS output, SUM(cost_pico_usd / 1000000) AS cost FROM calls GROUP BY model`;
+const anyWindowMsMax = 50;
+const lastHourMsMax = 10;
+const rankingMsMax = 1000;
+const appendRatioMin = 0.9;
 
 export const experiment: Experiment = {
-  summary:
-    "every question of strata stats at 10⁵ calls in one week, on SQLite and PostgreSQL (1 GB in the temporary folder)",
+  summary: "every question of strata stats over three months of a fleet's calls, on both stores",
   options: {
-    calls: "how many calls the ledger holds; 100000 by default",
-    rounds: "how often each question is asked; 20 by default",
-    index: "SQL to run before, for trying an index",
+    calls: "how many calls each ledger holds; 100000 by default (0.6 GB per million)",
+    rounds: "how many random windows each question is asked for; 20 by default",
+    compared: "how many random windows are compared with a recomputation; 2 by default",
+    store: "sqlite or postgres only; both by default",
   },
   async run(settings) {
-    const calls = wholeNumber(settings, "calls", 100_000);
-    const rounds = wholeNumber(settings, "rounds", 20);
     const figures: Record<string, Figure> = {};
     const checks: Check[] = [];
+    const stores = chosenStores(settings);
     const folder = mkdtempSync(join(tmpdir(), "strata-bench-"));
-    const server = await startPostgres({ fsync: false });
+    const server = stores.includes("postgres") ? await startPostgres({ fsync: false }) : null;
     try {
-      const places = { sqlite: join(folder, "ledger.db"), postgres: await server.createDatabase() };
-      for (const [store, where] of Object.entries(places)) {
-        settings.progress(`filling ${store}`);
-        const database = await openDatabase(where);
-        const ledger = await createLedger(database);
-        await fillLedger(database, calls, settings.progress);
-        for (const sql of settings.options["index"]?.split(";") ?? []) await database.query(sql);
-        if (store === "postgres") await database.query("ANALYZE");
-        const [counted] = await database.query("SELECT COUNT(*) AS calls FROM calls");
-        checks.push(exactly(`calls ${store}`, Number(counted?.["calls"]), calls));
-        const bareMs: number[] = [];
-        for (const { name, analysis, query } of questions()) {
-          const { asked, bare } = await timesOf(rounds, {
-            asked: () => askLedger(database, analysis, query, world),
-            bare: () => database.query(bareSql),
-          });
-          const p95 = quantile(asked, 0.95) / quantile(bare, 0.5);
-          settings.progress(`${name} ${store}: p95 ${p95.toFixed(2)} x the bare sums`);
-          figures[`p50 ms ${name} ${store}`] = quantile(asked, 0.5);
-          bareMs.push(...bare);
-          checks.push(below(`p95 ${name} ${store} over bare sums of all calls`, p95, ratioMax));
-        }
-        figures[`p50 ms bare sums of all calls ${store}`] = quantile(bareMs, 0.5);
-        await ledger.close();
+      for (const store of stores) {
+        const open = async (name: string): Promise<string> =>
+          server === null || store === "sqlite" ? join(folder, name) : server.createDatabase();
+        const bench = {
+          calls: wholeNumber(settings, "calls", 100_000),
+          rounds: wholeNumber(settings, "rounds", 20),
+          compared: wholeNumber(settings, "compared", 2),
+          progress: (line: string) => settings.progress(`${store}: ${line}`),
+        };
+        const measured = await measureStore(await open("ledger.db"), bench);
+        const append = await appendRatio(() => open(`append-${Math.random()}.db`));
+        Object.assign(figures, named(measured, store));
+        checks.push(
+          exactly(`calls ${store}`, measured.calls, bench.calls),
+          atMost(`p95 any window ms ${store}`, measured.anyMs, anyWindowMsMax),
+          atMost(`p95 last hour ms ${store}`, measured.hourMs, lastHourMsMax),
+          atMost(`p95 ranking of sessions ms ${store}`, measured.rankingMs, rankingMsMax),
+          atLeast(`append with roll-ups ${store}`, append, appendRatioMin),
+          exactly(`equal to recomputation ${store}`, measured.equalShare, 1),
+        );
       }
     } finally {
-      await server.stop();
+      await server?.stop();
       rmSync(folder, { recursive: true, force: true });
     }
     return { figures, checks };
   },
 };
 
-const world = { nowMs: endMs, catalogue: builtInCatalogue };
+interface Measured {
+  readonly calls: number;
+  readonly fillSeconds: number;
+  readonly catchUpSeconds: number;
+  readonly bytes: number;
+  /** The worst p95 of a question. */
+  readonly anyMs: number;
+  readonly hourMs: number;
+  readonly rankingMs: number;
+  readonly slowest: string;
+  readonly equalShare: number;
+  /** p95 of each question over any window. */
+  readonly each: Readonly<Record<string, number>>;
+}
+
+function named(measured: Measured, store: string): Readonly<Record<string, Figure>> {
+  const { each } = measured;
+  return {
+    [`fill s ${store}`]: measured.fillSeconds,
+    [`catch up s ${store}`]: measured.catchUpSeconds,
+    [`bytes ${store}`]: measured.bytes,
+    [`slowest ${store}`]: measured.slowest,
+    ...Object.fromEntries(
+      Object.entries(each).map(([name, ms]) => [`p95 ms ${name} ${store}`, ms]),
+    ),
+  };
+}
+
+interface Bench {
+  readonly calls: number;
+  readonly rounds: number;
+  readonly compared: number;
+  readonly progress: (line: string) => void;
+}
+
+async function measureStore(
+  where: string,
+  { calls, rounds, compared, progress }: Bench,
+): Promise<Measured> {
+  const database = await openDatabase(where);
+  const ledger = await createLedger(database, { now: () => endMs });
+  try {
+    const fillSeconds = await secondsOf(() => fillCalls(database, calls, progress));
+    const catchUpSeconds = await secondsOf(() => ledger.catchUp());
+    progress(`filled in ${fillSeconds.toFixed(0)} s, caught up in ${catchUpSeconds.toFixed(0)} s`);
+    const [counted] = await database.query("SELECT COUNT(*) AS calls FROM calls");
+    const each: Record<string, number> = {};
+    const hourly: number[] = [];
+    const rankings: number[] = [];
+    for (const { name, groupBy } of questions()) {
+      const title = `${name} by ${groupBy}`;
+      const random = createRandom(1);
+      const any = await timesOf(rounds, () => ask(database, name, anyWindow(random, groupBy)));
+      const p95 = quantile(any, 0.95);
+      progress(`${title}: p95 ${p95.toFixed(1)} ms`);
+      if (isRanking(groupBy)) rankings.push(p95);
+      else each[title] = p95;
+      hourly.push(
+        quantile(await timesOf(rounds, () => ask(database, name, lastHour(groupBy))), 0.95),
+      );
+    }
+    const [slowest] = Object.entries(each).toSorted(([, left], [, right]) => right - left);
+    return {
+      calls: Number(counted?.["calls"]),
+      fillSeconds,
+      catchUpSeconds,
+      bytes: await database.size(),
+      anyMs: slowest?.[1] ?? 0,
+      hourMs: Math.max(...hourly),
+      rankingMs: Math.max(...rankings),
+      slowest: slowest?.[0] ?? "",
+      equalShare: await compareAll(database, compared),
+      each,
+    };
+  } finally {
+    await ledger.close();
+  }
+}
 
 interface Asked {
-  readonly name: string;
-  readonly analysis: Analysis;
-  readonly query: AnalyticsQuery;
+  readonly name: AnalysisName;
+  readonly groupBy: string;
 }
 
-/** Every question without options, and variants with many rows or more work. */
 function questions(): readonly Asked[] {
-  const plain = analysisNames.map((name) => ({ name, analysis: analyses[name], query: {} }));
-  const { cache_effectiveness, cost, savings, turns, misses } = analyses;
-  return [
-    ...plain,
-    {
-      name: "cache_effectiveness by session",
-      analysis: cache_effectiveness,
-      query: { groupBy: "session" },
-    },
-    { name: "cost by session", analysis: cost, query: { groupBy: "session" } },
-    { name: "cost by is_worker", analysis: cost, query: { groupBy: "is_worker" } },
-    {
-      name: "savings by session",
-      analysis: savings,
-      query: { groupBy: "session", baseline: "claude-opus-4-6" },
-    },
-    { name: "turns by cost", analysis: turns, query: { order: "cost_usd" } },
-    { name: "misses by session", analysis: misses, query: { groupBy: "session" } },
-  ];
+  return analysisNames.flatMap((name) =>
+    analyses[name].groupBys.map((groupBy) => ({ name, groupBy })),
+  );
 }
 
-/** In each round both run, one after the other, so that they see the same machine. */
-async function timesOf<Name extends string>(
-  rounds: number,
-  work: Readonly<Record<Name, () => Promise<unknown>>>,
-): Promise<Readonly<Record<Name, readonly number[]>>> {
-  const names = Object.keys(work) as Name[];
-  const times = Object.fromEntries(names.map((name) => [name, [] as number[]]));
+/** Rows of single sessions or turns, of which there are as many as fit into the window. */
+function isRanking(groupBy: string): boolean {
+  return groupBy === "session" || groupBy === "turn";
+}
+
+async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+async function timesOf(rounds: number, work: () => Promise<unknown>): Promise<readonly number[]> {
+  const times: number[] = [];
+  // The first round warms up.
   for (let round = -1; round < rounds; round += 1) {
-    for (const name of names) {
-      const start = performance.now();
-      await work[name]();
-      if (round >= 0) times[name]?.push(performance.now() - start);
+    const start = performance.now();
+    await work();
+    if (round >= 0) times.push(performance.now() - start);
+  }
+  return times;
+}
+
+/** Any part of the three months, to the millisecond; of hours as many as an answer shows. */
+function anyWindow(random: Random, groupBy: string): AnalyticsQuery {
+  const [one, other] = [random() * spanMs, random() * spanMs];
+  const [fromMs, toMs] = [endMs - Math.max(one, other) - 1, endMs - Math.min(one, other)];
+  const startMs = groupBy === "hour" ? Math.max(fromMs, toMs - 2000 * 3_600_000) : fromMs;
+  return { groupBy, from: iso(startMs), to: iso(toMs) };
+}
+
+function lastHour(groupBy: string): AnalyticsQuery {
+  return { groupBy, from: iso(endMs - 3_600_000), to: iso(endMs) };
+}
+
+function iso(ms: number): string {
+  return new Date(Math.floor(ms)).toISOString();
+}
+
+const world = { nowMs: endMs, catalogue: builtInCatalogue };
+
+function ask(database: Database, name: AnalysisName, query: AnalyticsQuery): Promise<object> {
+  return askLedger(database, analyses[name], query, world);
+}
+
+/** The share of answers that equal what all rows of a day or so add up to. */
+async function compareAll(database: Database, windows: number): Promise<number> {
+  const random = createRandom(2);
+  let [equal, all] = [0, 0];
+  for (const { name, groupBy } of questions()) {
+    for (let window = 0; window < windows; window += 1) {
+      const startMs = endMs - spanMs + random() * (spanMs - 2 * 86_400_000);
+      const to = iso(startMs + random() * 2 * 86_400_000);
+      const query = { groupBy, from: iso(startMs - 1), to };
+      const stored = await ask(database, name, query);
+      const recomputed = await askLedger(database, analyses[name], query, {
+        ...world,
+        fromRawRows: true,
+      });
+      all += 1;
+      if (JSON.stringify(stored) === JSON.stringify(recomputed)) equal += 1;
     }
   }
-  return times as Record<Name, number[]>;
+  return equal / all;
 }

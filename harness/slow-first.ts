@@ -28,6 +28,9 @@ export const slowFiles: readonly string[] = [
   "test/billing/clouds-differential.test.ts",
   "test/gateway/streams.test.ts",
   "test/engine/faults.test.ts",
+  "test/rollups.test.ts",
+  "test/analytics/postgres.test.ts",
+  "test/analytics/sqlite.test.ts",
   "test/engine/stored-prefix.test.ts",
   "src/edge/stores/postgres/races.test.ts",
 ];

@@ -27,6 +27,7 @@ import { randomProgramsContract } from "./contract/random-programs.ts";
 import { resourcesContract } from "./contract/resources.ts";
 import { sessionsContract } from "./contract/sessions.ts";
 import { spendingContract } from "./contract/spending.ts";
+import { storedSumsContract } from "./contract/stored-sums.ts";
 import { switchesContract } from "./contract/switches.ts";
 import { tablesContract } from "./contract/tables.ts";
 import { toolCallsContract } from "./contract/tool-calls.ts";
@@ -58,6 +59,7 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
 };
 
 const partsOfStore: Readonly<Record<string, (store: TestStore) => void>> = {
+  "stored sums": storedSumsContract,
   "calls without a turn": loneCallsContract,
   "calls that the gateway saw": gatewayCallsContract,
   "what keys of the gateway spent": keySpendingContract,

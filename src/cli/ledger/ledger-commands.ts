@@ -275,6 +275,32 @@ const wholeCommands: readonly Command[] = [
     load: () => import("./ledger-sweep.ts"),
   },
   {
+    name: "ledger export",
+    summary: "Write the calls of a window as lines for a warehouse, without content",
+    options: {
+      format: { value: "NAME", meaning: "ndjson (default) or csv" },
+      from: {
+        value: "TIME",
+        meaning: "start, or an age such as 30d; default: 7 days before the end",
+      },
+      to: { value: "TIME", meaning: "end, not included; default: now" },
+      out: {
+        value: "FILE",
+        meaning: "write to this file, readable by its owner only; default: standard output",
+      },
+      force,
+      store,
+      json: { meaning: "with --out: print what was written as one JSON value" },
+    },
+    examples: {
+      "strata ledger export --from 1d --out calls.ndjson":
+        "the calls of the last day, one per line",
+      "strata ledger export --format csv --from 2026-11-01 --to 2026-12-01 > calls.csv":
+        "a month of calls with a line of column names",
+    },
+    load: () => import("./ledger-export.ts"),
+  },
+  {
     name: "ledger reprice",
     summary: "Price recorded calls again, after a price was corrected",
     options: {

@@ -4,7 +4,6 @@ import type { Guard, ResultRow } from "../sql/database.ts";
 import { integer, moneyOrNull, text, textOrNull } from "../sql/read-row.ts";
 import { selected, type Value } from "../sql/tables.ts";
 import type { Store } from "./store.ts";
-import { addCost } from "../sql/sums.ts";
 import { toUsage } from "./turns/call-rows.ts";
 
 const callsPerPage = 500;
@@ -128,8 +127,8 @@ function paid(changes: readonly Change[]): readonly Guard[] {
       const sum = of.reduce((all, { cost, price }) => all + price - (cost ?? 0n), 0n);
       return {
         name: "session",
-        sql: `UPDATE sessions SET ${addCost} WHERE id = ?`,
-        values: [sum, sum, id],
+        sql: "UPDATE sessions SET cost_pico_usd = cost_pico_usd + CAST(? AS BIGINT) WHERE id = ?",
+        values: [sum, id],
       };
     });
 }

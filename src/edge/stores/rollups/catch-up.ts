@@ -23,6 +23,9 @@ const leaseMs = 60_000;
 
 export async function catchUp(database: CatchUpDatabase, options: CatchingUp): Promise<CaughtUp> {
   const { budgetMs = Infinity, holder } = options;
+  if (await isCaughtUp(database.query, options)) {
+    return { hours: 0, isComplete: true, isBusy: false };
+  }
   if (!(await takeLease(database, holder))) return { hours: 0, isComplete: false, isBusy: true };
   const endMs = performance.now() + budgetMs;
   let hours = 0;
@@ -38,6 +41,16 @@ export async function catchUp(database: CatchUpDatabase, options: CatchingUp): P
   } finally {
     await dropLease(database, holder);
   }
+}
+
+/** Mostly there is nothing to do, and then nothing is written. */
+async function isCaughtUp(
+  query: Database["query"],
+  { nowMs, callsPerBatch = callsUsual }: CatchingUp,
+): Promise<boolean> {
+  const state = await readState(query);
+  if (!state.isOurs || state.staleHours.size > 0) return false;
+  return (await nextHours(query, state, Math.floor(nowMs / hourMs), callsPerBatch)) === null;
 }
 
 /** Takes over from a process that is silent, or gone as far as this machine can tell. */
