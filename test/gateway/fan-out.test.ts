@@ -1,29 +1,40 @@
 // Goal: agents that start at once with the same tools and system text write them once. Method: five of them at a time through the
 // gateway, before a simulator whose answers take a moment to begin, as providers' do.
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { formatUsd } from "../../src/core/models/pico-usd.ts";
 import type { ObservedCall } from "../../src/gateway/observed-call.ts";
 import { createAgent, createSimulator } from "../../src/simulator/index.ts";
 import { claude, manual } from "../simulator-clients/serve.ts";
+import { bytesOf, openUpstream } from "./kit.ts";
 import { serveOptimized, type OptimizedServe } from "./optimize-kit.ts";
 
 const agents = 5;
 const marker = { cache_control: { type: "ephemeral" } };
 
-async function open(fanOutMs: number, firstByteMs = 80): Promise<OptimizedServe> {
-  const simulator = await createSimulator({
-    model: createAgent(),
-    seed: 1,
-    latency: { firstByteMs },
-  }).listen();
-  onTestFinished(() => simulator.close());
+/** `together`: how many requests the provider gets before it begins with any of them. */
+async function open(fanOutMs: number, firstByteMs: number, together = 1): Promise<OptimizedServe> {
+  const simulator = createSimulator({ model: createAgent(), seed: 1, latency: { firstByteMs } });
+  const all = Promise.withResolvers<void>();
+  let count = 0;
+  const url = await openUpstream(async (incoming, outgoing) => {
+    const body = await bytesOf(incoming);
+    count += 1;
+    if (count >= together) all.resolve();
+    await all.promise;
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(incoming.headers)) {
+      if (typeof value === "string" && name !== "host") headers.set(name, value);
+    }
+    const asked = { method: "POST", headers, body: body.toString() };
+    const answer = await simulator.fetch(`http://127.0.0.1${incoming.url ?? ""}`, asked);
+    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
+    outgoing.end(Buffer.from(await answer.arrayBuffer()));
+  });
   return serveOptimized({
     isOptimizing: true,
     yaml: `gateway: { optimize: { holdout: 0, wait_ms: 5000, fan_out_ms: ${fanOutMs}, upstreams: [anthropic] } }`,
-    upstreams: new Map([
-      ["anthropic", { baseUrl: simulator.url, protocol: null, headers: new Map() }],
-    ]),
+    upstreams: new Map([["anthropic", { baseUrl: url, protocol: null, headers: new Map() }]]),
   });
 }
 
@@ -71,8 +82,8 @@ function readers(calls: readonly ObservedCall[]): number {
 }
 
 test("siblings that start at once write their common prefix once, not each", async () => {
-  const alone = await startAll(await open(0, 500));
-  const together = await startAll(await open(10_000));
+  const alone = await startAll(await open(0, 200, agents));
+  const together = await startAll(await open(30_000, 80));
   expect({ alone: readers(alone), together: readers(together) }).toEqual({
     alone: 0,
     together: agents - 1,

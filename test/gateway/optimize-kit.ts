@@ -63,6 +63,8 @@ export async function serveOptimized(setting: ServeSetting): Promise<OptimizedSe
     onCall: (call) => calls.push(call),
   });
   onTestFinished(async () => {
+    // On a busy machine the ledger's thread may still be starting.
+    await expect.poll(() => served.gateway.stats().waitingCount, startingLedger).toBe(0);
     await served.close("at once");
     rmSync(folder, { recursive: true });
   });
@@ -112,6 +114,8 @@ export async function openCapture(bodies: Buffer[]): Promise<ReadonlyMap<string,
 function isOfClient({ purpose }: ObservedCall): boolean {
   return purpose === undefined;
 }
+
+const startingLedger = { timeout: 30_000, interval: 5 };
 
 const waiting = { timeout: 10_000, interval: 2 };
 

@@ -49,9 +49,14 @@ function collect(
   const pieces: Buffer[] = [];
   let [status, byteLength] = [0, 0];
   let headers: ResentAnswer["headers"] = {};
+  let abort: (() => void) | null = null;
+  // The signal lives as long as the gateway, and must not hold this request with its key.
+  const letGo = (): void => {
+    if (abort !== null) signal.removeEventListener("abort", abort);
+  };
   return {
     onRequestStart: (controller) => {
-      const abort = (): void => controller.abort(new Error("the gateway stops"));
+      abort = () => controller.abort(new Error("the gateway stops"));
       if (signal.aborted) abort();
       else signal.addEventListener("abort", abort, { once: true });
     },
@@ -64,7 +69,13 @@ function collect(
       if (byteLength > answerBytesMax) controller.abort(new Error("the answer is too long"));
       else pieces.push(bytes);
     },
-    onResponseEnd: () => resolve({ status, headers, bytes: Buffer.concat(pieces) }),
-    onResponseError: (_controller, error) => reject(error),
+    onResponseEnd: () => {
+      letGo();
+      resolve({ status, headers, bytes: Buffer.concat(pieces) });
+    },
+    onResponseError: (_controller, error) => {
+      letGo();
+      reject(error);
+    },
   };
 }

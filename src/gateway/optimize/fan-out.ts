@@ -15,6 +15,7 @@ export interface Turn {
 }
 
 interface First {
+  readonly startMs: number;
   readonly begun: Promise<void>;
   readonly resolve: () => void;
 }
@@ -25,12 +26,14 @@ export function createFanOut(waitMsMax: number): FanOut {
   return {
     enter: (prefix) => {
       const first = firsts.get(prefix);
-      if (first !== undefined) {
+      const nowMs = performance.now();
+      // Nobody waits for one that takes longer than that, or whose end was missed.
+      if (first !== undefined && nowMs - first.startMs < waitMsMax) {
         waitedCount += 1;
         return { mayGo: within(waitMsMax, first.begun), begun: () => {} };
       }
       const { promise, resolve } = Promise.withResolvers<void>();
-      const own: First = { begun: promise, resolve };
+      const own: First = { startMs: nowMs, begun: promise, resolve };
       firsts.set(prefix, own);
       const begun = (): void => {
         if (firsts.get(prefix) === own) firsts.delete(prefix);

@@ -66,6 +66,7 @@ export function keepWarm(waiting: ToKeep, keeping: Keeping): void {
     facts,
     plan,
     blocks: blocks.length,
+    byteLength: document.byteLength,
     toBody: () =>
       toWarmBody(pieces, { ...place, messages: { ...place.messages, isLeftOut: false } }),
     toConversation: (of) => ({ ...of, callNumber: (conversation.calls += 1) }),
@@ -121,6 +122,7 @@ export function writeHead(
     facts,
     plan,
     blocks: head.length,
+    byteLength: answered.document.byteLength,
     toBody: () => {
       const pieces = toPieces();
       const messages = { ...place.messages, isLeftOut: true };

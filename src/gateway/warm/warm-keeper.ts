@@ -46,6 +46,8 @@ export interface WarmJob {
   readonly atMs: number;
   readonly mostPicoUsd: bigint;
   readonly resend: Resend;
+  /** How much memory its body takes. */
+  readonly byteLength: number;
   /** Null if the provider would refuse it. Called when it is due. */
   readonly toBody: () => readonly Uint8Array[] | null;
   readonly protocol: Protocol;
@@ -83,6 +85,7 @@ interface Waiting {
 }
 
 const waitingMax = 1000;
+const waitingBytesMax = 64 * 1024 * 1024;
 
 export function createWarmKeeper(options: WarmKeeperOptions): WarmKeeper {
   const { settings, nowMs, after = afterOnMachine, onFault = () => {} } = options;
@@ -113,10 +116,11 @@ export function createWarmKeeper(options: WarmKeeperOptions): WarmKeeper {
       const stop = after(Math.max(0, job.atMs - nowMs()), () => fire(one));
       const one: Waiting = { job, stop, like: before };
       waiting.set(job.name, one);
-      const [oldest] = waiting.keys();
-      if (waiting.size <= waitingMax || oldest === undefined) return;
-      counts.skipped += 1;
-      drop(oldest);
+      for (const oldest of waiting.keys()) {
+        if (waiting.size <= waitingMax && bytesOf(waiting) <= waitingBytesMax) break;
+        counts.skipped += 1;
+        drop(oldest);
+      }
     },
     cancel: drop,
     saw: (call) => {
@@ -133,6 +137,12 @@ export function createWarmKeeper(options: WarmKeeperOptions): WarmKeeper {
       for (const name of waiting.keys()) drop(name);
     },
   };
+}
+
+function bytesOf(waiting: ReadonlyMap<string, Waiting>): number {
+  let sum = 0;
+  for (const { job } of waiting.values()) sum += job.byteLength;
+  return sum;
 }
 
 interface SendParts extends Pick<WarmKeeperOptions, "nowMs" | "onWarmed"> {
