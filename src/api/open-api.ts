@@ -5,7 +5,7 @@ import { createLogins } from "./access/logins.ts";
 import { answerRequests, type ServedMetrics } from "./answer/answer-requests.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import type { ReaderOptions } from "./reader/answer-question.ts";
-import { openReaderThread } from "./reader/reader-thread.ts";
+import { openReaderThread, type ReaderThread } from "./reader/reader-thread.ts";
 import { createEventStreams, type StreamLimits } from "./stream/event-streams.ts";
 import { createPageReader } from "./stream/page-reader.ts";
 import { apiBase, routes } from "./routes/routes.ts";
@@ -35,13 +35,17 @@ export interface Api {
 export function openApi(options: ApiOptions): Api {
   const { store, models, isEncrypted, onProblem } = options;
   const logins = createLogins();
-  const reader = openReaderThread({ store, models });
-  const streams = createEventStreams(createPageReader(reader), onProblem, options.streams);
+  // An analysis of a year holds up no page of events.
+  const [quick, slow] = [openReaderThread({ store, models }), openReaderThread({ store, models })];
+  const slowRoutes = new Set(routes.flatMap(({ name, isSlow }) => (isSlow === true ? [name] : [])));
+  const ask: ReaderThread["ask"] = (question) =>
+    (slowRoutes.has(question.route) ? slow : quick).ask(question);
+  const streams = createEventStreams(createPageReader(quick), onProblem, options.streams);
   let document: object | null = null;
   const answer = answerRequests({
     table: routes,
     door: createDoor(options, logins),
-    reader,
+    reader: { ask },
     streams,
     metrics: options.metrics ?? null,
     desk: {
@@ -58,7 +62,7 @@ export function openApi(options: ApiOptions): Api {
     endStreams: () => streams.close(),
     close: async () => {
       streams.close();
-      await reader.stop();
+      await Promise.all([quick.stop(), slow.stop()]);
     },
   };
 }

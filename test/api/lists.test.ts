@@ -1,6 +1,7 @@
 // Goal: what the gateway and our own sessions recorded can be found, paged through and looked into. Method: a ledger with a conversation that grew, missed and was compacted.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { GatewayCall } from "../../src/core/ledger/gateway-call.ts";
 import { makeExample } from "../../src/cli/test-kit.ts";
 import { inLedger } from "../gateway-record/kit.ts";
 import { block, gatewayCall, missed } from "../ledger/gateway-kit.ts";
@@ -177,3 +178,95 @@ test.each([
 ])("%s is refused: %s", async (path, code) => {
   expect((await api.get(path)).body).toMatchObject({ error: { code } });
 });
+
+test("misses and compactions are listed one by one, with what would have avoided them", async () => {
+  expect(await pageOf(`/misses?${november}`)).toMatchObject({
+    data: [
+      {
+        session: "talk",
+        call: "talk-3",
+        cause: "history rewritten",
+        section: "user message 3",
+        byte: 12,
+        lost_tokens: 900,
+        lost_cost_usd: "0.00243",
+        advice: expect.stringContaining("Append to the history") as unknown,
+      },
+    ],
+    next_cursor: null,
+  });
+  expect((await pageOf(`/misses?${november}&cause=tools+changed`)).data).toEqual([]);
+  expect(
+    (await pageOf(`/misses?${november}&cause=history+rewritten&session=talk`)).data,
+  ).toHaveLength(1);
+  expect((await api.get("/misses?cause=moon")).body).toMatchObject({
+    error: { code: "invalid_parameter" },
+  });
+  expect((await pageOf(`/compactions?${november}&session=build`)).data).toMatchObject([
+    { turn: "compaction-1", turns_summarized: 2, tokens_before: 4000, cost_usd: "0.030000" },
+  ]);
+});
+
+test("models are listed with the prices of now, as text without rounding", async () => {
+  const { data } = await pageOf("/models?model=claude-sonnet-4-6");
+  expect(data).toMatchObject([
+    {
+      model: "claude-sonnet-4-6",
+      provider: "anthropic",
+      prices: {
+        input_usd: "3",
+        output_usd: "15",
+        read_usd: "0.3",
+        write_usd: { "5m": "3.75", "1h": "6" },
+      },
+      cache: { lifetimes: ["5m", "1h"] },
+    },
+  ]);
+  expect((await pageOf("/models")).data.length).toBeGreaterThan(50);
+});
+
+test("a block weighs what each call that carried it paid for it", async () => {
+  const store = join(newFolder(), "ledger.db");
+  const sonnet = { model: "claude-sonnet-4-6", factsId: "claude-sonnet-4-6" };
+  await inLedger(store, async (ledger) => {
+    await ledger.recordCalls([
+      gatewayCall("a", 1, {
+        ...sonnet,
+        usage: usage(0, 100),
+        addedBlocks: [{ ...block("tool Bash"), tokens: 100 }],
+      }),
+      gatewayCall("a", 2, {
+        ...sonnet,
+        usage: usage(100, 50),
+        keptBlocks: 1,
+        addedBlocks: [{ ...block("file"), tokens: 50 }],
+      }),
+      gatewayCall("a", 3, { ...sonnet, usage: usage(150, 0), keptBlocks: 2 }),
+    ]);
+  });
+  const own = await openTestApi(store);
+  // Bash: 100 written, then read twice; the file: 50 written, then read once.
+  expect((await own.get(`/weight?${november}`)).body).toMatchObject({
+    data: [
+      {
+        group: "tool Bash",
+        block_count: 1,
+        carried_count: 3,
+        carried_tokens: 300,
+        cost_usd: "0.000435",
+      },
+      { group: "file", carried_count: 2, carried_tokens: 100, cost_usd: "0.000203" },
+    ],
+    left_out_count: 0,
+  });
+});
+
+function usage(read: number, written: number): NonNullable<GatewayCall["usage"]> {
+  return {
+    uncachedTokens: 0,
+    cacheReadTokens: read,
+    cacheWriteTokens: { "5m": written },
+    outputTokens: 0,
+    reasoningTokens: 0,
+  };
+}

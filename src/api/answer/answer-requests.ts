@@ -13,7 +13,7 @@ import { answerTo, errorAnswer, jsonAnswer, writeAnswer, type Answer } from "./w
 export interface AnswerParts {
   readonly table: readonly Route[];
   readonly door: Door;
-  readonly reader: ReaderThread;
+  readonly reader: Pick<ReaderThread, "ask">;
   readonly desk: Desk;
   readonly streams: EventStreams;
   readonly metrics: ServedMetrics | null;

@@ -292,6 +292,70 @@ export interface ApiRoutes {
     readonly body: undefined;
     readonly answer: EventStreamAnswer;
   };
+  readonly miss_list: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** only those of this session */
+      readonly session?: string;
+      /** only misses of this cause */
+      readonly cause?: "first call" | "model changed" | "tools changed" | "tools reordered" | "system changed" | "history rewritten" | "parameter changed" | "beta header changed" | "lifetime expired" | "below the minimum" | "beyond lookback" | "written concurrently" | "provider lost it" | "nothing was marked" | "no slot for a marker" | "changed after the head" | "another host" | "stored prefix gone";
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+      /** `next_cursor` of the page before; none for the first page */
+      readonly cursor?: string;
+    };
+    readonly body: undefined;
+    readonly answer: MissListAnswer;
+  };
+  readonly compaction_list: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** only those of this session */
+      readonly session?: string;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+      /** `next_cursor` of the page before; none for the first page */
+      readonly cursor?: string;
+    };
+    readonly body: undefined;
+    readonly answer: CompactionListAnswer;
+  };
+  readonly weight: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** one row per model, session, day … */
+      readonly group_by?: "section" | "tier" | "kind" | "role" | "session" | "block";
+      /** only those of this session */
+      readonly session?: string;
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: WeightAnswer;
+  };
+  readonly models: {
+    readonly path: undefined;
+    readonly query: {
+      /** only those of this model */
+      readonly model?: string;
+      /** only those that have all these words in their name, program, model, task, folder or context */
+      readonly search?: string;
+    };
+    readonly body: undefined;
+    readonly answer: ModelsAnswer;
+  };
   readonly me: {
     readonly path: undefined;
     readonly query: undefined;
@@ -1687,6 +1751,173 @@ export type EventListAnswer = {
 /** The same as server-sent events, as they come. `Last-Event-ID` or `after` goes on after a position; without one it begins now. A message `missed` says which positions a slow reader did not get: read them with `GET /strata/v1/events`. */
 export type EventStreamAnswer = string;
 
+/** Misses one by one, the latest first, each with what would have avoided it. */
+export type MissListAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** one page */
+  readonly data: readonly ({
+    /** in UTC */
+    readonly at: string;
+    /** its session or conversation */
+    readonly session: string;
+    /** null outside of turns */
+    readonly turn: string | null;
+    /** its name in its session; null for calls of turns */
+    readonly call: string | null;
+    /** null if it is not known any more */
+    readonly model: string | null;
+    /** why less was read than could have been */
+    readonly cause: string;
+    /** such as `tool choice: auto → any` */
+    readonly detail: string | null;
+    /** the first block that differs, or the last that was not read */
+    readonly section: string | null;
+    /** its tier */
+    readonly tier: string | null;
+    /** its number in the prompt, from 0 */
+    readonly block: number | null;
+    /** the first byte of it that differs */
+    readonly byte: number | null;
+    /** what could have been read */
+    readonly expected_read_tokens: number;
+    /** what was read */
+    readonly reported_read_tokens: number;
+    /** the difference */
+    readonly lost_tokens: number;
+    /** dollars over a read, exact; null if the price is unknown */
+    readonly lost_cost_usd: string | null;
+    /** what would have avoided it */
+    readonly advice: string;
+  })[];
+  /** for the parameter `cursor` of the next page; null after the last */
+  readonly next_cursor: string | null;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** Compactions one by one, the latest first. */
+export type CompactionListAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** one page */
+  readonly data: readonly ({
+    /** in UTC */
+    readonly at: string;
+    /** its session */
+    readonly session: string;
+    /** the turn that stands for what was compacted */
+    readonly turn: string;
+    /** summary, sliding_window or selective */
+    readonly kind: string;
+    /** what made it due */
+    readonly trigger: string;
+    /** of the summary */
+    readonly model: string;
+    /** turns that it hides */
+    readonly turns_summarized: number;
+    /** of the prompt */
+    readonly tokens_before: number;
+    /** of the prompt */
+    readonly tokens_after: number;
+    /** of the notes */
+    readonly summary_tokens: number;
+    /** of the summary */
+    readonly cost_usd: string;
+    /** of the summary */
+    readonly duration_ms: number;
+  })[];
+  /** for the parameter `cursor` of the next page; null after the last */
+  readonly next_cursor: string | null;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** What parts of prompts cost to carry over the calls of a time: tokens × calls × price, the dearest first. Of conversations that the gateway saw. */
+export type WeightAnswer = {
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the dearest first */
+  readonly data: readonly ({
+    /** a section such as `tool Bash`, a tier, a kind, a role, a session, or the hash of a block */
+    readonly group: string;
+    /** of its latest block */
+    readonly section: string;
+    /** of its latest block */
+    readonly session: string;
+    /** different blocks */
+    readonly block_count: number;
+    /** how often one of them was sent */
+    readonly carried_count: number;
+    /** tokens × calls, as billed */
+    readonly carried_tokens: number;
+    /** of carrying them, at list prices of that time */
+    readonly cost_usd: string;
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
+/** Models with their windows, caches and the prices of now. */
+export type ModelsAnswer = {
+  /** the latest day on which a current price was checked */
+  readonly current_pricing_version: string;
+  /** by name */
+  readonly data: readonly ({
+    /** its name */
+    readonly model: string;
+    /** whose it is */
+    readonly provider: string;
+    /** other names of it */
+    readonly aliases: readonly (string)[];
+    /** of its life */
+    readonly status: "active" | "legacy" | "retired";
+    /** prompt and reply */
+    readonly window_tokens: number;
+    /** null if none is published */
+    readonly output_tokens_max: number | null;
+    /** for a short prompt; null if the model has no price */
+    readonly prices: {
+      /** dollars per million tokens, exact */
+      readonly input_usd: string;
+      /** dollars per million tokens, exact */
+      readonly output_usd: string;
+      /** dollars per million tokens, exact */
+      readonly read_usd: string | null;
+      /** by lifetime; null if it is not published */
+      readonly write_usd: Readonly<Record<string, string | null>>;
+    } | null;
+    readonly cache: {
+      /** who decides what is kept */
+      readonly marking: string;
+      /** a shorter prefix is not kept; null if none is published */
+      readonly minimum_tokens: number | null;
+      /** shortest first */
+      readonly lifetimes: readonly (string)[];
+    };
+    /** the day on which this was checked */
+    readonly checked_on: string;
+    /** where it is from */
+    readonly source: string;
+  })[];
+};
+
 /** Who asks: the owner, or a virtual key by its name. */
 export type MeAnswer = {
   readonly data: {
@@ -1748,6 +1979,10 @@ export const places: Readonly<
   call: ["GET", "/sessions/{session}/calls/{call}"],
   event_list: ["GET", "/events"],
   event_stream: ["GET", "/events/stream"],
+  miss_list: ["GET", "/misses"],
+  compaction_list: ["GET", "/compactions"],
+  weight: ["GET", "/weight"],
+  models: ["GET", "/models"],
   me: ["GET", "/login"],
   new_login_code: ["POST", "/login-codes"],
   login: ["POST", "/login"],

@@ -19,6 +19,7 @@ function toRoute(name: AnalysisName): Route {
   return {
     name,
     method: "GET",
+    isSlow: true,
     path: `/analytics/${name}`,
     summary,
     query: ["from", "to", "group_by", "order", "limit", ...takes],

@@ -25,6 +25,7 @@ const parameterNames = [
   "model",
   "types",
   "after",
+  "cause",
 ] as const;
 
 const words: Schema = { type: "string" };
@@ -62,5 +63,6 @@ export const parameters: Readonly<Record<ParameterName, Parameter>> = {
   session: { meaning: "only those of this session", schema: words },
   model: { meaning: "only those of this model", schema: words },
   types: { meaning: "only events of these types, with commas between", schema: words },
+  cause: { meaning: "only misses of this cause", schema: words },
   after: { meaning: "only events after this position", schema: words },
 };

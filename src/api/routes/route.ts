@@ -30,6 +30,8 @@ export interface Route {
   readonly takes?: Schema;
   /** Reads the ledger, in a thread. One of this, `act` and `isStream` is there. */
   readonly read?: Read;
+  /** May take seconds, and is read in a thread apart from what people wait for. */
+  readonly isSlow?: true;
   /** Answers with events as they come, until the reader leaves. */
   readonly isStream?: true;
   /** Needs no ledger, or the state of this process. */

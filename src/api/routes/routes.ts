@@ -2,6 +2,9 @@
 import { analysisRoutes } from "./analyses.ts";
 import { callRoutes } from "./calls.ts";
 import { eventRoutes } from "./events.ts";
+import { lossRoutes } from "./losses.ts";
+import { modelRoutes } from "./models.ts";
+import { weightRoutes } from "./weight.ts";
 import { loginRoutes } from "./logging-in.ts";
 import { pictureRoutes } from "./picture.ts";
 import { sessionRoutes } from "./sessions.ts";
@@ -29,6 +32,9 @@ export const routes: readonly Route[] = [
   ...sessionRoutes,
   ...callRoutes,
   ...eventRoutes,
+  ...lossRoutes,
+  ...weightRoutes,
+  ...modelRoutes,
   ...loginRoutes,
   openapi,
 ];
