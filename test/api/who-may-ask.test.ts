@@ -129,3 +129,13 @@ test("a virtual key is answered only where a route shows it its own rows, and th
 function keyOf({ authorization }: IncomingHttpHeaders): string | null {
   return authorization === "Bearer of-ana" ? "ana" : null;
 }
+
+test("a client that leaves within its body is no mistake of ours", async () => {
+  const api = await openWith(null);
+  const head = "POST /strata/v1/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{";
+  const leaving = connectRaw(Number(new URL(api.url).port), head);
+  leaving.socket.end();
+  await leaving.untilClosed();
+  // A mistake would have been told to the operator, which fails a test here.
+  expect((await api.get("/login")).status).toBe(200);
+});
