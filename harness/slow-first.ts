@@ -18,6 +18,7 @@ export const slowFiles: readonly string[] = [
   "test/gateway/optimize.test.ts",
   "test/gateway/repairs.test.ts",
   "test/gateway/signing.test.ts",
+  "test/gateway/nodes.test.ts",
   "test/queue/stores.test.ts",
   "test/compaction/sqlite.test.ts",
   "test/ledger/sqlite.test.ts",

@@ -2,9 +2,11 @@
 import { builtInCatalogue } from "../core/models/catalogue.ts";
 import { formatUsd } from "../core/models/pico-usd.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
+import { isConnectionString } from "../edge/stores/open-ledger.ts";
 import { createAdmission } from "./admission/admission.ts";
 import type { GatewayKeys } from "./admission/gateway-key.ts";
-import { createObserver } from "./observe/observer.ts";
+import type { CallRewriter } from "./observe/call-rewriter.ts";
+import { createObserver, usualObserveLimits, type CallObserver } from "./observe/observer.ts";
 import type { ObservedCall } from "./observed-call.ts";
 import type { OptimizeSettings } from "./optimize/may-mark.ts";
 import type { Keeping } from "./optimize/keep-conversations.ts";
@@ -16,8 +18,14 @@ import {
   type ForwarderOptions,
 } from "./open-forwarder.ts";
 import { observeBoth } from "./record/log-requests.ts";
-import { openRecorder, type RecorderOptions, type RecorderStats } from "./record/open-recorder.ts";
+import {
+  openRecorder,
+  type Recorder,
+  type RecorderOptions,
+  type RecorderStats,
+} from "./record/open-recorder.ts";
 import { describeLoss } from "./record/recording-loss.ts";
+import { openShare, type Share } from "./share/open-share.ts";
 import { shiftClock } from "./shift-clock.ts";
 import { createWarmKeeper, type WarmCounts, type WarmKeeperOptions } from "./warm/warm-keeper.ts";
 
@@ -73,9 +81,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const keeper = keeping?.keeper ?? null;
   const parts = { catalogue: builtInCatalogue, isVendor, keeping };
   const optimizer = optimize && createOptimizer({ settings: optimize, ...parts });
+  const nowMs = (): number => Date.now() + (clockShiftMs?.() ?? 0);
+  const sharing = { recorder, rewriter: optimizer, nowMs, onProblem };
+  const share = shareConversations(store, sharing);
   const calls = createObserver({
     rewriter: optimizer,
-    nowMs: () => Date.now() + (clockShiftMs?.() ?? 0),
+    nowMs,
+    share,
     isVendor,
     sink: {
       take: (call) => {
@@ -92,6 +104,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ...(optimizer === null ? {} : { optimize: optimizer.counts() }),
     ...(keeper === null ? {} : { keepWarm: toTold(keeper.counts()) }),
     ledger: recorder.stats(),
+    shared: share.counts(),
   });
   if (!(await admission.isReadIn(spendingMsMax))) {
     onProblem("what keys have spent cannot be read: budgets count from zero until it can");
@@ -103,7 +116,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     moreHealth,
     mayResend: keeper !== null,
   }).catch(async (error: unknown) => {
-    await recorder.close();
+    await closeLedger({ calls, share, recorder });
     throw error;
   });
   return {
@@ -116,9 +129,41 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     close: async (drainMs) => {
       keeper?.close();
       await forwarder.close(drainMs);
-      await recorder.close();
+      await closeLedger({ calls, share, recorder });
     },
   };
+}
+
+interface SharingParts {
+  readonly recorder: Recorder;
+  readonly rewriter: CallRewriter | null;
+  readonly nowMs: () => number;
+  readonly onProblem: (problem: string) => void;
+}
+
+/** With other gateways on a server; in a file, with this one after a restart. */
+function shareConversations(store: string, { recorder, ...parts }: SharingParts): Share {
+  return openShare({
+    askStates: (task) => recorder.askStates(task),
+    isShared: isConnectionString(store),
+    catalogue: builtInCatalogue,
+    idleMsMax: usualObserveLimits.idleMsMax,
+    ...parts,
+  });
+}
+
+interface LedgerUsers {
+  readonly calls: CallObserver;
+  readonly share: Share;
+  readonly recorder: Recorder;
+}
+
+/** In the order in which one leaves something to the next. */
+async function closeLedger({ calls, share, recorder }: LedgerUsers): Promise<void> {
+  // Calls that ended may still wait for what other gateways know.
+  await calls.done();
+  await share.close();
+  await recorder.close();
 }
 
 /** Null if no calls of our own are wanted. */

@@ -84,7 +84,7 @@ export async function openRawUpstream(onSocket: (socket: net.Socket) => void): P
   return `http://127.0.0.1:${portOf(server)}`;
 }
 
-function portOf(server: net.Server): number {
+export function portOf(server: net.Server): number {
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -39,6 +39,7 @@ test("a call is forwarded, told in one line, and in the ledger when the program 
   const store = join(folder(), "ledger.db");
   const serve = await startServe(["--sim", "--store", store]);
   expect((await post(`${serve.url}/v1/messages`)).status).toBe(200);
+  await expect.poll(() => serve.lines().length).toBe(1);
   expect((await fetch(`${serve.url}/nowhere`)).status).toBe(404);
   await expect.poll(() => serve.lines().length).toBe(2);
   expect(serve.lines()).toMatchObject([

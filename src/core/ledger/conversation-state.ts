@@ -32,7 +32,16 @@ export interface StateQuestion {
   /** Those above `threadsMax` are not asked for. */
   readonly threads: readonly string[];
   readonly replyId: string | null;
+  /** Those above `conversationsMax` are not asked for. */
+  readonly conversationIds: readonly string[];
+}
+
+export interface SweptStates {
+  readonly sweptCount: number;
+  /** How many are left. */
+  readonly keptCount: number;
 }
 
 export const prefixKeysMax = 32;
 export const threadsMax = 4;
+export const conversationsMax = 4;

@@ -5,7 +5,7 @@ import type { AgentRole } from "../message/assembled-context.ts";
 import type { JsonText } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { CallEntry, CallRecord, LoneCall } from "./call-entry.ts";
-import type { ConversationState, StateQuestion } from "./conversation-state.ts";
+import type { ConversationState, StateQuestion, SweptStates } from "./conversation-state.ts";
 import type {
   ConversationPrompt,
   GatewayCall,
@@ -131,8 +131,8 @@ export interface Ledger {
   keepStates(states: readonly ConversationState[]): Promise<void>;
   /** Those that fit a request, the latest first. A bounded number. */
   findStates(question: StateQuestion): Promise<readonly ConversationState[]>;
-  /** Deletes states that ended before, some thousands at most. Returns how many. */
-  sweepStates(beforeMs: number): Promise<number>;
+  /** Deletes states that ended before, some thousands at most. */
+  sweepStates(beforeMs: number): Promise<SweptStates>;
 
   /** Every key of a gateway that has spent something. Conversations that were deleted are in it. */
   sumKeySpending(since: SpendingSince): Promise<readonly KeySpending[]>;

@@ -3,10 +3,11 @@ import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { RepairName } from "../../core/wire/foreign/foreign-reader.ts";
-import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
+import type { ForeignBlock, ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
 import type { ExchangeStart } from "../exchange.ts";
 import type { Arm } from "../../core/ledger/gateway-call.ts";
 import type { CallMarks } from "./client-marks.ts";
+import type { Conversation } from "./conversation.ts";
 import type { Found } from "./find-conversation.ts";
 import type { ReadDocument } from "./read-body.ts";
 
@@ -18,9 +19,22 @@ export interface CallRewriter {
   /** Before its conversation is looked up, from the request alone. Null for the client's own body. */
   repair(call: CallToRepair): Repaired | null;
   /** Before a call is sent. May throw; then it is sent as it is. */
-  prepare(call: CallToSend): SentCall;
+  prepare(call: CallToSend & { readonly isUnsure: boolean }): SentCall;
   /** After its reply. `found` is the conversation that the call belongs to. */
   learn(answered: AnsweredCall): Comparison;
+  /** What was learned of a conversation, to be spelled later with the blocks of its latest call; null for nothing. */
+  save(conversation: Conversation): ((blocks: readonly ForeignBlock[]) => unknown) | null;
+  /** Goes on from what another gateway learned. `saved` is as it was spelled. */
+  restore(conversation: Conversation, saved: unknown, blocks: readonly ForeignBlock[]): void;
+  /** Learns from another conversation, which begins with the same tools and system text as these blocks. */
+  joinHead(saved: unknown, of: HeadOf): void;
+}
+
+export interface HeadOf {
+  readonly tenant: string;
+  readonly conversationId: string;
+  readonly blocks: readonly ForeignBlock[];
+  readonly endedMs: number;
 }
 
 export interface CallToRepair {

@@ -1,5 +1,6 @@
 // A conversation as the observer knows it between two calls.
 import { noAccounts, type Accounts } from "../../core/cache/accounts.ts";
+import type { AnsweredRequest } from "../../core/diagnosis/kept-prefixes.ts";
 import type { PromptView } from "../../core/diagnosis/prompt-view.ts";
 import { rememberBlock, type RememberedCall } from "../../core/diagnosis/remember-call.ts";
 import type { ForeignBlock, ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
@@ -35,6 +36,8 @@ export interface Branch {
   readonly blocks: readonly ForeignBlock[];
   /** What the provider has cached of it; null until the first reply. */
   readonly remembered: RememberedCall | null;
+  /** The reply that it was remembered by. */
+  readonly answered: AnsweredAt | null;
   readonly view: PromptView | null;
   /** Its body, to compare the next one with; null if it was dropped to make room. */
   readonly document: ReadDocument | null;
@@ -43,6 +46,9 @@ export interface Branch {
   /** The provider's id of the latest reply; absent or empty if it gave none. */
   readonly replyId?: string;
 }
+
+/** What was known of a reply, to remember its call again at another gateway. */
+export type AnsweredAt = Pick<AnsweredRequest, "usage" | "startMs" | "readableMs" | "scale">;
 
 export interface CallToPlace {
   readonly tenant: string;

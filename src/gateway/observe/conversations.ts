@@ -9,13 +9,19 @@ import type { CallMarks } from "./client-marks.ts";
 import { findConversation, type Found } from "./find-conversation.ts";
 import type { ReadDocument } from "./read-body.ts";
 
-export interface Conversations extends Pick<ConversationMemory, "forgotten" | "size"> {
+export interface Conversations extends Pick<
+  ConversationMemory,
+  "forgotten" | "size" | "withId" | "withOpening" | "inSession"
+> {
   /** Finds the conversation of a call, or begins one with the given id. */
   place(call: CallToPlace, id?: string): Found;
   /** After a call: its line goes on, or another one begins. */
   settle(found: Found, branch: Branch, nowMs: number): void;
   /** Remembers which conversation a reply belongs to, because the next request may only name the reply. */
   nameReply(conversation: Conversation, replyId: string): void;
+  /** Adds what another gateway knows of a conversation, or knew before a restart. */
+  adopt(conversation: Conversation, touchedMs: number): void;
+  ofReply(tenant: string, replyId: string): Conversation | null;
   /** The latest bodies of a tenant that may have the same beginning as a new one, most likely first. */
   documentsOf(
     tenant: string,
@@ -27,7 +33,7 @@ export interface Conversations extends Pick<ConversationMemory, "forgotten" | "s
 }
 
 /** More lines of one conversation replace its oldest. */
-const branchesMax = 4;
+export const branchesMax = 4;
 /** Comparing more candidates is not worth the time. */
 const documentsMax = 12;
 const replyNamesMax = 20_000;
@@ -36,12 +42,19 @@ export function openConversations(limits: ConversationLimits, newId: () => strin
   const memory = openConversationMemory(limits);
   // Ids only, so that a forgotten conversation is not kept alive here.
   const byReply = new Map<string, string>();
+  const ofReply = (tenant: string, replyId: string): Conversation | null => {
+    const id = byReply.get(`${tenant}\n${replyId}`);
+    return id === undefined ? null : memory.withId(id);
+  };
   return {
+    withId: (id) => memory.withId(id),
+    withOpening: (tenant, key) => memory.withOpening(tenant, key),
+    inSession: (tenant, session) => memory.inSession(tenant, session),
+    ofReply,
+    adopt: (conversation, touchedMs) => memory.keep(conversation, touchedMs),
     place: (call, id) => {
-      const { marks, tenant } = call;
-      const named =
-        marks.continues === null ? undefined : byReply.get(`${tenant}\n${marks.continues}`);
-      const known = named === undefined ? null : memory.withId(named);
+      const { continues } = call.marks;
+      const known = continues === null ? null : ofReply(call.tenant, continues);
       return findConversation(call, known, memory, id === undefined ? newId : () => id);
     },
     settle: ({ conversation, branch: before, goesOn }, branch, nowMs) => {

@@ -17,7 +17,7 @@ import { onServiceTier } from "../../core/models/service-tiers.ts";
 import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
 import { nameWrites } from "../../core/wire/name-writes.ts";
 import type { ReportedUsage } from "../../core/wire/reply.ts";
-import type { Branch } from "./conversation.ts";
+import type { AnsweredAt, Branch } from "./conversation.ts";
 
 export interface CallToJudge {
   readonly request: ForeignRequest;
@@ -44,13 +44,15 @@ export interface Judgement {
   readonly accounts: Accounts;
   readonly view: PromptView | null;
   readonly remembered: RememberedCall | null;
+  readonly answered: AnsweredAt | null;
 }
 
 export function judgeCall(call: CallToJudge): Judgement {
   const { facts, reported, branch, accounts } = call;
   if (facts === null) return { ...unknown, ...billOf(reported), accounts };
   const named = reported === null ? null : nameWrites(reported, askedBy(call.request), facts);
-  const billed = { ...unknown, ...billOf(named), accounts, remembered: branch?.remembered ?? null };
+  const { remembered = null, answered = null } = branch ?? {};
+  const billed = { ...unknown, ...billOf(named), accounts, remembered, answered };
   if (named === null) return billed;
   const { usage } = named;
   const at = { at: call.startMs };
@@ -65,6 +67,8 @@ export function judgeCall(call: CallToJudge): Judgement {
   const view = viewPrompt(call.request, facts, branch?.view ?? null);
   // If reads were not reported, the cache rules say what is kept.
   const known = named.reportsCache ? usage : null;
+  const { startMs, readableMs } = call;
+  const reply = { usage: known, startMs, readableMs, scale: billedPerCounted(view, usage) };
   return {
     ...billed,
     costPicoUsd,
@@ -75,12 +79,10 @@ export function judgeCall(call: CallToJudge): Judgement {
     remembered: rememberView({
       view,
       rules: facts,
-      usage: known,
-      entries: branch?.remembered?.entries ?? [],
-      startMs: call.startMs,
-      readableMs: call.readableMs,
-      scale: billedPerCounted(view, usage),
+      entries: remembered?.entries ?? [],
+      ...reply,
     }),
+    answered: reply,
   };
 }
 
@@ -100,6 +102,7 @@ const unknown: Omit<Judgement, "accounts"> = {
   otherPolicies: [],
   view: null,
   remembered: null,
+  answered: null,
 };
 
 function billOf(

@@ -9,6 +9,7 @@ import type { ExchangeEnd, ExchangeStart, Observation, Rewritten } from "../exch
 import type { CallSink, ConversationName, ObservedCall } from "../observed-call.ts";
 import type { CallRewriter } from "./call-rewriter.ts";
 import { addNames, readMarks, type CallMarks } from "./client-marks.ts";
+import type { ConversationShare, Seeking, Turns } from "../share/conversation-share.ts";
 import { openingOf, type Branch, type Conversation } from "./conversation.ts";
 import type { ConversationLimits } from "./conversation-memory.ts";
 import type { Conversations } from "./conversations.ts";
@@ -19,7 +20,14 @@ import { BodyBytes } from "./body-bytes.ts";
 import { decodeWhole, isCoded } from "./decode-content.ts";
 import { likest, readBody, type ReadDocument } from "./read-body.ts";
 import { openRepeatedBytes } from "./repeated-bytes.ts";
-import { asSent, compareCosts, factsOf, prepareCall, type Prepared } from "./rewriting.ts";
+import {
+  asSent,
+  compareCosts,
+  factsOf,
+  prepareCall,
+  type CallToPrepare,
+  type Prepared,
+} from "./rewriting.ts";
 import {
   openReplyReader,
   seenNothing,
@@ -47,6 +55,10 @@ export interface Watched {
   readonly onFault: (error: unknown) => void;
   /** Null if calls are only observed. */
   readonly rewriter: CallRewriter | null;
+  /** Null if only this process knows its conversations. */
+  readonly share: ConversationShare | null;
+  /** Calls of an account are settled in the order in which they ended. */
+  readonly turns: Turns;
 }
 
 export interface ObserveCounts {
@@ -67,6 +79,8 @@ export function observe(
   let document: ReadDocument | null = null;
   let isRead = false;
   let prepared: Prepared | null = null;
+  let seeking: Seeking | null = null;
+  let isSent = false;
   let reply: ReplyReader | null = null;
   let responseBytes = 0;
   let known: readonly ReadDocument[] | null = null;
@@ -81,22 +95,35 @@ export function observe(
     return likest(begun, known.map(originalOf))?.grown?.scanned.bytes ?? null;
   };
   const rewrite = (pieces: readonly Uint8Array[]): Rewritten | Promise<Rewritten> => {
-    const own = read(pieces);
-    if (own === null || rewriter === null) return null;
+    const asked = read(pieces);
+    if (asked === null || rewriter === null) return null;
+    const call = { start, marks: addNames(marks, asked.names), document: asked };
     const readAgain = (other: readonly Uint8Array[]): ReadDocument | null =>
-      readRequestBody(other, { start, tenant, marks, rows, known, of: own }, shared);
-    const call = { start, tenant, marks, document: own, read: readAgain };
-    prepared = prepareCall(call, rewriter, shared);
-    document = prepared.document;
-    const { pieces: other, sent } = prepared;
-    const mayGo = sent.turn?.mayGo ?? null;
-    return mayGo === null ? other : mayGo.then(() => other ?? pieces);
+      readRequestBody(other, { start, tenant, marks, rows, known, of: asked }, shared);
+    const repaired = rewriter.repair({ ...call, read: readAgain });
+    seeking = seek({ ...call, tenant, document: repaired?.document ?? asked }, shared);
+    const prepare = (): Rewritten | Promise<Rewritten> => {
+      // The client's own bytes are on their way already.
+      if (isSent) return null;
+      const isUnsure = seeking?.isUnsure() ?? false;
+      prepared = prepareCall({ ...call, tenant, repaired, isUnsure }, rewriter, shared);
+      document = prepared.document;
+      const { pieces: other, sent } = prepared;
+      const mayGo = sent.turn?.mayGo ?? null;
+      return mayGo === null ? other : mayGo.then(() => other ?? pieces);
+    };
+    return seeking === null ? prepare() : seeking.done.then(prepare);
   };
   return {
     ...(isCoded(start.headers["content-encoding"]) ? {} : { keep: openRepeatedBytes(findEarlier) }),
     ...(rewriter?.wants(start, marks) === true ? { rewrite, waitMsMax: rewriter.waitMsMax } : {}),
     requestBody: (pieces) => {
-      if (pieces !== null && !isRead) read(pieces);
+      isSent = true;
+      const asked = pieces !== null && !isRead ? read(pieces) : null;
+      if (asked !== null) {
+        const named = addNames(marks, asked.names);
+        seeking = seek({ start, marks: named, tenant, document: asked }, shared);
+      } else if (prepared === null) seeking?.noteLate();
       if (prepared === null) return;
       prepared = asSent(prepared, pieces);
       document = prepared.document;
@@ -117,7 +144,9 @@ export function observe(
       if (document === null) return;
       const named = addNames(marks, document.names);
       const call = { start, tenant, marks: named, document, end, responseBytes, prepared };
-      settleWith(call, reply, shared);
+      const inTurn = (seen: SeenReply): void =>
+        shared.turns.run(tenant, seeking?.done ?? null, () => settle(call, seen, shared));
+      settleWith(end.how, reply, inTurn, shared);
     },
   };
 }
@@ -128,16 +157,20 @@ function originalOf(document: ReadDocument): ReadDocument {
 }
 
 /** At once, or when the rest of a compressed answer is unpacked. */
-function settleWith(call: EndedCall, reply: ReplyReader | null, shared: Watched): void {
-  const { how } = call.end;
-  if (reply === null) return settle(call, seenNothing(how), shared);
+function settleWith(
+  how: ExchangeEnd["how"],
+  reply: ReplyReader | null,
+  settleIt: (seen: SeenReply) => void,
+  { onFault }: Watched,
+): void {
+  if (reply === null) return settleIt(seenNothing(how));
   let isLate = false;
   reply.end(how, (seen) => {
-    if (!isLate) return settle(call, seen, shared);
+    if (!isLate) return settleIt(seen);
     try {
-      settle(call, seen, shared);
+      settleIt(seen);
     } catch (error) {
-      shared.onFault(error);
+      onFault(error);
     }
   });
   isLate = true;
@@ -152,6 +185,15 @@ interface Sent {
   readonly known: readonly ReadDocument[] | null;
   /** The client's own body, if the bytes are made of it. */
   readonly of?: ReadDocument;
+}
+
+/** `marks`: with the names in the body. */
+function seek(
+  { start, tenant, marks, document }: Omit<CallToPrepare, "repaired" | "isUnsure">,
+  { share, conversations }: Watched,
+): Seeking | null {
+  const { upstream } = start;
+  return share?.seek({ tenant, upstream, marks, request: document.request }, conversations) ?? null;
 }
 
 /** Null for a body that is no model call or cannot be read: the upstream will say what is wrong with it. */
@@ -261,6 +303,10 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
     responseBytes: call.responseBytes,
     notes: request.continues ? [...seen.notes, continuesNote] : seen.notes,
   });
+  const { replyId } = seen;
+  const replaces = found.goesOn ? (branch?.blocks.at(-1)?.key ?? null) : null;
+  const ended = { callId: start.id, replyId, endedMs: nowMs };
+  shared.share?.keep({ ...ended, conversation, facts, keptBlocks, replaces });
 }
 
 /** Nothing if the call may not be rewritten. */
@@ -297,12 +343,12 @@ const continuesNote = "it goes on from a history that only the provider has: not
 function lineAfter(
   { branch }: Found,
   { document }: EndedCall,
-  { judged: { view, remembered }, seen: { servedBy, replyId }, model }: Answered,
+  { judged: { view, remembered, answered }, seen: { servedBy, replyId }, model }: Answered,
 ): Branch {
   const { request } = document;
   // A request that continues the provider's own copy says nothing about the next whole one.
   if (request.continues && branch !== null) return branch;
-  return { model, blocks: request.blocks, remembered, view, document, servedBy, replyId };
+  return { model, blocks: request.blocks, remembered, answered, view, document, servedBy, replyId };
 }
 
 interface Answered extends Pick<Branch, "model"> {

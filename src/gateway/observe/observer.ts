@@ -7,6 +7,7 @@ import type { ExchangeStart, Observer } from "../exchange.ts";
 import type { CallSink } from "../observed-call.ts";
 import type { Forgotten } from "./conversation-memory.ts";
 import type { CallRewriter } from "./call-rewriter.ts";
+import { openTurns, type ConversationShare } from "../share/conversation-share.ts";
 import { openConversations } from "./conversations.ts";
 import { observe, type ObserveCounts, type ObserveLimits } from "./observation.ts";
 
@@ -25,10 +26,14 @@ export interface ObserverOptions {
   readonly isVendor?: (upstream: string, protocol: Protocol) => boolean;
   /** Sends calls with other markers; none by default. */
   readonly rewriter?: CallRewriter | null;
+  /** Conversations of other gateways; none by default. */
+  readonly share?: ConversationShare | null;
 }
 
 export interface CallObserver extends Observer {
   state(): ObserverState;
+  /** Resolves when no call that ended waits for what other gateways know. */
+  done(): Promise<void>;
 }
 
 export interface ObserverState extends ObserveCounts {
@@ -52,7 +57,12 @@ export const usualObserveLimits: ObserveLimits = {
 
 export function createObserver(options: ObserverOptions): CallObserver {
   const { sink, nowMs, catalogue = builtInCatalogue, newId = randomUUID } = options;
-  const { protocols: rows = protocols, isVendor = isNamedAsVendor, rewriter = null } = options;
+  const {
+    protocols: rows = protocols,
+    isVendor = isNamedAsVendor,
+    rewriter = null,
+    share = null,
+  } = options;
   const limits = { ...usualObserveLimits, ...options.limits };
   const conversations = openConversations(limits, newId);
   const counts: ObserveCounts = { unreadBodies: 0, faults: 0 };
@@ -70,6 +80,8 @@ export function createObserver(options: ObserverOptions): CallObserver {
     counts,
     onFault,
     rewriter,
+    share,
+    turns: openTurns(onFault),
   };
   return {
     begin: (start) => {
@@ -80,6 +92,7 @@ export function createObserver(options: ObserverOptions): CallObserver {
       const { conversations: count, bytes } = conversations.size;
       return { conversations: count, bytes, forgotten: conversations.forgotten, ...counts };
     },
+    done: () => shared.turns.done(),
   };
 }
 

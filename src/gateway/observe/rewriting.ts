@@ -3,10 +3,14 @@ import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import type { RepairName } from "../../core/wire/foreign/foreign-reader.ts";
-import type { ExchangeStart } from "../exchange.ts";
 import type { ObservedCall } from "../observed-call.ts";
-import type { AnsweredCall, CallRewriter, CallToRepair, SentCall } from "./call-rewriter.ts";
-import { addNames, type CallMarks } from "./client-marks.ts";
+import type {
+  AnsweredCall,
+  CallRewriter,
+  CallToRepair,
+  Repaired,
+  SentCall,
+} from "./call-rewriter.ts";
 import type { Conversations } from "./conversations.ts";
 import type { ReadDocument } from "./read-body.ts";
 
@@ -22,23 +26,20 @@ export interface Prepared {
   readonly conversationId: string;
 }
 
-export interface CallToPrepare {
-  readonly start: ExchangeStart;
+export interface CallToPrepare extends Omit<CallToRepair, "read"> {
   readonly tenant: string;
-  readonly marks: CallMarks;
-  /** As the client sent it. */
-  readonly document: ReadDocument;
-  readonly read: CallToRepair["read"];
+  /** What is sent, if it is not as the client wrote it. */
+  readonly repaired: Repaired | null;
+  /** Whether other gateways may know more of the conversation. */
+  readonly isUnsure: boolean;
 }
 
 export function prepareCall(
-  { start, tenant, marks: given, document: original, read }: CallToPrepare,
+  { start, tenant, marks, document: own, repaired, isUnsure }: CallToPrepare,
   rewriter: CallRewriter,
   { conversations, catalogue }: { conversations: Conversations; catalogue: Catalogue },
 ): Prepared {
-  const marks = addNames(given, original.names);
-  const repaired = rewriter.repair({ start, marks, document: original, read });
-  const document = repaired?.document ?? original;
+  const document = repaired?.document ?? own;
   const { request } = document;
   const facts = factsOf(request.model, start.upstream, catalogue);
   const found = conversations.place({
@@ -48,7 +49,7 @@ export function prepareCall(
     model: facts?.id ?? request.model,
     nowMs: start.startMs,
   });
-  const sent = rewriter.prepare({ start, tenant, marks, document, found, facts });
+  const sent = rewriter.prepare({ start, tenant, marks, document, found, facts, isUnsure });
   return {
     sent,
     document,

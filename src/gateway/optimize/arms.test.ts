@@ -57,7 +57,8 @@ function armsOf(
     const conversation = beginConversation(call, { id, parentId, role: "own" });
     const found = { conversation, branch: null, goesOn: false };
     const { marks } = call;
-    return optimizer.prepare({ start, tenant: "", marks, document, found, facts: null }).arm;
+    const sent = { start, tenant: "", marks, document, found, facts: null, isUnsure: false };
+    return optimizer.prepare(sent).arm;
   });
 }
 

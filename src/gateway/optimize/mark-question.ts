@@ -6,7 +6,7 @@ import type { CallToSend } from "../observe/call-rewriter.ts";
 import type { Conversation } from "../observe/conversation.ts";
 import type { CallToMark } from "./choose-markers.ts";
 import { openMarkedState, paceOf, type MarkedState } from "./marked-state.ts";
-import type { HeadPlace, SharedHeads } from "./shared-heads.ts";
+import { scopeOf, type HeadPlace, type SharedHeads } from "./shared-heads.ts";
 
 export interface MarkQuestion {
   readonly state: MarkedState;
@@ -30,7 +30,7 @@ export function toMarkQuestion(
   const known = states.get(conversation)?.get(facts.id) ?? openMarkedState();
   const original = document.original?.request ?? request;
   const place: HeadPlace = {
-    scope: `${tenant}\n${facts.id}`,
+    scope: scopeOf(tenant, facts.id),
     blocks,
     clientBlocks: original.blocks,
     conversation: conversation.id,

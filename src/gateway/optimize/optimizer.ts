@@ -18,7 +18,8 @@ import type { Keeping } from "./keep-conversations.ts";
 import { toMarkQuestion } from "./mark-question.ts";
 import { isBehind, learnMark, type MarkedState } from "./marked-state.ts";
 import { armOf, createRepairer } from "./repair-calls.ts";
-import { headKey, openSharedHeads } from "./shared-heads.ts";
+import { readMarks, saveMarks } from "./saved-marks.ts";
+import { headKey, openSharedHeads, scopeOf } from "./shared-heads.ts";
 import { spliceMarkers } from "./splice-markers.ts";
 
 export interface OptimizeCounts {
@@ -80,6 +81,23 @@ export function createOptimizer(
       return inTurn(withMembers(prepare(call, shared), call, shared), call, shared);
     },
     learn: (answered) => learn(answered, shared),
+    save: (conversation) => {
+      // They are values: what is learned meanwhile makes others.
+      const states = new Map(shared.states.get(conversation));
+      return states.size === 0 ? null : (blocks) => saveMarks(states, blocks);
+    },
+    restore: (conversation, saved, blocks) => {
+      const states = readMarks(saved, blocks);
+      if (states.size > 0) shared.states.set(conversation, new Map(states));
+    },
+    joinHead: (saved, { tenant, conversationId: conversation, blocks, endedMs: nowMs }) => {
+      const { heads } = shared;
+      for (const [model, state] of readMarks(saved, blocks)) {
+        const place = { scope: scopeOf(tenant, model), blocks, clientBlocks: blocks };
+        if ((heads.lastUse(place) ?? 0) >= nowMs) continue;
+        heads.learn({ ...place, conversation, nowMs }, state);
+      }
+    },
     counts: () => ({ ...counts, waited: shared.fanOut?.waitedCount ?? 0 }),
   };
 }
@@ -94,12 +112,12 @@ const ofTheBytes: readonly string[] = [
   "x-amz-content-sha256",
 ];
 
-function prepare(call: CallToSend, shared: Shared): SentCall {
-  const { document } = call;
+function prepare(call: Parameters<CallRewriter["prepare"]>[0], shared: Shared): SentCall {
+  const { document, isUnsure } = call;
   const { request } = document;
   const arm = armOf(call, shared.settings);
   const asItIs: SentCall = { arm, request, pieces: null, plan: null };
-  if (arm !== "strata") return asItIs;
+  if (arm !== "strata" || isUnsure) return asItIs;
   const markable = toMarkable(call, shared);
   if (markable === null) return asItIs;
   const { marking, body } = markable;

@@ -10,7 +10,9 @@ export interface SharedHeads {
   /** Whether several conversations begin with the head, and it was not asked for yet in the time that the provider keeps it. */
   mayWrite(place: HeadPlace): boolean;
   /** After a call. */
-  learn(place: HeadPlace, state: MarkedState): void;
+  learn(place: Omit<HeadPlace, "keptMs">, state: MarkedState): void;
+  /** When it was last used; null for a head that is not known. */
+  lastUse(place: Pick<HeadPlace, "scope" | "blocks">): number | null;
 }
 
 export interface HeadPlace {
@@ -96,6 +98,7 @@ export function openSharedHeads(): SharedHeads {
         client: ofClient,
       });
     },
+    lastUse: ({ scope, blocks }) => heads.get(keyOf(scope, blocks))?.touchedMs ?? null,
   };
 }
 
@@ -113,6 +116,11 @@ function entriesIn(
 /** Names the head among all accounts and models; null without tools and system text. */
 export function headKey({ scope, blocks }: HeadPlace): string | null {
   return foundationEnd(blocks) === -1 ? null : keyOf(scope, blocks);
+}
+
+/** What is written for one account and model is read by the same alone. */
+export function scopeOf(tenant: string, model: string): string {
+  return `${tenant}\n${model}`;
 }
 
 function keyOf(scope: string, blocks: readonly ForeignBlock[]): string {

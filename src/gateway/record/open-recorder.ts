@@ -4,6 +4,7 @@ import type { KeySpending, SpendingSince } from "../../core/ledger/gateway-call.
 import { messageOf } from "../../core/strata-error.ts";
 import type { Observer } from "../exchange.ts";
 import type { CallSink, ObservedCall } from "../observed-call.ts";
+import type { StateAnswer, StateTask } from "../share/state-tasks.ts";
 import { createCallQueue, type CallQueue, type QueueLimits } from "./call-queue.ts";
 import { createLogWriter, type LogState, type LogWriter } from "./log-writer.ts";
 import { addLoss, toKilledLoss, type RecordingLoss } from "./recording-loss.ts";
@@ -76,6 +77,8 @@ export interface RecorderStats {
 export interface Recorder extends CallSink {
   /** Sees whole exchanges, for the request log. Null without a request log. */
   readonly requests: Observer | null;
+  /** Asks the ledger about states of conversations, in the same thread and beside the batches. */
+  askStates(task: StateTask): Promise<StateAnswer>;
   /** Resolves when everything taken so far is written or counted as lost. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -133,6 +136,10 @@ class CallRecorder implements Recorder {
 
   get requests(): Observer | null {
     return this.#log?.observer ?? null;
+  }
+
+  askStates(task: StateTask): Promise<StateAnswer> {
+    return this.#thread.askStates(task);
   }
 
   take(call: ObservedCall): void {

@@ -1,21 +1,32 @@
 // The thread that writes, because `node:sqlite` blocks while it waits for the disk. This file has both sides: it starts the thread and runs in it.
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { assert } from "../../core/assert.ts";
 import { messageOf } from "../../core/strata-error.ts";
+import {
+  createStateRunner,
+  isOfStates,
+  type StateAnswer,
+  type StateTask,
+} from "../share/state-tasks.ts";
 import { createWriter, type WriterAnswer, type WriterOptions, type WriterTask } from "./writer.ts";
 
 export interface WriterThread {
   /** Runs one task after the other. Rejects if the task failed or the thread died; the next task then gets a new thread. */
   ask(task: WriterTask): Promise<WriterAnswer>;
+  /** Runs beside the others. */
+  askStates(task: StateTask): Promise<StateAnswer>;
   stop(): Promise<void>;
 }
 
 interface Sent {
   readonly number: number;
-  readonly task: WriterTask;
+  readonly task: WriterTask | StateTask;
 }
 
+type Answer = WriterAnswer | StateAnswer;
+
 type Received =
-  | { readonly number: number; readonly answer: WriterAnswer }
+  | { readonly number: number; readonly answer: Answer }
   | { readonly number: number; readonly problem: string };
 
 /** Started with its first task. */
@@ -23,12 +34,21 @@ export function openWriterThread(options: Omit<WriterOptions, "runId">): WriterT
   let running: RunningThread | null = null;
   let runId: string | null = null;
   let isStopped = false;
+  const thread = (): RunningThread => {
+    if (isStopped) throw new Error("the thread that writes the ledger was stopped");
+    if (running?.hasEnded() !== false) running = startThread({ ...options, runId });
+    return running;
+  };
   return {
     ask: async (task) => {
-      if (isStopped) throw new Error("the thread that writes the ledger was stopped");
-      if (running?.hasEnded() !== false) running = startThread({ ...options, runId });
-      const answer = await running.ask(task);
+      const answer = await thread().ask(task);
+      assert(!isStateAnswer(answer), "the thread answers what it was asked");
       if (answer.done === "record") ({ runId } = answer);
+      return answer;
+    },
+    askStates: async (task) => {
+      const answer = await thread().ask(task);
+      assert(isStateAnswer(answer), "the thread answers what it was asked");
       return answer;
     },
     stop: async () => {
@@ -38,15 +58,23 @@ export function openWriterThread(options: Omit<WriterOptions, "runId">): WriterT
   };
 }
 
+function isStateAnswer(answer: Answer): answer is StateAnswer {
+  return isOfStates(answer.done);
+}
+
+function isStateTask(task: Sent["task"]): task is StateTask {
+  return isOfStates(task.do);
+}
+
 interface RunningThread {
   hasEnded(): boolean;
-  ask(task: WriterTask): Promise<WriterAnswer>;
+  ask(task: WriterTask | StateTask): Promise<Answer>;
   stop(): Promise<void>;
 }
 
 function startThread(options: WriterOptions): RunningThread {
   const worker = new Worker(new URL(import.meta.url), { workerData: { gatewayWriter: options } });
-  const asked = new Map<number, PromiseWithResolvers<WriterAnswer>>();
+  const asked = new Map<number, PromiseWithResolvers<Answer>>();
   let number = 0;
   let hasEnded = false;
   let fault = "it ended";
@@ -71,7 +99,7 @@ function startThread(options: WriterOptions): RunningThread {
       number += 1;
       // Throws at once for values that cannot be copied.
       worker.postMessage({ number, task } satisfies Sent, []);
-      const waiting = Promise.withResolvers<WriterAnswer>();
+      const waiting = Promise.withResolvers<Answer>();
       asked.set(number, waiting);
       return waiting.promise;
     },
@@ -87,6 +115,7 @@ if (!isMainThread && parentPort !== null && isWriting(workerData)) {
 
 function serve(port: NonNullable<typeof parentPort>, options: WriterOptions): void {
   const writer = createWriter(options);
+  const states = createStateRunner(options.store);
   let turn: Promise<void> = Promise.resolve();
   let later: NodeJS.Timeout | undefined;
   const catchUpLater = (ms: number): void => {
@@ -98,8 +127,13 @@ function serve(port: NonNullable<typeof parentPort>, options: WriterOptions): vo
     }, ms).unref();
   };
   port.on("message", ({ number, task }: Sent) => {
+    const answer = async (work: Promise<Answer>): Promise<void> => {
+      port.postMessage(await answerTo(number, work), []);
+    };
+    if (isStateTask(task)) return void answer(states.run(task));
     turn = turn.then(async () => {
-      port.postMessage(await answerTo(number, writer.run(task)), []);
+      if (task.do === "end") await states.close();
+      await answer(writer.run(task));
       if (task.do === "record") catchUpLater(catchUpEveryMs);
     });
   });
@@ -109,7 +143,7 @@ const catchUpEveryMs = 15_000;
 /** For what waits to be written. */
 const catchUpPauseMs = 200;
 
-async function answerTo(number: number, answer: Promise<WriterAnswer>): Promise<Received> {
+async function answerTo(number: number, answer: Promise<Answer>): Promise<Received> {
   try {
     return { number, answer: await answer };
   } catch (error) {

@@ -28,6 +28,7 @@ const nothing: StateQuestion = {
   headKey: null,
   threads: [],
   replyId: null,
+  conversationIds: [],
 };
 
 // oxlint-disable-next-line max-lines-per-function -- one list of promises
@@ -41,6 +42,7 @@ export function conversationStatesContract({ open }: TestStore): void {
       { headKey: "head" },
       { threads: ["session 0\n", "session 1\n"] },
       { replyId: "msg_1" },
+      { conversationIds: ["b", "c"] },
       { prefixKeys: ["key 1"], openingKey: "opening", headKey: "head", replyId: "msg_1" },
     ];
     for (const sign of signs) {
@@ -54,7 +56,8 @@ export function conversationStatesContract({ open }: TestStore): void {
     const { ledger } = await open();
     await ledger.keepStates([first]);
     const asked = { prefixKeys: ["key 1"], openingKey: "opening", headKey: "head" };
-    const all = { ...nothing, ...asked, threads: ["session 1\n"], replyId: "msg_1" };
+    const named = { threads: ["session 1\n"], replyId: "msg_1", conversationIds: ["c"] };
+    const all = { ...nothing, ...asked, ...named };
     for (const tenant of ["anthropic\ntwo", "openai\none", "anthropic\n", ""]) {
       expect(await ledger.findStates({ ...all, tenant })).toEqual([]);
     }
@@ -126,7 +129,7 @@ export function conversationStatesContract({ open }: TestStore): void {
       { ...first, conversationId: id, endedMs: 5000 },
       { ...first, conversationId: "old", endedMs: 4999 },
     ]);
-    expect(await ledger.sweepStates(5000)).toBe(1);
+    expect(await ledger.sweepStates(5000)).toEqual({ sweptCount: 1, keptCount: 1 });
     const question = { ...nothing, openingKey: "opening" };
     expect(await ledger.findStates(question)).toMatchObject([{ conversationId: id }]);
     await ledger.deleteSession(id);

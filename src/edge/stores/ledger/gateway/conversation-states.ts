@@ -1,9 +1,11 @@
 // The states of conversations that several gateways share: written after each call, found by what a request begins with.
 import {
+  conversationsMax,
   prefixKeysMax,
   threadsMax,
   type ConversationState,
   type StateQuestion,
+  type SweptStates,
 } from "../../../../core/ledger/conversation-state.ts";
 import type { ResultRow, Statement } from "../../sql/database.ts";
 import { integer, text, textOrNull } from "../../sql/read-row.ts";
@@ -70,9 +72,10 @@ export async function findStates(
   question: StateQuestion,
 ): Promise<readonly ConversationState[]> {
   const asked = searches(question);
-  const sql = asked.map(({ sql: each }) => `SELECT * FROM (${each}) AS found`).join(" UNION ALL ");
+  const signs = asked.map(({ sql: each }) => `SELECT * FROM (${each}) AS found`).join(" UNION ");
+  // A state that has several of the signs is read once.
   const rows = await database.query(
-    sql,
+    `SELECT ${columnNames(table).join(", ")} FROM ${table} WHERE (${key.join(", ")}) IN (${signs})`,
     asked.flatMap(({ values }) => values),
   );
   const found = new Map<string, ConversationState>();
@@ -92,23 +95,24 @@ function searches(question: StateQuestion): readonly Statement[] {
     const given: readonly Value[] = signs.slice(0, places).map(storable);
     const padding = Array.from({ length: places - given.length }, () => given[0] ?? null);
     const list = Array.from({ length: places }, () => "?").join(", ");
-    const columns = columnNames(table).join(", ");
     return [
       {
-        sql: `SELECT ${columns} FROM ${table} WHERE tenant = ? AND ${column} IN (${list}) ORDER BY ended_ms DESC LIMIT ${foundMax}`,
+        sql: `SELECT ${key.join(", ")} FROM ${table} WHERE tenant = ? AND ${column} IN (${list}) ORDER BY ended_ms DESC LIMIT ${foundMax}`,
         values: [tenant, ...given, ...padding],
       },
     ];
   };
-  const { prefixKeys, openingKey, headKey, threads, replyId } = question;
+  const { prefixKeys, openingKey, headKey, threads, replyId, conversationIds } = question;
   const all = [
     ...search("prefix_key", prefixKeys, prefixKeysMax),
     ...search("opening_key", one(openingKey), 1),
     ...search("head_key", one(headKey), 1),
     ...search("thread", threads, threadsMax),
     ...search("reply_id", one(replyId), 1),
+    ...search("conversation_id", conversationIds, conversationsMax),
   ];
-  return all.length > 0 ? all : [{ sql: `SELECT * FROM ${table} WHERE 1 = 0`, values: [] }];
+  const nothing = `SELECT ${key.join(", ")} FROM ${table} WHERE 1 = 0`;
+  return all.length > 0 ? all : [{ sql: nothing, values: [] }];
 }
 
 /** Of each kind of sign. */
@@ -118,24 +122,27 @@ function one(sign: string | null): readonly string[] {
   return sign === null ? [] : [sign];
 }
 
-/** Deletes what ended before, some thousands at most. Returns how many. */
-export async function sweepStates({ database }: Store, beforeMs: number): Promise<number> {
+/** Deletes what ended before, some thousands at most. */
+export async function sweepStates({ database }: Store, beforeMs: number): Promise<SweptStates> {
   const old = `SELECT conversation_id FROM ${table} WHERE ended_ms < ? ORDER BY ended_ms LIMIT 5000`;
-  const rows = await database.query(`SELECT COUNT(*) AS count FROM (${old}) AS old`, [beforeMs]);
-  const [row] = rows;
-  const count = row === undefined ? 0 : integer(row, "count");
-  if (count === 0) return 0;
-  await database.commit({
-    guards: [],
-    writes: [
-      {
-        sql: `DELETE FROM ${table} WHERE ended_ms < ? AND conversation_id IN (${old})`,
-        values: [beforeMs, beforeMs],
-      },
-    ],
-    landed: mayRepeat,
-  });
-  return count;
+  const count = async (sql: string, values: readonly Value[]): Promise<number> => {
+    const [row] = await database.query(`SELECT COUNT(*) AS count FROM ${sql}`, values);
+    return row === undefined ? 0 : integer(row, "count");
+  };
+  const sweptCount = await count(`(${old}) AS old`, [beforeMs]);
+  if (sweptCount > 0) {
+    await database.commit({
+      guards: [],
+      writes: [
+        {
+          sql: `DELETE FROM ${table} WHERE ended_ms < ? AND conversation_id IN (${old})`,
+          values: [beforeMs, beforeMs],
+        },
+      ],
+      landed: mayRepeat,
+    });
+  }
+  return { sweptCount, keptCount: await count(table, []) };
 }
 
 function toRow(state: ConversationState): Row {
