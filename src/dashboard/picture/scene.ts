@@ -5,33 +5,43 @@ import { promptTokensOf, type PicturedCall } from "./pictured-call.ts";
 
 export interface Scene {
   readonly calls: readonly PicturedCall[];
+  /** Those that take most room over time first. */
   readonly layers: readonly Layer[];
+  /** What a picture may name, heaviest first. */
+  readonly heaviest: readonly Carried[];
   readonly tierEnds: readonly TierEnds[];
   readonly edges: Edges;
   readonly scale: Scale;
   /** Tokens that were not read, by column. */
   readonly unread: Float64Array;
+  /** By column; 0 where the price is unknown. */
+  readonly dollars: Float64Array;
   readonly tokensMax: number;
   readonly dollarsMax: number;
 }
 
 export function toScene(calls: readonly PicturedCall[], scale: Scale): Scene {
   const unread = new Float64Array(calls.length);
+  const dollars = new Float64Array(calls.length);
   let tokensMax = 1;
   let dollarsMax = 0;
   for (const [index, call] of calls.entries()) {
     const prompt = promptTokensOf(call);
     unread[index] = Math.max(0, prompt - call.readTokens);
     tokensMax = Math.max(tokensMax, prompt);
-    dollarsMax = Math.max(dollarsMax, dollarsOf(call) ?? 0);
+    dollars[index] = dollarsOf(call) ?? 0;
+    dollarsMax = Math.max(dollarsMax, dollars[index] ?? 0);
   }
+  const layers = findLayers(calls).toSorted((left, right) => areaOf(right) - areaOf(left));
   return {
     calls,
-    layers: findLayers(calls),
+    layers,
+    heaviest: findHeaviest(layers, calls),
     tierEnds: findTierEnds(calls),
     edges: placeColumns(calls, scale),
     scale,
     unread,
+    dollars,
     tokensMax,
     dollarsMax,
   };
@@ -64,14 +74,18 @@ export interface Carried extends Layer {
   readonly dollars: number | null;
 }
 
-/** The layers that took most room over time, heaviest first. */
-export function findHeaviest(scene: Scene, most: number): readonly Carried[] {
-  return scene.layers
-    .filter(({ tier, section }) => tier === "T3" && section !== "")
-    .map((layer) => ({ layer, area: (layer.to - layer.from) * (layer.top - layer.bottom) }))
-    .toSorted((left, right) => right.area - left.area)
-    .slice(0, most)
-    .map(({ layer }) => carry(layer, scene));
+function areaOf({ from, to, bottom, top }: Layer): number {
+  return (to - from) * (top - bottom);
+}
+
+const heaviestMax = 24;
+
+function findHeaviest(
+  layers: readonly Layer[],
+  calls: readonly PicturedCall[],
+): readonly Carried[] {
+  const named = layers.filter(({ tier, section }) => tier === "T3" && section !== "");
+  return named.slice(0, heaviestMax).map((layer) => carry(layer, { calls }));
 }
 
 export function carry(layer: Layer, { calls }: Pick<Scene, "calls">): Carried {

@@ -42,10 +42,6 @@ export function readInk(context: CanvasRenderingContext2D): Ink {
 
 const tones: readonly number[] = [0, 0.5, -0.35, 0.8, 0.15, -0.6, 0.35, -0.15];
 
-export function shadeOf({ shades }: Ink, call: number): string {
-  return shades[call % shades.length] ?? "";
-}
-
 function shade(colour: string, tone: number): string {
   const value = Number.parseInt(colour.slice(1), 16);
   const parts = [value >> 16, (value >> 8) & 255, value & 255];

@@ -1,6 +1,6 @@
 // The strip below a cross-section: dollars per call by bucket, and what another policy would have paid as a line.
 import { sliceColumns } from "../../picture/place-columns.ts";
-import { dollarsOf, type Scene } from "../../picture/scene.ts";
+import type { Scene } from "../../picture/scene.ts";
 import { dollars } from "../../words/figures.ts";
 import { margin, type Frame } from "./paint.ts";
 
@@ -17,8 +17,7 @@ export function paintCosts(context: CanvasRenderingContext2D, scene: Scene, fram
   context.fillText("$0", margin.left - 8, height - 2);
   context.textAlign = "left";
   if (most === 0) return;
-  const weights = scene.calls.map((call) => dollarsOf(call) ?? 0);
-  for (const { x, width: wide, column } of sliceColumns(scene.edges, weights, {
+  for (const { x, width: wide, column } of sliceColumns(scene.edges, scene.dollars, {
     view,
     width: inner,
   })) {

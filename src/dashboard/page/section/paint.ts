@@ -1,9 +1,9 @@
 // Draws a cross-section: bands by tier, layers by call, and over them what was not read.
 import type { PicturedCall } from "../../picture/pictured-call.ts";
 import { sliceColumns, type Slice, type View } from "../../picture/place-columns.ts";
-import { findHeaviest, zonesOf, type Scene } from "../../picture/scene.ts";
+import { zonesOf, type Scene } from "../../picture/scene.ts";
 import { dollars, short, tokens } from "../../words/figures.ts";
-import { shadeOf, type Ink } from "./ink.ts";
+import type { Ink } from "./ink.ts";
 
 export interface Frame {
   readonly ink: Ink;
@@ -85,19 +85,23 @@ export function niceStep(least: number): number {
   return ([1, 2, 5].find((each) => each * power >= least) ?? 10) * power;
 }
 
+/** One path per tier: drawing thousands of columns one by one takes longer than a frame. */
 function paintBands(
   context: CanvasRenderingContext2D,
   { tierEnds }: Scene,
   { plot, ink }: Omit<Tools, "frame">,
 ): void {
-  for (const { x, width, column } of plot.slices) {
-    let bottom = 0;
-    for (const [place, top] of (tierEnds[column] ?? []).entries()) {
+  for (const [place, colour] of ink.tiers.entries()) {
+    const path = new Path2D();
+    for (const { x, width, column } of plot.slices) {
+      const ends = tierEnds[column];
+      const bottom = place === 0 ? 0 : (ends?.[place - 1] ?? 0);
+      const top = ends?.[place] ?? 0;
       if (top <= bottom) continue;
-      context.fillStyle = ink.tiers[place] ?? ink.line;
-      context.fillRect(margin.left + x, plot.y(top), gapped(width), plot.y(bottom) - plot.y(top));
-      bottom = top;
+      path.rect(margin.left + x, plot.y(top), gapped(width), plot.y(bottom) - plot.y(top));
     }
+    context.fillStyle = colour;
+    context.fill(path);
   }
 }
 
@@ -106,13 +110,17 @@ function gapped(width: number): number {
   return width > 6 ? width - 1.2 : width;
 }
 
-/** Only those that can be seen: thinner ones keep the colour of their band. */
+/** More are not told apart, and cost time in every frame. */
+const layersMax = 1500;
+
+/** Those that can be seen, largest first: the others keep the colour of their band. */
 function paintLayers(
   context: CanvasRenderingContext2D,
-  scene: Scene,
+  { edges, layers }: Scene,
   { frame, plot, ink }: Tools,
 ): void {
-  const { edges, layers } = scene;
+  const paths = ink.shades.map(() => new Path2D());
+  let drawn = 0;
   for (const { tier, call, from, to, bottom, top } of layers) {
     if (tier !== "T3" && tier !== "T4") continue;
     const y = plot.y(top);
@@ -121,8 +129,13 @@ function paintLayers(
     const left = Math.max(margin.left, plot.x(edges[from] ?? 0));
     const right = Math.min(frame.width, plot.x(edges[to] ?? 1));
     if (right - left < 0.75) continue;
-    context.fillStyle = shadeOf(ink, call);
-    context.fillRect(left, y, gapped(right - left), height);
+    paths[call % paths.length]?.rect(left, y, gapped(right - left), height);
+    drawn += 1;
+    if (drawn === layersMax) break;
+  }
+  for (const [index, path] of paths.entries()) {
+    context.fillStyle = ink.shades[index] ?? "";
+    context.fill(path);
   }
 }
 
@@ -131,7 +144,7 @@ function paintUnread(
   { calls }: Scene,
   { plot, ink }: Omit<Tools, "frame">,
 ): void {
-  const fills = { read: "", short: ink.short, long: ink.long, fresh: ink.fresh } as const;
+  const paths = { short: new Path2D(), long: new Path2D(), fresh: new Path2D() };
   for (const { x, width, column } of plot.slices) {
     const call = calls[column];
     if (call === undefined) continue;
@@ -140,11 +153,14 @@ function paintUnread(
       const [high, low] = [plot.y(top), plot.y(bottom)];
       bottom = Math.max(bottom, top);
       if (kind === "read" || low <= high) continue;
-      context.fillStyle = fills[kind];
       // What was paid most for is seen, however little it is.
       const height = Math.max(low - high, kind === "fresh" ? 2 : 1);
-      context.fillRect(margin.left + x, low - height, gapped(width), height);
+      paths[kind].rect(margin.left + x, low - height, gapped(width), height);
     }
+  }
+  for (const kind of ["short", "long", "fresh"] as const) {
+    context.fillStyle = ink[kind];
+    context.fill(paths[kind]);
   }
 }
 
@@ -158,7 +174,7 @@ function paintLabels(
 ): void {
   context.font = ink.font;
   const taken: number[] = [];
-  for (const heavy of findHeaviest(scene, 3 * labelledMax)) {
+  for (const heavy of scene.heaviest) {
     if (taken.length >= labelledMax) return;
     const left = Math.max(margin.left, plot.x(scene.edges[heavy.from] ?? 0)) + 8;
     const right = Math.min(frame.width - margin.right, plot.x(scene.edges[heavy.to] ?? 1)) - 8;
