@@ -1085,7 +1085,9 @@ export type SessionPictureAnswer = {
     })[];
     /** oldest first */
     readonly calls: readonly ({
-      /** from 1 */
+      /** its name in its session, as `/sessions/{session}/calls/{call}` takes it */
+      readonly call: string;
+      /** from 1, in order of time */
       readonly number: number;
       /** in UTC */
       readonly started_at: string;

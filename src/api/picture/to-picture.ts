@@ -15,6 +15,7 @@ import { createMissFinder, type StoredPicture } from "./read-picture.ts";
 
 /** As the API answers it. */
 export interface PictureCall {
+  readonly call: string;
   readonly number: number;
   readonly started_at: string;
   readonly model: string;
@@ -77,7 +78,9 @@ export function toPictureCalls(
     const miss = missOf(row);
     before = { ends: prompt.ends, sizes: prompt.sizes, startMs };
     const { kept, added, ends, isCompacted } = prompt;
+    const turn = textOrNull(row, "turn_id");
     return {
+      call: turn === null ? text(row, "id") : `${turn}.${integer(row, "number")}`,
       number: index + 1 + stored.leftOutCount,
       started_at: toIso(startMs),
       model: text(row, "model"),

@@ -14,7 +14,8 @@ const piece = object({
 });
 
 const call = object({
-  number: count("from 1"),
+  call: text("its name in its session, as `/sessions/{session}/calls/{call}` takes it"),
+  number: count("from 1, in order of time"),
   started_at: moment("in UTC"),
   model: text("by its usual name"),
   policy: text("who placed the markers: a policy, or `client`"),

@@ -1,7 +1,7 @@
 // What a person would say of one session: what it cost, what was lost and why.
 import type { PicturedCall } from "../picture/pictured-call.ts";
 import { dollarsOf } from "../picture/scene.ts";
-import { dollars, span, tokens } from "./figures.ts";
+import { count, dollars, span, toDollars, tokens } from "./figures.ts";
 
 export interface SessionWords {
   readonly cost: string;
@@ -51,17 +51,40 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
+interface WordedMiss {
+  readonly cause: string;
+  readonly block: string | null;
+  readonly byte: number | null;
+  readonly lostTokens: number;
+  readonly lostDollars: number | null;
+}
+
 /** One sentence for one miss: what changed where, and what it cost. */
-export function describeMiss(call: PicturedCall, gapMs: number): string {
-  const { miss } = call;
-  if (miss === null) return "";
+export function describeMiss({ miss }: PicturedCall, gapMs: number): string {
+  return miss === null ? "" : say(miss, miss.cause === "lifetime expired" ? gapMs : null);
+}
+
+/** The same of a call in a list. */
+export function describeListedMiss(miss: {
+  readonly cause: string;
+  readonly section: string | null;
+  readonly byte: number | null;
+  readonly lost_tokens: number;
+  readonly lost_cost_usd: string | null;
+}): string {
+  const { cause, section: block, byte, lost_tokens: lostTokens } = miss;
+  return say({ cause, block, byte, lostTokens, lostDollars: toDollars(miss.lost_cost_usd) }, null);
+}
+
+function say(
+  { cause, block, byte, lostTokens, lostDollars }: WordedMiss,
+  gapMs: number | null,
+): string {
   const place =
-    miss.block === null
-      ? ""
-      : ` at ${miss.byte === null ? "" : `byte ${miss.byte.toLocaleString("en-US")} of `}\`${miss.block}\``;
-  const pause = miss.cause === "lifetime expired" ? ` after a pause of ${span(gapMs)}` : "";
-  const price = miss.lostDollars === null ? "" : `, ${dollars(miss.lostDollars)}`;
-  return `${capital(miss.cause)}${place}${pause}: ${tokens(miss.lostTokens)} paid again${price}`;
+    block === null ? "" : ` at ${byte === null ? "" : `byte ${count(byte)} of `}${block}`;
+  const pause = gapMs === null ? "" : ` after a pause of ${span(gapMs)}`;
+  const price = lostDollars === null ? "" : `, ${dollars(lostDollars)}`;
+  return `${capital(cause)}${place}${pause}: ${tokens(lostTokens)} paid again${price}`;
 }
 
 function capital(text: string): string {

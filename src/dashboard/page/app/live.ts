@@ -8,9 +8,12 @@ export const isLive = signal(false);
 /** However many calls come at once, the views ask again this often at most. */
 const askAgainMs = 1000;
 
+/** What changes a figure on the page. */
+const types = ["gateway.call", "llm.call_completed", "compaction.completed", "cache.miss"];
+
 export function openNews(): void {
   if (isStranger.value) return;
-  const source = new EventSource(`${apiBase}/events/stream`);
+  const source = new EventSource(`${apiBase}/events/stream?types=${types.join(",")}`);
   let isDue = false;
   const onNews = (): void => {
     if (isDue) return;

@@ -1,5 +1,7 @@
 // Now: what this hour and this day cost, what was saved and lost, and who is at work.
 import type { JSX } from "preact";
+import type { ApiRoutes } from "../../../api/client/answers.ts";
+import { describeListedMiss } from "../../words/session-words.ts";
 import { counted, dollars, share, toDollars, tokens } from "../../words/figures.ts";
 import { client, useAnswer } from "../app/ask.ts";
 import { Answered, Card, Empty, Say } from "../app/answered.tsx";
@@ -11,7 +13,7 @@ import {
   type SavingsRow,
   type SessionRow,
 } from "../app/rows.ts";
-import { moment } from "../app/times.ts";
+import { clock, moment } from "../app/times.ts";
 
 export function Now(): JSX.Element {
   const from = midnight();
@@ -40,6 +42,10 @@ export function Now(): JSX.Element {
       client.ask("sessions", { query: { from: "24h", order: "last_call_at", limit: 8 }, signal }),
     [],
   );
+  const latest = useAnswer(
+    (signal) => client.ask("call_list", { query: { from: "24h", limit: 1000 }, signal }),
+    [],
+  );
   return (
     <>
       <Answered to={day}>
@@ -57,6 +63,9 @@ export function Now(): JSX.Element {
         </Answered>
       </Card>
       <div class="grid">
+        <Card title="Latest misses">
+          <Answered to={latest}>{({ data }) => <Latest calls={data} />}</Answered>
+        </Card>
         <Card title="Lost today, by cause">
           <Answered to={lost}>{({ data }) => <Lost rows={data} />}</Answered>
         </Card>
@@ -144,6 +153,29 @@ function Figures({
         </div>
       ))}
     </dl>
+  );
+}
+
+type ListedCall = ApiRoutes["call_list"]["answer"]["data"][number];
+
+const latestMax = 6;
+
+function Latest({ calls }: { readonly calls: readonly ListedCall[] }): JSX.Element {
+  const missed = calls
+    .filter(({ miss }) => miss !== null && miss.lost_tokens > 0)
+    .toSorted((left, right) => (left.started_at < right.started_at ? 1 : -1));
+  if (missed.length === 0) return <Empty>None among the latest calls.</Empty>;
+  return (
+    <ul class="plain">
+      {missed.slice(0, latestMax).map((call) => (
+        <li class="miss" key={`${call.session} ${call.call}`}>
+          <span>{clock(Date.parse(call.started_at))}</span>{" "}
+          <a href={linkTo("session", call.session, { call: call.call })}>
+            {call.miss === null ? "" : describeListedMiss(call.miss)}
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 

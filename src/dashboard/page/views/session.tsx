@@ -1,15 +1,15 @@
 // One session: its cross-section, the chosen call, its breaks, and the sessions around it.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { promptTokensOf, type PicturedCall } from "../../picture/pictured-call.ts";
-import { dollarsOf } from "../../picture/scene.ts";
+import type { PicturedCall } from "../../picture/pictured-call.ts";
 import { toPictured, type AnsweredCall } from "../../picture/to-pictured.ts";
-import { count, counted, dollars, span, tokens, toDollars } from "../../words/figures.ts";
+import { counted } from "../../words/figures.ts";
 import { describeMiss, describeSession } from "../../words/session-words.ts";
 import { client, useAnswer } from "../app/ask.ts";
 import { Answered, Card, Empty, Say } from "../app/answered.tsx";
 import { choose, linkTo, place } from "../app/route.ts";
 import { clock, moment } from "../app/times.ts";
+import { Call } from "./call.tsx";
 import { CrossSection } from "../section/cross-section.tsx";
 
 export function Session(): JSX.Element {
@@ -47,8 +47,9 @@ interface PictureProps {
 
 function Picture({ agent, name, answered, around, leftOut }: PictureProps): JSX.Element {
   const calls = useMemo(() => toPictured(answered), [answered]);
-  const wanted = Number(place.value.choices.get("call"));
-  const at = calls.findIndex(({ number }) => number === wanted);
+  // By its number here, or by its name as lists of calls have it.
+  const wanted = place.value.choices.get("call");
+  const at = answered.findIndex(({ call, number }) => call === wanted || String(number) === wanted);
   const chosen = at === -1 ? null : at;
   const onChoose = (column: number | null): void =>
     choose("call", column === null ? null : String(calls[column]?.number ?? ""));
@@ -68,7 +69,12 @@ function Picture({ agent, name, answered, around, leftOut }: PictureProps): JSX.
                 from miss to miss.
               </Empty>
             ) : (
-              <Call call={calls[chosen]} billed={answered[chosen]} before={calls[chosen - 1]} />
+              <Call
+                session={name}
+                call={calls[chosen]}
+                billed={answered[chosen]}
+                before={calls[chosen - 1]}
+              />
             )}
           </section>
           <Card title="Breaks of this session">
@@ -122,86 +128,6 @@ function SaySession({
         </>
       )}
     </Say>
-  );
-}
-
-interface CallProps {
-  readonly call: PicturedCall | undefined;
-  readonly billed: AnsweredCall | undefined;
-  readonly before: PicturedCall | undefined;
-}
-
-function Call({ call, billed, before }: CallProps): JSX.Element | null {
-  if (call === undefined || billed === undefined) return null;
-  const gapMs = before === undefined ? 0 : call.startMs - before.startMs;
-  const written = Object.entries(billed.written_tokens);
-  const pairs: readonly (readonly [string, string])[] = [
-    ["prompt, by our count", tokens(promptTokensOf(call))],
-    ["read", priced(billed.read_tokens, billed.dollars?.read_usd)],
-    ...written.map(([lifetime, each]) => [`written for ${lifetime}`, tokens(each)] as const),
-    ...(written.length === 0
-      ? []
-      : [["writing cost", dollars(toDollars(billed.dollars?.written_usd))] as const]),
-    ["full price", priced(billed.uncached_tokens, billed.dollars?.uncached_usd)],
-    ["output", priced(billed.output_tokens, billed.dollars?.output_usd)],
-    ["cost", dollars(dollarsOf(call))],
-    ["markers by", billed.policy],
-    ...(before === undefined ? [] : [["after a pause of", span(gapMs)] as const]),
-  ];
-  return (
-    <>
-      <h2>
-        Call {call.number} · {clock(call.startMs)} · {call.model}
-      </h2>
-      <dl class="pairs">
-        {pairs.map(([name, value]) => (
-          <>
-            <dt key={name}>{name}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-      </dl>
-      {call.miss && (
-        <p>
-          <b class="fault">{describeMiss(call, gapMs)}.</b>
-          <br />
-          <span class="note">{call.miss.advice}</span>
-        </p>
-      )}
-      {call.markers.length > 0 && (
-        <p class="note">
-          Markers:{" "}
-          {call.markers
-            .map(
-              ({ atTokens, lifetime, reason }) =>
-                `${lifetime} at ${count(atTokens)}${reason === "" ? "" : ` (${reason})`}`,
-            )
-            .join("; ")}
-        </p>
-      )}
-      <Added call={call} />
-    </>
-  );
-}
-
-function priced(amount: number, usd: string | undefined): string {
-  return usd === undefined ? tokens(amount) : `${tokens(amount)} · ${dollars(Number(usd))}`;
-}
-
-function Added({ call }: { readonly call: PicturedCall }): JSX.Element | null {
-  const shown = call.added.filter(({ section }) => section !== "");
-  if (shown.length === 0) return null;
-  return (
-    <details>
-      <summary>{counted(shown.length, "piece")} added</summary>
-      <ul class="plain">
-        {shown.map(({ section, tier, tokens: size }, index) => (
-          <li key={index}>
-            {tier} {section}: {tokens(size)}
-          </li>
-        ))}
-      </ul>
-    </details>
   );
 }
 
