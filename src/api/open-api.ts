@@ -42,6 +42,7 @@ export function openApi(options: ApiOptions): Api {
     (slowRoutes.has(question.route) ? slow : quick).ask(question);
   const streams = createEventStreams(createPageReader(quick), onProblem, options.streams);
   let document: object | null = null;
+  let isClosed = false;
   const answer = answerRequests({
     table: routes,
     door: createDoor(options, logins),
@@ -53,7 +54,10 @@ export function openApi(options: ApiOptions): Api {
       isEncrypted,
       document: () => (document ??= toOpenApi(routes, apiBase)),
     },
-    onFault: (fault) => onProblem(`the API made a mistake: ${fault}`),
+    // Questions that were open when it was closed get no answer: that is no mistake.
+    onFault: (fault) => {
+      if (!isClosed) onProblem(`the API made a mistake: ${fault}`);
+    },
   });
   return {
     takes: (url) => /^\/(?:strata\/v1|metrics)(?:[/?]|$)/.test(url),
@@ -61,6 +65,7 @@ export function openApi(options: ApiOptions): Api {
     newLoginCode: () => logins.newCode(Date.now()).code,
     endStreams: () => streams.close(),
     close: async () => {
+      isClosed = true;
       streams.close();
       await Promise.all([quick.stop(), slow.stop()]);
     },

@@ -38,7 +38,7 @@ test("every view begins with a sentence that says what was paid or lost, and why
   expect(await says("session/talk")).toMatch(
     /^This session cost \$.*\. \$0\.028 of it was lost: tools changed at call 3\.$/,
   );
-  expect(complaints.filter((each) => !each.includes("404"))).toEqual([]);
+  expect(complaints).toEqual([]);
 });
 
 test("a chosen call has an address of its own, with the exact figures of its bill", async () => {
@@ -49,7 +49,7 @@ test("a chosen call has an address of its own, with the exact figures of its bil
   await expect.poll(() => card.innerText()).toContain("Call 2");
   expect(await card.innerText()).toContain("2,040 tokens");
   expect(await card.innerText()).toContain("12,400 tokens");
-  await page.locator("#chosen-call summary").click();
+  await page.locator("#chosen-call summary").first().click();
   expect(await card.innerText()).toContain("T3 tool result of Bash: 12,400 tokens");
 });
 
@@ -118,7 +118,7 @@ test.each([
       expect([view, problems]).toEqual([view, [true]]);
     }
     expect(elsewhere).toEqual([]);
-    expect(complaints.filter((each) => !each.includes("404"))).toEqual([]);
+    expect(complaints).toEqual([]);
   },
 );
 
