@@ -33,8 +33,13 @@ export interface Api {
 
 /** The ledger is opened with the first question. */
 export function openApi(options: ApiOptions): Api {
-  const { store, models, isEncrypted, onProblem } = options;
+  const { store, models, isEncrypted } = options;
   const logins = createLogins();
+  let isClosed = false;
+  // What was open when it was closed gets no answer: that is no problem.
+  const onProblem: ApiOptions["onProblem"] = (problem) => {
+    if (!isClosed) options.onProblem(problem);
+  };
   // An analysis of a year holds up no page of events.
   const [quick, slow] = [openReaderThread({ store, models }), openReaderThread({ store, models })];
   const slowRoutes = new Set(routes.flatMap(({ name, isSlow }) => (isSlow === true ? [name] : [])));
@@ -42,7 +47,6 @@ export function openApi(options: ApiOptions): Api {
     (slowRoutes.has(question.route) ? slow : quick).ask(question);
   const streams = createEventStreams(createPageReader(quick), onProblem, options.streams);
   let document: object | null = null;
-  let isClosed = false;
   const answer = answerRequests({
     table: routes,
     door: createDoor(options, logins),
@@ -54,10 +58,7 @@ export function openApi(options: ApiOptions): Api {
       isEncrypted,
       document: () => (document ??= toOpenApi(routes, apiBase)),
     },
-    // Questions that were open when it was closed get no answer: that is no mistake.
-    onFault: (fault) => {
-      if (!isClosed) onProblem(`the API made a mistake: ${fault}`);
-    },
+    onFault: (fault) => onProblem(`the API made a mistake: ${fault}`),
   });
   return {
     takes: (url) => /^\/(?:strata\/v1|metrics)(?:[/?]|$)/.test(url),

@@ -100,9 +100,19 @@ function paintBands(
       if (top <= bottom) continue;
       path.rect(margin.left + x, plot.y(top), gapped(width), plot.y(bottom) - plot.y(top));
     }
-    context.fillStyle = colour;
-    context.fill(path);
+    fillPath(context, path, colour);
   }
+}
+
+function fillPath(
+  context: CanvasRenderingContext2D,
+  path: Path2D,
+  style: string | CanvasPattern,
+): void {
+  context.fillStyle = style;
+  // A canvas is filled here, not an array.
+  // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type
+  context.fill(path);
 }
 
 /** A hair between columns that are wide enough for one. */
@@ -134,8 +144,7 @@ function paintLayers(
     if (drawn === layersMax) break;
   }
   for (const [index, path] of paths.entries()) {
-    context.fillStyle = ink.shades[index] ?? "";
-    context.fill(path);
+    fillPath(context, path, ink.shades[index] ?? "");
   }
 }
 
@@ -159,8 +168,7 @@ function paintUnread(
     }
   }
   for (const kind of ["short", "long", "fresh"] as const) {
-    context.fillStyle = ink[kind];
-    context.fill(paths[kind]);
+    fillPath(context, paths[kind], ink[kind]);
   }
 }
 
