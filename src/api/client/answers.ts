@@ -345,6 +345,15 @@ export interface ApiRoutes {
     readonly body: undefined;
     readonly answer: WeightAnswer;
   };
+  readonly warmth: {
+    readonly path: undefined;
+    readonly query: {
+      /** at most so many rows, 1 to 1000; default: 100 */
+      readonly limit?: number;
+    };
+    readonly body: undefined;
+    readonly answer: WarmthAnswer;
+  };
   readonly models: {
     readonly path: undefined;
     readonly query: {
@@ -1876,6 +1885,52 @@ export type WeightAnswer = {
   readonly notes: readonly (string)[];
 };
 
+/** Sessions and conversations whose cache is warm, or went cold within the last hour, the latest call first. */
+export type WarmthAnswer = {
+  /** the time that the answer is about, in UTC */
+  readonly at: string;
+  /** the latest call first */
+  readonly data: readonly ({
+    /** its name */
+    readonly session: string;
+    /** one of our own, or one that the gateway saw */
+    readonly origin: "engine" | "gateway";
+    /** the agent, or the program of the conversation */
+    readonly agent: string;
+    /** the session that started it */
+    readonly parent_session: string | null;
+    /** of its latest call */
+    readonly model: string;
+    /** who answered it */
+    readonly provider: string;
+    /** in UTC */
+    readonly last_call_at: string;
+    /** of that call, as billed */
+    readonly prompt_tokens: number;
+    /** some of it is kept */
+    readonly is_warm: boolean;
+    /** when the last part of it goes cold, or went, in UTC */
+    readonly warm_until: string;
+    /** kept now; of a cold one, what was kept after its latest call */
+    readonly kept_tokens: number;
+    /** what writing these again costs over reading them; null without a price */
+    readonly cold_cost_usd: string | null;
+    /** what was kept after the latest call: the whole, then what outlives it */
+    readonly kept: readonly ({
+      /** from the start of the prompt */
+      readonly tokens: number;
+      /** such as 5m; null where the provider keeps unasked */
+      readonly lifetime: string | null;
+      /** in UTC */
+      readonly warm_until: string;
+    })[];
+  })[];
+  /** rows beyond the limit */
+  readonly left_out_count: number;
+  /** what limits the figures, in words */
+  readonly notes: readonly (string)[];
+};
+
 /** Models with their windows, caches and the prices of now. */
 export type ModelsAnswer = {
   /** the latest day on which a current price was checked */
@@ -1984,6 +2039,7 @@ export const places: Readonly<
   miss_list: ["GET", "/misses"],
   compaction_list: ["GET", "/compactions"],
   weight: ["GET", "/weight"],
+  warmth: ["GET", "/warmth"],
   models: ["GET", "/models"],
   me: ["GET", "/login"],
   new_login_code: ["POST", "/login-codes"],

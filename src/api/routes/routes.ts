@@ -4,6 +4,7 @@ import { callRoutes } from "./calls.ts";
 import { eventRoutes } from "./events.ts";
 import { lossRoutes } from "./losses.ts";
 import { modelRoutes } from "./models.ts";
+import { warmthRoutes } from "./warmth.ts";
 import { weightRoutes } from "./weight.ts";
 import { loginRoutes } from "./logging-in.ts";
 import { pictureRoutes } from "./picture.ts";
@@ -34,6 +35,7 @@ export const routes: readonly Route[] = [
   ...eventRoutes,
   ...lossRoutes,
   ...weightRoutes,
+  ...warmthRoutes,
   ...modelRoutes,
   ...loginRoutes,
   openapi,
