@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const overflowing = "document.documentElement.scrollWidth - innerWidth";
 
-const views = ["now", "money", "misses", "sessions", "session/talk?call=3"];
+const views = ["now", "money", "misses", "weight", "sessions", "session/talk?call=3", "models"];
 
 test("every view begins with a sentence that says what was paid or lost, and why", async () => {
   const { url } = await openDashboard({ calls: someCalls() });
@@ -38,6 +38,14 @@ test("every view begins with a sentence that says what was paid or lost, and why
   expect(await says("session/talk")).toMatch(
     /^This session cost \$.*\. \$0\.028 of it was lost: tools changed at call 3\.$/,
   );
+  expect(await says("weight")).toMatch(
+    /^Carrying prompts cost \$\d.* in the last 7 days; the heaviest, tool result of Bash, \$/,
+  );
+  expect(await says("models")).toMatch(/^\d+ models are known; prices were last checked on 2026-/);
+  expect(await says("now")).toMatch(/^Today cost|^No calls today/);
+  await expect
+    .poll(() => page.getByRole("region", { name: "Latest misses" }).innerText())
+    .toContain("14,000 tokens paid again, $0.028");
   expect(complaints).toEqual([]);
 });
 
@@ -92,12 +100,12 @@ test("the picture has the colours of what was read and written, where it was", a
 });
 
 test.each([
-  [360, "light"],
-  [1280, "dark"],
-  [2400, "light"],
+  [360, "light", views],
+  [1280, "dark", views],
+  [2400, "light", ["now", "session/talk?call=3"]],
 ] as const)(
   "at %i pixels, %s, every view fits, is accessible, and loads nothing from elsewhere",
-  async (width, colours) => {
+  async (width, colours, shown) => {
     const { url } = await openDashboard({ calls: someCalls() });
     const { page, complaints } = await look(browser, { width, colours });
     const elsewhere: string[] = [];
@@ -105,7 +113,7 @@ test.each([
       if (!request.url().startsWith(url) && !request.url().startsWith("data:"))
         elsewhere.push(request.url());
     });
-    for (const view of views) {
+    for (const view of shown) {
       await page.goto(`${url}/strata/#/${view}`);
       await page.locator("h1").waitFor();
       await expect.poll(() => page.getByText("asking the ledger").count()).toBe(0);

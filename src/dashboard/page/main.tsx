@@ -8,10 +8,12 @@ import { linkTo, place } from "./app/route.ts";
 import { zone } from "./app/times.ts";
 import { Health } from "./views/health.tsx";
 import { Misses } from "./views/misses.tsx";
+import { Models } from "./views/models.tsx";
 import { Money } from "./views/money.tsx";
 import { Now } from "./views/now.tsx";
 import { Session } from "./views/session.tsx";
 import { Sessions } from "./views/sessions.tsx";
+import { Weight } from "./views/weight.tsx";
 
 const views: readonly {
   readonly name: string;
@@ -21,7 +23,9 @@ const views: readonly {
   { name: "now", title: "Now", show: Now },
   { name: "money", title: "Money", show: Money },
   { name: "misses", title: "Misses", show: Misses },
+  { name: "weight", title: "Weight", show: Weight },
   { name: "sessions", title: "Sessions", show: Sessions },
+  { name: "models", title: "Models", show: Models },
   { name: "health", title: "Health", show: Health },
 ];
 

@@ -19,13 +19,13 @@ const hour = 3_600_000;
 
 export function demoAgents(url: string): readonly DemoAgent[] {
   return [
-    { startsMs: 1 * hour, steps: refactorBilling(url) },
-    { startsMs: 4 * hour, steps: writeDocs(url) },
     { startsMs: 0, steps: watchQueue(url) },
-    { startsMs: 9 * hour, steps: reviewMigration(url) },
-    { startsMs: 13 * hour, steps: triage(url) },
-    { startsMs: 16 * hour, steps: smallTalk(url) },
-    { startsMs: 18 * hour, steps: fixFlakyTest(url) },
+    { startsMs: 5 * hour, steps: smallTalk(url) },
+    { startsMs: 8 * hour, steps: triage(url) },
+    { startsMs: 12 * hour, steps: fixFlakyTest(url) },
+    { startsMs: 20 * hour, steps: writeDocs(url) },
+    { startsMs: 21.5 * hour, steps: reviewMigration(url) },
+    { startsMs: 22.8 * hour, steps: refactorBilling(url) },
   ];
 }
 

@@ -57,3 +57,8 @@ export function Say({
     </div>
   );
 }
+
+/** What limits the figures above. */
+export function Notes({ of }: { readonly of: readonly string[] }): JSX.Element | null {
+  return of.length === 0 ? null : <p class="note">{of.join(" · ")}</p>;
+}

@@ -1,7 +1,7 @@
 // Draws a cross-section: bands by tier, layers by call, and over them what was not read.
 import type { PicturedCall } from "../../picture/pictured-call.ts";
 import { sliceColumns, type Slice, type View } from "../../picture/place-columns.ts";
-import { zonesOf, type Scene } from "../../picture/scene.ts";
+import { zonesOf, type Carried, type Scene } from "../../picture/scene.ts";
 import { dollars, short, tokens } from "../../words/figures.ts";
 import type { Ink } from "./ink.ts";
 
@@ -187,14 +187,21 @@ function paintLabels(
     const left = Math.max(margin.left, plot.x(scene.edges[heavy.from] ?? 0)) + 8;
     const right = Math.min(frame.width - margin.right, plot.x(scene.edges[heavy.to] ?? 1)) - 8;
     const y = (plot.y(heavy.top) + plot.y(heavy.bottom)) / 2 + 4;
-    const text = `${heavy.section}: ${short(heavy.tokens)} tokens, carried for ${heavy.callCount} calls${heavy.dollars === null ? "" : `, ${dollars(heavy.dollars)} so far`}`;
     const isThin = plot.y(heavy.bottom) - plot.y(heavy.top) < 11;
-    const isNear = taken.some((other) => Math.abs(other - y) < 15);
-    if (isThin || isNear || context.measureText(text).width > right - left) continue;
+    if (isThin || taken.some((other) => Math.abs(other - y) < 15)) continue;
+    const text = labelsOf(heavy).find((each) => context.measureText(each).width <= right - left);
+    if (text === undefined) continue;
     context.fillStyle = ink.text;
     context.fillText(text, left, y);
     taken.push(y);
   }
+}
+
+/** Longest first: where there is room it says what carrying it has cost. */
+function labelsOf({ section, tokens: size, callCount, dollars: paid }: Carried): readonly string[] {
+  const name = `${section}: ${short(size)} tokens`;
+  const carried = `${name}, carried for ${callCount} calls`;
+  return [...(paid === null ? [] : [`${carried}, ${dollars(paid)} so far`]), carried, name];
 }
 
 /** Faults, compactions, pauses and markers: each is drawn, however many calls share its pixel. */

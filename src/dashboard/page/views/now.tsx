@@ -43,7 +43,7 @@ export function Now(): JSX.Element {
     [],
   );
   const latest = useAnswer(
-    (signal) => client.ask("call_list", { query: { from: "24h", limit: 1000 }, signal }),
+    (signal) => client.ask("miss_list", { query: { from: "24h", limit: latestMax }, signal }),
     [],
   );
   return (
@@ -64,7 +64,7 @@ export function Now(): JSX.Element {
       </Card>
       <div class="grid">
         <Card title="Latest misses">
-          <Answered to={latest}>{({ data }) => <Latest calls={data} />}</Answered>
+          <Answered to={latest}>{({ data }) => <Latest misses={data} />}</Answered>
         </Card>
         <Card title="Lost today, by cause">
           <Answered to={lost}>{({ data }) => <Lost rows={data} />}</Answered>
@@ -156,23 +156,21 @@ function Figures({
   );
 }
 
-type ListedCall = ApiRoutes["call_list"]["answer"]["data"][number];
+type ListedMiss = ApiRoutes["miss_list"]["answer"]["data"][number];
 
 const latestMax = 6;
 
-function Latest({ calls }: { readonly calls: readonly ListedCall[] }): JSX.Element {
-  const missed = calls
-    .filter(({ miss }) => miss !== null && miss.lost_tokens > 0)
-    .toSorted((left, right) => (left.started_at < right.started_at ? 1 : -1));
-  if (missed.length === 0) return <Empty>None among the latest calls.</Empty>;
+function Latest({ misses }: { readonly misses: readonly ListedMiss[] }): JSX.Element {
+  if (misses.length === 0) return <Empty>None in the last 24 hours.</Empty>;
   return (
     <ul class="plain">
-      {missed.slice(0, latestMax).map((call) => (
-        <li class="miss" key={`${call.session} ${call.call}`}>
-          <span>{clock(Date.parse(call.started_at))}</span>{" "}
-          <a href={linkTo("session", call.session, { call: call.call })}>
-            {call.miss === null ? "" : describeListedMiss(call.miss)}
-          </a>
+      {misses.map((miss, index) => (
+        <li class="miss" key={index}>
+          <span>{clock(Date.parse(miss.at))}</span>{" "}
+          <a href={linkTo("session", miss.session, miss.call === null ? {} : { call: miss.call })}>
+            {describeListedMiss(miss)}
+          </a>{" "}
+          <span>{miss.advice}</span>
         </li>
       ))}
     </ul>
