@@ -15,7 +15,7 @@ export function Models(): JSX.Element {
   return (
     <Answered to={answer}>
       {({ data, current_pricing_version: checkedOn }) => {
-        const shown = data.filter((row) => matches(row, words));
+        const found = data.filter((row) => matches(row, words));
         return (
           <>
             <Say note="Dollars per million tokens. A price of your own goes into strata.yaml.">
@@ -34,11 +34,11 @@ export function Models(): JSX.Element {
                 />
               </label>
             </div>
-            <Card title={counted(shown.length, "model")}>
-              {shown.length === 0 ? (
+            <Card title={counted(found.length, "model")}>
+              {found.length === 0 ? (
                 <Empty>No model has these words.</Empty>
               ) : (
-                <Table label="models" rows={shown} columns={columns} file="strata-models.csv" />
+                <Table label="models" rows={found} columns={columns} file="strata-models.csv" />
               )}
             </Card>
           </>

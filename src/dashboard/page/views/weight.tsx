@@ -49,9 +49,7 @@ export function Weight(): JSX.Element {
                   columns={columnsFor(group, sumOf(data))}
                   file={`strata-weight-by-${group}.csv`}
                 />
-                <Notes
-                  of={[...notes, ...(leftOut > 0 ? [`${counted(leftOut, "more row")}`] : [])]}
-                />
+                <Notes of={[...notes, ...(leftOut > 0 ? [counted(leftOut, "more row")] : [])]} />
               </>
             )
           }
