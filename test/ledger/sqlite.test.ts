@@ -96,6 +96,26 @@ test("the queue of a session is read and counted with the index of what waits", 
   await ledger.close();
 });
 
+test("states of conversations are found by their signs, not by reading them all", async () => {
+  const database = openSqlite({ file: await store.blank() });
+  const ledger = await createLedger(database);
+  const asked: [sql: string, values: readonly unknown[]][] = [];
+  before(database, "query", (sql, values) => asked.push([String(sql), listOf(values)]));
+  const signs = { prefixKeys: ["key"], openingKey: "opening", headKey: "head" };
+  const names = { threads: ["thread"], replyId: "reply", conversationIds: ["a"] };
+  await ledger.findStates({ tenant: "t", ...signs, ...names });
+  const [[sql, values] = ["", []], ...more] = asked;
+  expect(more).toEqual([]);
+  const plan = database.connection
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(...values.map(() => "a"))
+    .map(({ detail }) => String(detail));
+  const reads = plan.filter((detail) => /conversation_states|\bstate\b/.test(detail));
+  expect(reads).toHaveLength(7);
+  expect(reads.filter((detail) => !detail.startsWith("SEARCH"))).toEqual([]);
+  await ledger.close();
+});
+
 function textsOf(commit: unknown): readonly string[] {
   const { guards, writes } = fieldsOf(commit);
   return [...listOf(guards), ...listOf(writes)].flatMap(

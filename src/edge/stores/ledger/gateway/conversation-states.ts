@@ -73,9 +73,11 @@ export async function findStates(
 ): Promise<readonly ConversationState[]> {
   const asked = searches(question);
   const signs = asked.map(({ sql: each }) => `SELECT * FROM (${each}) AS found`).join(" UNION ");
-  // A state that has several of the signs is read once.
+  const columns = columnNames(table).map((name) => `state.${name}`);
+  const same = key.map((name) => `state.${name} = found.${name}`);
+  // A state that has several of the signs is read once. CROSS keeps SQLite from reading all states to find these.
   const rows = await database.query(
-    `SELECT ${columnNames(table).join(", ")} FROM ${table} WHERE (${key.join(", ")}) IN (${signs})`,
+    `SELECT ${columns.join(", ")} FROM (${signs}) AS found CROSS JOIN ${table} AS state WHERE ${same.join(" AND ")}`,
     asked.flatMap(({ values }) => values),
   );
   const found = new Map<string, ConversationState>();
