@@ -18,7 +18,9 @@ async function costsOf(
   { model, key, url, path }: typeof openai,
   stream: boolean,
   extraJson: Readonly<Record<string, string>>,
-): Promise<readonly [bigint | null | undefined, string | null | undefined, readonly string[]]> {
+): Promise<
+  readonly [bigint | null | undefined, string | null | undefined, readonly string[], unknown]
+> {
   const simulator = createSimulator({ seed: 1, model: createEcho() });
   const server = await simulator.listen({ port: 0 });
   onTestFinished(() => server.close());
@@ -33,7 +35,9 @@ async function costsOf(
   expect(end).toBe("done");
   const [call] = calls;
   const notes = call?.notes.map(({ detail }) => detail) ?? [];
-  return [call?.costPicoUsd, simulator.calls().at(-1)?.billed?.costUsd, notes];
+  const kept = await engine.ledger.readCalls(call?.turnId ?? "");
+  const billed = simulator.calls().at(-1)?.billed?.costUsd;
+  return [call?.costPicoUsd, billed, notes, kept[0]?.serviceTier];
 }
 
 function toUsd(pico: bigint | null | undefined): number {
@@ -53,7 +57,8 @@ test.each([
 });
 
 test("a tier whose price is not known has no cost, and the call says why", async () => {
-  const [booked, billed, notes] = await costsOf(openai, true, { service_tier: '"priority"' });
+  const [booked, billed, notes, tier] = await costsOf(openai, true, { service_tier: '"priority"' });
   expect([booked, billed]).toEqual([null, null]);
+  expect(tier).toBe("priority");
   expect(notes).toContain("no price is known for the service tier priority");
 });

@@ -4,7 +4,9 @@ import type { PricedCall } from "../../core/ledger/ledger.ts";
 import { findTotal } from "../../core/models/cost.ts";
 import { formatUsd } from "../../core/models/pico-usd.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
+import { onServiceTier } from "../../core/models/service-tiers.ts";
 import { StrataError } from "../../core/strata-error.ts";
+import { findVendor } from "../../core/wire/protocols.ts";
 import { readConfiguredCatalogue } from "../../host/config/catalogue.ts";
 import { readCatalogue } from "../../host/config/read-catalogue.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
@@ -33,20 +35,22 @@ export const run: CommandBody = (input, io) =>
           )
         : readCatalogue(file);
     const only = values.get("model");
-    const priceOf = ({ model, usage, startMs }: PricedCall): bigint | null => {
+    const priceOf = ({ model, usage, startMs, serviceTier }: PricedCall): bigint | null => {
       const facts = findModel(model, catalogue)?.facts ?? null;
       if (facts === null || (only !== undefined && model !== only && facts.id !== only))
         return null;
-      return findTotal(usage, facts, { at: startMs });
+      return onServiceTier(findTotal(usage, facts, { at: startMs }), facts, serviceTier);
     };
     const isDry = switches.has("dry-run");
     const done = await ledger.reprice({
       fromMs: window.startMs,
       toMs: window.endMs,
       priceOf,
+      // Their replies name what they charge. Calls of before do not say which did.
+      mayNameCosts: (provider) => findVendor(provider)?.listed?.hasManyHosts === true,
       isDry,
     });
-    const { seen, changed, unpriced, otherCount, differencePicoUsd } = done;
+    const { seen, changed, unpriced, otherCount, namedCount, differencePicoUsd } = done;
     const verb = isDry ? "would cost" : "now cost";
     const text = [
       `${formatCount(changed, "call")} of ${seen} in ${place.name} from ${toIso(window.startMs)} to ${toIso(window.endMs)} ${verb} ${formatUsd(differencePicoUsd)} more in all.\n`,
@@ -55,6 +59,9 @@ export const run: CommandBody = (input, io) =>
         : "",
       otherCount > 0
         ? `${formatCount(otherCount, "call")} left as before: the cost includes discarded attempts, or is that of keeping a prefix.\n`
+        : "",
+      namedCount > 0
+        ? `${formatCount(namedCount, "call")} left as before: the reply named the cost, or went through a router whose replies do.\n`
         : "",
     ].join("");
     return printResult(input, io, { value: { store: place.name, isDry, ...done }, text });

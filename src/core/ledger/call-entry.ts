@@ -8,12 +8,13 @@ import type { ProviderDiagnosis } from "../diagnosis/provider-diagnosis.ts";
 import type { ContentHash } from "../hash.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
+import type { PricedOtherwise } from "../models/service-tiers.ts";
 import type { EncodeNote } from "../wire/encoded-request.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
 import type { ReplyStop } from "../wire/reply.ts";
 
 /** A call without its messages, which are stored once, with the turn. */
-export interface CallRecord {
+export interface CallRecord extends PricedOtherwise {
   readonly turnId: string;
   /** From 1 within the turn. */
   readonly number: number;

@@ -12,6 +12,8 @@ export type CallOutcome = Pick<
   | "attemptCount"
   | "servedBy"
   | "prefillMs"
+  | "serviceTier"
+  | "isCostNamed"
   | "tiers"
   | "diagnosis"
   | "failure"
@@ -42,6 +44,8 @@ export function toOutcomeText(
     attemptCount: call.attemptCount,
     servedBy: call.servedBy,
     prefillMs: call.prefillMs,
+    serviceTier: call.serviceTier,
+    isCostNamed: call.isCostNamed,
     tiers: withTiers ? call.tiers : undefined,
     diagnosis: call.diagnosis,
     failure: call.failure,

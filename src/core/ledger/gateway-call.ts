@@ -7,11 +7,12 @@ import type { Explanation } from "../diagnosis/explanation.ts";
 import type { ContentHash } from "../hash.ts";
 import type { Lifetime, Usage } from "../message/usage.ts";
 import type { Tier } from "../tokens/budget.ts";
+import type { PricedOtherwise } from "../models/service-tiers.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
 import type { RepairName } from "../wire/foreign/foreign-reader.ts";
 import type { ReplyStop } from "../wire/reply.ts";
 
-export interface GatewayCall {
+export interface GatewayCall extends PricedOtherwise {
   /** The exchange's id. Unique within its conversation, also over restarts: the ledger stores each once. */
   readonly id: string;
   readonly conversation: Conversation;

@@ -31,6 +31,8 @@ type Outcome = Pick<
   | "factsId"
   | "replyId"
   | "servedBy"
+  | "serviceTier"
+  | "isCostNamed"
   | "reportsCache"
   | "plainCostPicoUsd"
   | "explanation"
@@ -50,6 +52,7 @@ export function toGatewayText(call: Outcome): JsonText {
   return JSON.stringify({
     discarded: [],
     ...(servedBy === null ? {} : { servedBy }),
+    ...onlyPresent({ serviceTier: call.serviceTier, isCostNamed: call.isCostNamed }),
     tiers,
     failure: failure && { ...failure, detail: redact(failure.detail) },
     verdict: null,
@@ -84,7 +87,7 @@ export function withoutText({ block, detail, lostPicoUsd, ...rest }: Explanation
 
 type KeptExplanation = Omit<Explanation, "lostPicoUsd"> & { readonly lostPicoUsd: string | null };
 
-interface KeptOutcome extends Pick<Outcome, "tiers" | "failure"> {
+interface KeptOutcome extends Pick<Outcome, "tiers" | "failure" | "serviceTier" | "isCostNamed"> {
   readonly servedBy?: string;
   readonly notes: readonly { readonly detail: string }[];
   readonly gateway: Pick<
@@ -110,13 +113,13 @@ interface KeptOutcome extends Pick<Outcome, "tiers" | "failure"> {
 export function fromGatewayText(text: JsonText): Outcome {
   const value: unknown = JSON.parse(text);
   assert(isKept(value), "a stored gateway call has its outcome");
-  const { gateway, notes, tiers, failure, servedBy = null } = value;
+  const { gateway, notes, tiers, failure, servedBy = null, serviceTier, isCostNamed } = value;
   const { explanation, plainCostPicoUsd, otherPolicies, ...about } = gateway;
   return {
     ...about,
     servedBy,
     failure,
-    ...(tiers === undefined ? {} : { tiers }),
+    ...onlyPresent({ tiers, serviceTier, isCostNamed }),
     notes: notes.map(({ detail }) => detail),
     plainCostPicoUsd: plainCostPicoUsd === null ? null : BigInt(plainCostPicoUsd),
     explanation: explanation && {

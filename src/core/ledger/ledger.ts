@@ -209,6 +209,8 @@ export interface RepriceOptions {
   readonly toMs: number;
   /** Null leaves a call as it is. */
   readonly priceOf: (call: PricedCall) => bigint | null;
+  /** Whether replies of a provider may name what it charges. Its calls stay as they are. Default: none. */
+  readonly mayNameCosts?: (provider: string) => boolean;
   /** Changes nothing. */
   readonly isDry?: boolean;
 }
@@ -217,6 +219,8 @@ export interface PricedCall {
   readonly model: string;
   readonly usage: Usage;
   readonly startMs: number;
+  /** Undefined for the usual service. */
+  readonly serviceTier: string | undefined;
 }
 
 export interface Repriced {
@@ -227,6 +231,8 @@ export interface Repriced {
   readonly unpriced: number;
   /** Not looked at: the cost is not that of the usage alone. */
   readonly otherCount: number;
+  /** Not looked at: the reply named the cost, or may have. */
+  readonly namedCount: number;
   readonly differencePicoUsd: bigint;
 }
 

@@ -1,5 +1,6 @@
 // What a call costs that a provider served faster, slower or later than usual: a share of the usual price.
 import * as read from "./read-fields.ts";
+import { onlyPresent } from "../message/fields.ts";
 import { timesDecimal } from "./pico-usd.ts";
 
 /** By the provider's word for the service; absent: no price is known. */
@@ -12,6 +13,24 @@ export function parseServiceTiers(value: unknown, place: string): ServiceTiers {
       read.multiplier(share, `${place}.${name}`),
     ]),
   );
+}
+
+/** Why a call does not cost what its usage costs at the usual price. It does where both are absent. */
+export interface PricedOtherwise {
+  /** The provider's word for a service that is not its usual one. */
+  readonly serviceTier?: string;
+  /** The cost is what the reply says that the provider charges. */
+  readonly isCostNamed?: true;
+}
+
+export function toPricedOtherwise({
+  serviceTier,
+  costPicoUsd,
+}: {
+  readonly serviceTier?: string;
+  readonly costPicoUsd?: bigint;
+}): PricedOtherwise {
+  return onlyPresent({ serviceTier, isCostNamed: costPicoUsd === undefined ? undefined : true });
 }
 
 /**

@@ -1,7 +1,7 @@
 // The cost of a call and of its earlier attempts: the sum of the known costs, and a note if some are unknown.
 import type { CallEntry, ReplyNote } from "../ledger/call-entry.ts";
 import { findTotal } from "../models/cost.ts";
-import { onServiceTier } from "../models/service-tiers.ts";
+import { onServiceTier, toPricedOtherwise, type PricedOtherwise } from "../models/service-tiers.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { Reply, ReportedUsage } from "../wire/reply.ts";
 import { describeUnpriced, type Spent } from "../session/summary-bill.ts";
@@ -15,7 +15,10 @@ export interface Billed {
   readonly startMs: number;
 }
 
-export type CallBill = Pick<CallEntry, "costPicoUsd"> & { readonly notes: readonly ReplyNote[] };
+export interface CallBill extends Pick<CallEntry, "costPicoUsd"> {
+  readonly priced: PricedOtherwise;
+  readonly notes: readonly ReplyNote[];
+}
 
 export function billReplies(
   { reply, discarded, spent, startMs }: Billed,
@@ -34,6 +37,7 @@ export function billReplies(
   const isTold = unknownCount === 0 || (reply !== null && costPicoUsd === null);
   return {
     costPicoUsd,
+    priced: reply?.usage.isReported === true ? toPricedOtherwise(reply.usage) : {},
     notes: [
       ...describeUnpriced(spent),
       ...(isTold ? [] : [describeUnknown(unknownCount)]),

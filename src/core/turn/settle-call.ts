@@ -86,7 +86,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
   // After an empty reply the thread must not keep the volatile text: it would stand between two user messages.
   const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
   const isWhole = outcome.status === "complete";
-  const { costPicoUsd, notes } = billOf(session, call);
+  const { costPicoUsd, priced, notes } = billOf(session, call);
   const entry: CallEntry = withMoneyAsText({
     ...commonOf(session, call),
     reply: outcome.message,
@@ -97,6 +97,7 @@ export function settleCall(session: Session, finished: FinishedCall): SettledCal
     ...(diagnosis && { diagnosis }),
     usage: outcome.usage.isReported ? outcome.usage.usage : null,
     costPicoUsd,
+    ...priced,
     failure: outcome.failure ?? null,
     verdict: lesson.verdict,
     refuted: lesson.refuted,

@@ -123,6 +123,7 @@ function toLoneCall(session: Session, call: WarmCall, lesson: Lesson | null): Lo
     discarded: discarded.map(({ usage }) => usage.usage),
     ...(attempts.length === 0 ? {} : { attemptCount: attempts.length }),
     costPicoUsd: bill.costPicoUsd,
+    ...bill.priced,
     failure: outcome.kind === "reply" ? (outcome.failure ?? null) : outcome,
     verdict: lesson?.verdict ?? null,
     refuted: lesson?.refuted ?? [],

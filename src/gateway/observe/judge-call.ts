@@ -13,7 +13,11 @@ import type { ContentHash } from "../../core/hash.ts";
 import { noUsage, promptTokens, secondsOf, type Usage } from "../../core/message/usage.ts";
 import { findSavings, findTotal } from "../../core/models/cost.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
-import { onServiceTier } from "../../core/models/service-tiers.ts";
+import {
+  onServiceTier,
+  toPricedOtherwise,
+  type PricedOtherwise,
+} from "../../core/models/service-tiers.ts";
 import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
 import { nameWrites } from "../../core/wire/name-writes.ts";
 import type { ReportedUsage } from "../../core/wire/reply.ts";
@@ -38,6 +42,7 @@ export interface Judgement {
   readonly usage: Usage | null;
   readonly reportsCache: boolean;
   readonly costPicoUsd: bigint | null;
+  readonly priced: PricedOtherwise;
   readonly plainCostPicoUsd: bigint | null;
   readonly explanation: Explanation | null;
   readonly otherPolicies: readonly { readonly policy: PolicyName; readonly costPicoUsd: bigint }[];
@@ -97,6 +102,7 @@ const unknown: Omit<Judgement, "accounts"> = {
   usage: null,
   reportsCache: false,
   costPicoUsd: null,
+  priced: {},
   plainCostPicoUsd: null,
   explanation: null,
   otherPolicies: [],
@@ -107,10 +113,10 @@ const unknown: Omit<Judgement, "accounts"> = {
 
 function billOf(
   reported: ReportedUsage | null,
-): Pick<Judgement, "usage" | "reportsCache" | "costPicoUsd"> {
-  if (reported === null) return { usage: null, reportsCache: false, costPicoUsd: null };
+): Pick<Judgement, "usage" | "reportsCache" | "costPicoUsd" | "priced"> {
+  if (reported === null) return unknown;
   const { usage, reportsCache, costPicoUsd = null } = reported;
-  return { usage, reportsCache, costPicoUsd };
+  return { usage, reportsCache, costPicoUsd, priced: toPricedOtherwise(reported) };
 }
 
 /** The lifetimes that the client asked for. */

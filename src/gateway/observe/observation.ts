@@ -290,6 +290,7 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
     usage,
     reportsCache,
     costPicoUsd,
+    ...judged.priced,
     plainCostPicoUsd,
     explanation,
     keptBlocks,

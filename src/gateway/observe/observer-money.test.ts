@@ -86,4 +86,5 @@ test.each([
   // 5 × $2 + 1 × $10 per million.
   expect(call?.costPicoUsd).toBe(expected);
   expect(call?.plainCostPicoUsd).toBe(expected);
+  expect(call?.serviceTier).toBe(tier === "default" ? undefined : tier);
 });

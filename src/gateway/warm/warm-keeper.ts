@@ -3,6 +3,11 @@ import { randomUUID } from "node:crypto";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import { findTotal } from "../../core/models/cost.ts";
+import {
+  onServiceTier,
+  toPricedOtherwise,
+  type PricedOtherwise,
+} from "../../core/models/service-tiers.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { nameWrites } from "../../core/wire/name-writes.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
@@ -172,7 +177,7 @@ async function send(
   const requestBytes = body.reduce((sum, piece) => sum + piece.byteLength, 0);
   const times = { startMs, firstByteMs: null, endMs: Math.max(startMs, nowMs()) };
   onWarmed({
-    ...like,
+    ...withoutPrice(like),
     ...unlike(like, job),
     ...times,
     ...bill,
@@ -241,14 +246,24 @@ async function readAnswer(
   }
 }
 
-type WarmBill = Pick<ObservedCall, "usage" | "reportsCache" | "costPicoUsd">;
+/** The warming call is served and priced on its own. */
+function withoutPrice({
+  serviceTier: _serviceTier,
+  isCostNamed: _isCostNamed,
+  ...call
+}: ObservedCall): ObservedCall {
+  return call;
+}
+
+type WarmBill = Pick<ObservedCall, "usage" | "reportsCache" | "costPicoUsd"> & PricedOtherwise;
 
 function billOf({ plan, facts }: WarmJob, { reported }: SeenReply, startMs: number): WarmBill {
   if (reported === null) return { usage: null, reportsCache: false, costPicoUsd: null };
   const named = nameWrites(reported, plan, facts);
   const { usage, reportsCache } = named;
-  const costPicoUsd = named.costPicoUsd ?? findTotal(usage, facts, { at: startMs });
-  return { usage, reportsCache, costPicoUsd };
+  const listed = findTotal(usage, facts, { at: startMs });
+  const costPicoUsd = named.costPicoUsd ?? onServiceTier(listed, facts, named.serviceTier);
+  return { usage, reportsCache, costPicoUsd, ...toPricedOtherwise(named) };
 }
 
 function afterOnMachine(delayMs: number, run: () => void): () => void {

@@ -93,6 +93,7 @@ export function storedSumsContract({ open }: TestStore): void {
       changed: 1,
       unpriced: 0,
       otherCount: 0,
+      namedCount: 0,
       differencePicoUsd: -8n * dollar,
     };
     expect(await ledger.reprice({ ...options, isDry: true })).toEqual(expected);
@@ -102,6 +103,38 @@ export function storedSumsContract({ open }: TestStore): void {
     expect(await ledger.reprice(options)).toMatchObject({ changed: 0, differencePicoUsd: 0n });
     await catchUp(database, { nowMs, holder: "one" });
     expect(await costOf(database)).toEqual(["2.000000"]);
+    expect(await all(ledger.check())).toEqual([]);
+  });
+
+  test("costs that replies named stay, and those of another service tier are priced on it", async () => {
+    const { ledger } = await open();
+    const at = (id: string, more: Partial<GatewayCall>): GatewayCall =>
+      gatewayCall(id, 1, { startMs: dayMs, firstByteMs: null, endMs: dayMs + 900, ...more });
+    await ledger.recordCalls([
+      at("usual", {}),
+      at("named", { isCostNamed: true }),
+      at("flexible", { serviceTier: "flex" }),
+      at("router", { provider: "a router" }),
+      at("through", { upstream: "a router" }),
+    ]);
+    const done = await ledger.reprice({
+      fromMs: dayMs,
+      toMs: dayMs + hourMs,
+      priceOf: ({ serviceTier }) => (serviceTier === "flex" ? 2n : 4n),
+      mayNameCosts: (provider) => provider === "a router",
+    });
+    expect(done).toMatchObject({ seen: 2, changed: 2, namedCount: 3 });
+    const costs = ["usual", "named", "flexible", "router", "through"].map(async (id) => {
+      const [call] = await ledger.readGatewayCalls(id);
+      return [call?.costPicoUsd, call?.isCostNamed, call?.serviceTier];
+    });
+    expect(await Promise.all(costs)).toEqual([
+      [4n, undefined, undefined],
+      [1000n, true, undefined],
+      [2n, undefined, "flex"],
+      [1000n, undefined, undefined],
+      [1000n, undefined, undefined],
+    ]);
     expect(await all(ledger.check())).toEqual([]);
   });
 

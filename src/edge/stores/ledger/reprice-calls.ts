@@ -1,7 +1,8 @@
 // Prices recorded calls again, after a price was corrected. Costs of their sessions follow, and stored sums are marked by the rows.
+import { fieldsOf, textIn } from "../../../core/message/fields.ts";
 import type { Repriced, RepriceOptions } from "../../../core/ledger/ledger.ts";
 import type { Guard, ResultRow } from "../sql/database.ts";
-import { integer, moneyOrNull, text, textOrNull } from "../sql/read-row.ts";
+import { integer, moneyOrNull, readAs, text, textOrNull } from "../sql/read-row.ts";
 import { selected, type Value } from "../sql/tables.ts";
 import type { Store } from "./store.ts";
 import { toUsage } from "./turns/call-rows.ts";
@@ -15,9 +16,9 @@ const isOfUsage = `c.uncached_tokens IS NOT NULL AND c.kind <> 'stored' AND SUBS
 
 export async function repriceCalls(
   store: Store,
-  { fromMs, toMs, priceOf, isDry = false }: RepriceOptions,
+  { fromMs, toMs, priceOf, mayNameCosts = () => false, isDry = false }: RepriceOptions,
 ): Promise<Repriced> {
-  let [seen, changed, skipped] = [0, 0, 0];
+  let [seen, changed, skipped, named] = [0, 0, 0, 0];
   let differencePicoUsd = 0n;
   const [left] = await store.database.query(
     `SELECT COUNT(*) AS calls FROM calls c WHERE c.started_ms >= ? AND c.started_ms < ? AND c.uncached_tokens IS NOT NULL AND NOT (${isOfUsage})`,
@@ -26,12 +27,18 @@ export async function repriceCalls(
   for await (const rows of pagesOf(store, fromMs, toMs)) {
     const changes: Change[] = [];
     for (const row of rows) {
+      const { serviceTier, isCostNamed } = readAs(row, "outcome_json", readPricing);
+      if (isCostNamed || routeOf(row).some(mayNameCosts)) {
+        named += 1;
+        continue;
+      }
       seen += 1;
       const cost = moneyOrNull(row, "cost_pico_usd");
       const call = {
         model: text(row, "model"),
         usage: toUsage(row),
         startMs: integer(row, "started_ms"),
+        serviceTier,
       };
       const price = priceOf(call);
       if (price === null) skipped += 1;
@@ -45,7 +52,31 @@ export async function repriceCalls(
     }
   }
   const otherCount = left === undefined ? 0 : integer(left, "calls");
-  return { seen, changed, unpriced: skipped, otherCount, differencePicoUsd };
+  return {
+    seen,
+    changed,
+    unpriced: skipped,
+    otherCount,
+    namedCount: named,
+    differencePicoUsd,
+  };
+}
+
+/** Who was asked: the provider, and for a call of the gateway its upstream. */
+function routeOf(row: ResultRow): readonly string[] {
+  return [text(row, "provider"), textOrNull(row, "upstream") ?? ""];
+}
+
+/** Both kinds of calls have them in the same place. */
+function readPricing(outcome: string): {
+  readonly serviceTier: string | undefined;
+  readonly isCostNamed: boolean;
+} {
+  const fields = fieldsOf(JSON.parse(outcome));
+  return {
+    serviceTier: textIn(fields, "serviceTier"),
+    isCostNamed: fields["isCostNamed"] === true,
+  };
 }
 
 interface Change {
