@@ -136,7 +136,7 @@ test("untrusted names are text: never markup, and never wider than the page", as
     section: `</script><script>document.title='owned'</script>\u202Eevil`,
     model: "<b>model</b>",
   };
-  const { url } = await openDashboard({ calls: someCalls(names) });
+  const { url } = await openDashboard({ calls: someCalls(Date.now(), names) });
   const { page } = await look(browser, { width: 360 });
   for (const view of views) {
     await page.goto(`${url}/strata/#/${view}`);
@@ -165,6 +165,18 @@ test("with a token, a stranger is told what to do, and a code from the gateway o
   await expect
     .poll(() => other.page.locator("h1").innerText())
     .toContain("This gateway asks who you are.");
+});
+
+test("open conversations count down, with what it costs if they go cold", async () => {
+  const { url } = await openDashboard({ calls: someCalls(Date.now() - 60_000) });
+  const { page } = await look(browser);
+  await page.goto(`${url}/strata/`);
+  const card = page.getByRole("region", { name: "Open conversations" });
+  await expect
+    .poll(() => card.innerText())
+    .toMatch(/claude-code\s+[34]:\d\d left\s+cold: \$0\.0\d+/);
+  const before = await card.innerText();
+  await expect.poll(() => card.innerText()).not.toBe(before);
 });
 
 test("an empty ledger says what to do", async () => {

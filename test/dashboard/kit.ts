@@ -84,15 +84,13 @@ export async function look(
   return { page, complaints };
 }
 
-/** A quarter of an hour ago, so that it is in every window. */
-const minutesAgo = (minutes: number): number => Date.now() - minutes * 60_000;
-
-/** A conversation of six calls: the tools change at the third, a pause before the fifth; and a sub-agent of two. */
+/** A conversation of five calls, the last one at the given time: the tools change at the third, a pause before the fifth; and a sub-agent of two. */
 export function someCalls(
+  lastMs: number = Date.now() - 6 * 60_000,
   names: Readonly<Record<"client" | "section" | "model", string>> = usualNames,
 ): readonly GatewayCall[] {
   const call = (number: number, more: Partial<GatewayCall>): GatewayCall => {
-    const startMs = minutesAgo(20) + number * 60_000;
+    const startMs = lastMs - (6 - number) * 60_000;
     const times = { startMs, firstByteMs: startMs + 300, endMs: startMs + 900 };
     const made = gatewayCall("talk", number, { ...times, ...more }, { client: names.client });
     return { ...made, costPicoUsd: 31_000_000_000n, plainCostPicoUsd: 240_000_000_000n };
@@ -123,7 +121,7 @@ export function someCalls(
     gatewayCall(
       "worker",
       1,
-      { startMs: minutesAgo(5), endMs: minutesAgo(5) + 10 },
+      { startMs: lastMs - 30_000, endMs: lastMs - 29_990 },
       { parentId: "talk", kind: "sub-agent" },
     ),
   ];

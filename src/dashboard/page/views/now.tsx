@@ -6,14 +6,9 @@ import { counted, dollars, share, toDollars, tokens } from "../../words/figures.
 import { client, useAnswer } from "../app/ask.ts";
 import { Answered, Card, Empty, Say } from "../app/answered.tsx";
 import { linkTo } from "../app/route.ts";
-import {
-  labelOf,
-  type CostRow,
-  type MissRow,
-  type SavingsRow,
-  type SessionRow,
-} from "../app/rows.ts";
-import { clock, moment } from "../app/times.ts";
+import { labelOf, type CostRow, type MissRow, type SavingsRow } from "../app/rows.ts";
+import { clock } from "../app/times.ts";
+import { Warm } from "./warm.tsx";
 
 export function Now(): JSX.Element {
   const from = midnight();
@@ -36,11 +31,6 @@ export function Now(): JSX.Element {
         signal,
       }),
     [from],
-  );
-  const open = useAnswer(
-    (signal) =>
-      client.ask("sessions", { query: { from: "24h", order: "last_call_at", limit: 8 }, signal }),
-    [],
   );
   const latest = useAnswer(
     (signal) => client.ask("miss_list", { query: { from: "24h", limit: latestMax }, signal }),
@@ -69,9 +59,7 @@ export function Now(): JSX.Element {
         <Card title="Lost today, by cause">
           <Answered to={lost}>{({ data }) => <Lost rows={data} />}</Answered>
         </Card>
-        <Card title="At work">
-          <Answered to={open}>{({ data }) => <AtWork rows={data} />}</Answered>
-        </Card>
+        <Warm />
       </div>
     </>
   );
@@ -190,28 +178,6 @@ function Lost({ rows }: { readonly rows: readonly MissRow[] }): JSX.Element {
           <span>
             {counted(row.miss_count, "time")}: {tokens(row.lost_tokens)} paid again
             {row.costliest_block === null ? "" : `, most at ${row.costliest_block}`}
-          </span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function AtWork({ rows }: { readonly rows: readonly SessionRow[] }): JSX.Element {
-  if (rows.length === 0) return <Empty>Nobody was here in the last 24 hours.</Empty>;
-  return (
-    <ul class="plain">
-      {rows.map((row) => (
-        <li class="miss" key={row.session}>
-          <span class="price">{dollars(toDollars(row.cost_usd))}</span>
-          <a href={linkTo("session", row.session ?? "")}>
-            <b>{row.agent ?? row.session}</b>
-          </a>{" "}
-          <span>
-            {row.model}, {counted(row.call_count, "call")}, {share(row.hit_rate)} read;{" "}
-            {row.last_call_at === null
-              ? ""
-              : `last at ${moment(Date.parse(row.last_call_at), Date.now())}`}
           </span>
         </li>
       ))}
