@@ -96,7 +96,8 @@ async function ask(at = steps, within = window): Promise<readonly PricedCalls[]>
       {
         query,
         clockSql: database.clockSql,
-        cells: { query, names: createNames(query), state: null },
+        gatewayKey: null,
+        cells: { query, names: createNames(query), state: null, gatewayKey: null },
       },
       { ...question, window: within },
       at,

@@ -15,6 +15,8 @@ export interface AnalyticsWorld {
   readonly catalogue: Catalogue;
   /** Reads no stored sums: a recomputation, to compare with. */
   readonly fromRawRows?: true;
+  /** Only rows of this key of the gateway. For analyses that are for keys. */
+  readonly gatewayKey?: string;
 }
 
 /** Raw text of a command line or a query string. */
@@ -41,6 +43,8 @@ export interface Analysis<Figures extends object = object> {
   readonly orders: readonly string[];
   /** Parameters besides window, group, order and limit. */
   readonly takes?: readonly ("baseline" | "turn")[];
+  /** Can be answered from the rows of one key of the gateway. */
+  readonly isForKeys?: true;
   ask(ledger: LedgerSnapshot, question: Question, world: AnalyticsWorld): Promise<Found<Figures>>;
 }
 
@@ -48,6 +52,8 @@ export interface LedgerSnapshot extends Pick<Snapshot, "query"> {
   readonly clockSql: string;
   /** Sums that are stored, and those of raw rows. */
   readonly cells: CellSource;
+  /** Null: the rows of all keys of the gateway, and of those without one. */
+  readonly gatewayKey: string | null;
 }
 
 /** A parsed and valid query. */

@@ -1,4 +1,5 @@
 // Questions to the ledger → answers with an envelope.
+import { assert } from "../core/assert.ts";
 import { listModels, type Catalogue } from "../core/models/catalogue.ts";
 import type {
   Analysis,
@@ -34,13 +35,19 @@ export async function askLedger<Row extends object>(
   query: AnalyticsQuery,
   world: AnalyticsWorld,
 ): Promise<Answer<Row>> {
+  const { gatewayKey = null } = world;
+  assert(gatewayKey === null || analysis.isForKeys === true, "a key asks for what it may see");
   const question = parseQuestion(query, analysis, world.nowMs);
   const found = await source.snapshot(async (snapshot) => {
     if (source.kind === "postgres") await snapshot.query(roomForGroups);
     const read: LedgerSnapshot["query"] = (sql, values) => snapshot.query(sql, values);
     const state = world.fromRawRows === true ? null : await readState(read);
-    const cells = { query: read, names: createNames(read), state };
-    return analysis.ask({ clockSql: source.clockSql, query: read, cells }, question, world);
+    const cells = { query: read, names: createNames(read), state, gatewayKey };
+    return analysis.ask(
+      { clockSql: source.clockSql, query: read, cells, gatewayKey },
+      question,
+      world,
+    );
   });
   const { startMs, endMs } = found.window ?? question.window;
   const { shown, leftOut } = rankRows(found.rows, question);

@@ -31,6 +31,7 @@ export const cacheEffectiveness: Analysis<CacheFigures> = {
   summary:
     "How much of the prompts was read from the cache, and what was written to it, once or again",
   groupBys: [...callGroups, "tier"],
+  isForKeys: true,
   orders: ["call_count", "hit_rate", "cache_write_share", "coverage", "rewrite_factor"],
   async ask(ledger, question) {
     if (question.groupBy === "tier") return askTiers(ledger, question);
@@ -78,13 +79,14 @@ type Sums = Pick<TokenSums, "uncached" | "read" | "written">;
 
 /** Each bill spread over the tiers of its prompt, which is read and written from its start. */
 async function askTiers(
-  { query }: LedgerSnapshot,
+  { query, gatewayKey }: LedgerSnapshot,
   { window }: Question,
 ): Promise<Found<CacheFigures>> {
+  const own = gatewayKey === null ? [] : [gatewayKey];
   const calls = await query(
     `SELECT c.uncached_tokens, c.read_tokens, ${writtenSql} AS written, c.outcome_json FROM calls c
-    WHERE c.started_ms >= ? AND c.started_ms < ? AND c.uncached_tokens IS NOT NULL`,
-    [window.startMs, window.endMs],
+    WHERE c.started_ms >= ? AND c.started_ms < ? AND c.uncached_tokens IS NOT NULL${own.length === 0 ? "" : " AND c.gateway_key = ?"}`,
+    [window.startMs, window.endMs, ...own],
   );
   const sums = new Map<Tier, Sums & { readonly calls: number }>();
   let unknown = 0;

@@ -25,6 +25,7 @@ export interface CostFigures extends TokenFigures {
 export const cost: Analysis<CostFigures> = {
   summary: "What was spent on calls, failed calls, warm caches and summaries",
   groupBys: callGroups,
+  isForKeys: true,
   orders: ["cost_usd", "call_count", "hit_rate"],
   async ask(ledger, question) {
     const spending = await readSpending(ledger, question);

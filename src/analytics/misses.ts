@@ -34,6 +34,7 @@ export const misses: Analysis<MissFigures> = {
   summary: "Why calls read less from the cache than they could have, where, and what that cost",
   groupBys: ["cause", "section", "tier", "model", "session", "turn", "day", "hour", "none"],
   orders: ["lost_cost_usd", "miss_count", "lost_tokens"],
+  isForKeys: true,
   async ask(ledger, question) {
     const events = await stored.readEvents(ledger, question, ["cache.miss"]);
     const groups = stored.groupEvents(events, (event) => [

@@ -41,6 +41,7 @@ export interface Comparison {
 export const savings: Analysis<SavingsFigures> = {
   summary: "What the same tokens would have cost without a cache, or on another model",
   groupBys: callGroups,
+  isForKeys: true,
   orders: ["saved_usd", "call_count"],
   takes: ["baseline"],
   async ask(ledger, question, { catalogue }) {

@@ -31,6 +31,7 @@ export interface SessionFigures extends TokenFigures {
 export const sessions: Analysis<SessionFigures> = {
   summary: "What each session did: turns, calls, tokens and cost",
   groupBys: ["session"],
+  isForKeys: true,
   orders: ["cost_usd", "call_count", "turn_count", "hit_rate", "last_call_at"],
   /** Reads session details only for the rows shown. */
   async ask(ledger, question) {
@@ -69,14 +70,19 @@ function toRow([label, spent]: readonly [Label, Spending]): FoundRow<SessionFigu
 }
 
 async function readDetails(
-  { query }: LedgerSnapshot,
+  { query, gatewayKey }: LedgerSnapshot,
   shown: readonly FoundRow<SessionFigures>[],
 ): Promise<ReadonlyMap<string | null, Partial<SessionFigures>>> {
   const ids = shown.flatMap(({ figures: { session } }) => (session === null ? [] : [session]));
   if (ids.length === 0) return new Map();
+  const named =
+    gatewayKey === null
+      ? "s.model, s.parent_session_id"
+      : `(SELECT c.model FROM calls c WHERE c.session_id = s.id AND c.gateway_key = ? ORDER BY c.started_ms DESC, c.number DESC LIMIT 1) AS model,
+        CASE WHEN EXISTS (SELECT 1 FROM calls c WHERE c.session_id = s.parent_session_id AND c.gateway_key = ?) THEN s.parent_session_id END AS parent_session_id`;
   const rows = await query(
-    `SELECT s.id, s.agent, s.role, s.model, s.parent_session_id, s.status FROM sessions s WHERE s.id IN (${ids.map(() => "?").join(", ")})`,
-    ids,
+    `SELECT s.id, s.agent, s.role, ${named}, s.status FROM sessions s WHERE s.id IN (${ids.map(() => "?").join(", ")})`,
+    [...(gatewayKey === null ? [] : [gatewayKey, gatewayKey]), ...ids],
   );
   return new Map(
     rows.map((row) => [

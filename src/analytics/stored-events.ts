@@ -14,17 +14,20 @@ export interface StoredEvent {
   readonly payload: Fields;
 }
 
+/** Of a key of the gateway: what happened to its calls. */
 export async function readEvents(
-  { query }: LedgerSnapshot,
+  { query, gatewayKey }: LedgerSnapshot,
   { window }: Question,
   types: readonly string[],
 ): Promise<readonly StoredEvent[]> {
+  const inWindow = `e.type IN (${types.map(() => "?").join(", ")}) AND e.timestamp_us >= ? AND e.timestamp_us < ?`;
+  const values = [...types, window.startMs * 1000, window.endMs * 1000];
   const rows = await query(
     `SELECT e.type, e.timestamp_us, e.session_id, e.turn_id, t.model, e.payload_json FROM events e LEFT JOIN turns t ON t.id = e.turn_id
-    WHERE e.type IN (${types.map(() => "?").join(", ")}) AND e.timestamp_us >= ? AND e.timestamp_us < ?`,
-    [...types, window.startMs * 1000, window.endMs * 1000],
+    WHERE ${inWindow}`,
+    values,
   );
-  return rows.map((row) => ({
+  const events = rows.map((row) => ({
     type: text(row, "type"),
     timeMs: Math.floor(integer(row, "timestamp_us") / 1000),
     sessionId: text(row, "session_id"),
@@ -32,6 +35,15 @@ export async function readEvents(
     model: textOrNull(row, "model"),
     payload: fieldsOf(JSON.parse(text(row, "payload_json"))),
   }));
+  if (gatewayKey === null) return events;
+  const calls = await query(
+    `SELECT c.session_id, c.id FROM calls c WHERE c.gateway_key = ? AND c.session_id IN (SELECT e.session_id FROM events e WHERE ${inWindow})`,
+    [gatewayKey, ...values],
+  );
+  const own = new Set(calls.map((row) => `${text(row, "session_id")}\n${text(row, "id")}`));
+  return events.filter((event) =>
+    own.has(`${event.sessionId}\n${textField(event, "call_id") ?? ""}`),
+  );
 }
 
 /** The group of an event. A group without a case here is a field of the payload. */

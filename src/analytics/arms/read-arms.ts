@@ -6,6 +6,7 @@ import { moneyOf, moneySums } from "../../edge/stores/sql/sums.ts";
 import type { Label, LedgerSnapshot, Question } from "../analysis.ts";
 import { countOf, sumSql, toUsdText, unpricedSql } from "../figures.ts";
 import { callFacts } from "../../edge/stores/rollups/call-facts.ts";
+import { ofGatewayKey } from "../../edge/stores/rollups/fact.ts";
 import { labelOfGroup } from "../group-keys.ts";
 import { compareArms, confidence, type Family } from "./compare-arms.ts";
 
@@ -49,10 +50,11 @@ export interface ArmsFigures {
 }
 
 export async function readArms(
-  { query }: LedgerSnapshot,
+  { query, gatewayKey }: LedgerSnapshot,
   { groupBy, window }: Question,
 ): Promise<ReadonlyMap<Label, ArmsFigures>> {
-  const [key] = callFacts.calls.dims[groupBy]?.sql ?? ["'all'"];
+  const { calls } = callFacts;
+  const [key] = calls.dims[groupBy]?.sql ?? ["'all'"];
   const rows = await query(
     `SELECT ${key} AS grp, COALESCE(s.parent_session_id, c.session_id) AS family, c.arm AS arm,
       COUNT(*) AS call_count, ${sumSql(`CASE WHEN ${isPriced} THEN 1 END`, "priced")}, ${sumSql(unpricedSql, "unpriced")},
@@ -62,8 +64,8 @@ export async function readArms(
       ${moneySums(`CASE WHEN ${isPriced} THEN c.plain_cost_pico_usd END`, "plain")},
       ${moneySums(`CASE WHEN ${isCompared} THEN c.cost_pico_usd END`, "compared")},
       ${moneySums(`CASE WHEN ${isCompared} THEN c.client_cost_pico_usd END`, "client")}
-    ${callFacts.calls.from(true)} AND c.arm IS NOT NULL AND c.arm <> 'client' GROUP BY 1, 2, 3`,
-    [window.startMs, window.endMs],
+    ${(gatewayKey === null ? calls : ofGatewayKey(calls)).from(true)} AND c.arm IS NOT NULL AND c.arm <> 'client' GROUP BY 1, 2, 3`,
+    [window.startMs, window.endMs, ...(gatewayKey === null ? [] : [gatewayKey])],
   );
   const groups = Map.groupBy(rows, (row) => labelOfGroup(groupBy, row["grp"]));
   return new Map([...groups].map(([label, each]) => [label, toFigures(each)]));

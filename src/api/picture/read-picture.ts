@@ -3,7 +3,7 @@ import { fieldsOf, type Fields } from "../../core/message/fields.ts";
 import type { LedgerSnapshot } from "../../analytics/analysis.ts";
 import type { ResultRow } from "../../edge/stores/sql/database.ts";
 import { integer, integerOrNull, text, textOrNull } from "../../edge/stores/sql/read-row.ts";
-import type { Access } from "../access/access.ts";
+import { ownCalls, type Access } from "../access/access.ts";
 import { refuseWith } from "../answer/api-error.ts";
 
 export interface StoredPicture {
@@ -41,8 +41,7 @@ export async function readPicture(
     "SELECT s.id, s.agent, s.model, s.parent_session_id, s.origin FROM sessions s WHERE s.id = ?",
     [id],
   );
-  const own = access.kind === "key" ? " AND c.gateway_key = ?" : "";
-  const key = access.kind === "key" ? [access.name] : [];
+  const { sql: own, values: key } = ownCalls(access);
   const shown = `FROM calls c WHERE c.session_id = ? AND c.kind IN ('turn', 'gateway')${own}`;
   const [counted] = await query(`SELECT COUNT(*) AS calls ${shown}`, [id, ...key]);
   const total = counted === undefined ? 0 : integer(counted, "calls");

@@ -14,12 +14,13 @@ const codeFor = { baseline: "unknown_baseline_model", turn: "turn_not_found" } a
 export const analysisRoutes: readonly Route[] = analysisNames.map(toRoute);
 
 function toRoute(name: AnalysisName): Route {
-  const { summary, groupBys, orders, takes = [] } = analyses[name];
+  const { summary, groupBys, orders, takes = [], isForKeys } = analyses[name];
   const own: readonly AnalyticsErrorCode[] = takes.map((taken) => codeFor[taken]);
   return {
     name,
     method: "GET",
     isSlow: true,
+    ...(isForKeys === true ? { isForKeys } : {}),
     path: `/analytics/${name}`,
     summary,
     query: ["from", "to", "group_by", "order", "limit", ...takes],
@@ -33,12 +34,15 @@ function toRoute(name: AnalysisName): Route {
 
 async function readAnalysis(
   name: AnalysisName,
-  { query }: Asked,
+  { query, access }: Asked,
   { database, ...world }: Source,
 ): Promise<Found> {
   const { from, to, group_by: groupBy, order, limit, baseline, turn } = query;
   const given = { from, to, groupBy, order, limit, baseline, turn };
   const question: AnalyticsQuery = onlyPresent(given);
-  const body = await askLedger(database, analyses[name], question, world);
+  const body = await askLedger(database, analyses[name], question, {
+    ...world,
+    ...(access.kind === "key" ? { gatewayKey: access.name } : {}),
+  });
   return { body, isClosed: to !== undefined && Date.parse(body.window.end) <= world.nowMs };
 }

@@ -7,6 +7,7 @@ import { readPrompt } from "../../edge/stores/ledger/gateway/read-conversation.t
 import type { ResultRow, Snapshot } from "../../edge/stores/sql/database.ts";
 import { integer, text as textOf } from "../../edge/stores/sql/read-row.ts";
 import { selected } from "../../edge/stores/sql/tables.ts";
+import { ownCalls, type Access } from "../access/access.ts";
 import { refuseWith } from "../answer/api-error.ts";
 import { splitBlocks } from "../shapes/split-blocks.ts";
 import { callMembers, toCall } from "../shapes/call-shape.ts";
@@ -14,7 +15,7 @@ import { readOwnBlocks } from "../shapes/own-blocks.ts";
 import { one, pageOf } from "./envelope.ts";
 import { cut, parsePage, toPage, windowOf, type Place } from "./paging.ts";
 import type { Asked, Found, Route, Source } from "./route.ts";
-import { needSession } from "./sessions.ts";
+import { needSession } from "./one-session.ts";
 import { count, flag, list, object, orNull, text, usd, type Schema } from "./schema.ts";
 
 const blockMembers: Readonly<Record<string, Schema>> = {
@@ -43,6 +44,7 @@ export const callRoutes: readonly Route[] = [
     name: "call_list",
     method: "GET",
     path: "/calls",
+    isForKeys: true,
     summary: "The calls of a time, the latest first",
     query: ["from", "to", "session", "model", "agent", "limit", "cursor"],
     answer: pageOf(object(callMembers)),
@@ -54,6 +56,7 @@ export const callRoutes: readonly Route[] = [
     name: "session_calls",
     method: "GET",
     path: "/sessions/{session}/calls",
+    isForKeys: true,
     summary:
       "The calls of one session, oldest first, each with the blocks that it brought: the columns of a cross-section",
     query: ["limit", "cursor"],
@@ -69,6 +72,7 @@ export const callRoutes: readonly Route[] = [
     name: "call",
     method: "GET",
     path: "/sessions/{session}/calls/{call}",
+    isForKeys: true,
     summary:
       "One call block by block: what of each was read, written and paid plainly, markers, plan, verdict, and what other policies would have paid",
     query: [],
@@ -126,6 +130,7 @@ async function listCalls(asked: Asked, { database, nowMs }: Source): Promise<Fou
   const conditions: [string, readonly (string | number)[]][] = [
     ["c.started_ms >= ? AND c.started_ms < ?", [startMs, endMs]],
   ];
+  if (asked.access.kind === "key") conditions.push(["c.gateway_key = ?", [asked.access.name]]);
   if (session !== undefined) conditions.push(["c.session_id = ?", [session]]);
   if (model !== undefined) conditions.push(["c.model = ?", [model]]);
   if (agent !== undefined) {
@@ -148,20 +153,21 @@ async function listColumns(asked: Asked, { database }: Source): Promise<Found> {
   const { session = "" } = asked.path;
   const page = parsePage(asked.query);
   return database.snapshot(async ({ query }) => {
-    await needSession(query, session);
+    await needSession(query, session, asked.access);
+    const own = ownCalls(asked.access);
     const { at, id } = page.after ?? { at: -1, id: "" };
     const rows = await query(
-      `SELECT ${selected("calls", "c")} FROM calls c WHERE c.session_id = ? AND (c.started_ms, c.entry_hash) > (?, ?)
+      `SELECT ${selected("calls", "c")} FROM calls c WHERE c.session_id = ?${own.sql} AND (c.started_ms, c.entry_hash) > (?, ?)
       ORDER BY c.started_ms, c.entry_hash LIMIT ?`,
-      [session, at, id, page.limit + 1],
+      [session, ...own.values, at, id, page.limit + 1],
     );
     const { shown, next } = cut(rows, page, placeOf);
     const seen = await readSeenBlocks(query, session, shown);
-    const own = await readOwnBlocks(query, shown);
+    const ofTurns = await readOwnBlocks(query, shown);
     const data = shown.map((row) => {
       const call = toCall(row);
       const added =
-        row["turn_id"] === null ? seen.get(textOf(row, "id")) : own.get(String(call["call"]));
+        row["turn_id"] === null ? seen.get(textOf(row, "id")) : ofTurns.get(String(call["call"]));
       const kept = row["kept_blocks"];
       return {
         ...call,
@@ -192,8 +198,8 @@ async function readSeenBlocks(
 async function readCall(asked: Asked, { database }: Source): Promise<Found> {
   const { session = "", call: name = "" } = asked.path;
   return database.snapshot(async ({ query }) => {
-    await needSession(query, session);
-    const row = await needCall(query, session, name);
+    await needSession(query, session, asked.access);
+    const row = await needCall(query, session, name, asked.access);
     const call = toAnyCall(row);
     const { unknownCount, blocks } = await promptOf(query, session, row);
     const data = {
@@ -222,17 +228,19 @@ async function needCall(
   query: Snapshot["query"],
   session: string,
   name: string,
+  access: Access,
 ): Promise<ResultRow> {
+  const own = ownCalls(access);
   const columns = selected("calls", "c");
   const [lone] = await query(
-    `SELECT ${columns} FROM calls c WHERE c.session_id = ? AND c.id = ? AND c.turn_id IS NULL`,
-    [session, name],
+    `SELECT ${columns} FROM calls c WHERE c.session_id = ? AND c.id = ? AND c.turn_id IS NULL${own.sql}`,
+    [session, name, ...own.values],
   );
   if (lone !== undefined) return lone;
   const [, turn = "", number = ""] = /^(.*)\.(\d{1,9})$/s.exec(name) ?? [];
   const [ofTurn] = await query(
-    `SELECT ${columns} FROM calls c WHERE c.session_id = ? AND c.turn_id = ? AND c.number = ?`,
-    [session, turn, Number(number)],
+    `SELECT ${columns} FROM calls c WHERE c.session_id = ? AND c.turn_id = ? AND c.number = ?${own.sql}`,
+    [session, turn, Number(number), ...own.values],
   );
   if (ofTurn !== undefined) return ofTurn;
   throw refuseWith(

@@ -1,4 +1,5 @@
 // A fact: what rows of one kind add up to. One SQL text makes the sums that are stored, those of raw rows, and those they are checked by.
+import { assert } from "../../../core/assert.ts";
 import type { ResultRow } from "../sql/database.ts";
 import { countSum } from "../sql/sums.ts";
 import type { Merge } from "./cells.ts";
@@ -43,6 +44,13 @@ export function moneyColumns(
     sql: `CAST(COALESCE(SUM((${expression}) ${operator} 1000000), 0) AS TEXT)`,
   });
   return { [`${name}_0`]: part("/"), [`${name}_1`]: part("%") };
+}
+
+/** Only the rows of one key of the gateway: its name is one more value, the last. */
+export function ofGatewayKey(fact: Fact): Fact {
+  const [key] = fact.dims["gateway_key"]?.sql ?? [];
+  assert(key !== undefined, `rows of ${fact.name} say which key they belong to`);
+  return { ...fact, from: (usesSession) => `${fact.from(usesSession)} AND ${key} = ?` };
 }
 
 /** The names of the expressions of a fact's query. */

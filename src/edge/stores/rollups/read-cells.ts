@@ -2,7 +2,7 @@
 import type { Database } from "../sql/database.ts";
 import { createCellSum, type Cells, type Shape } from "./cells.ts";
 import { findCube, type Cube } from "./cubes.ts";
-import type { Fact } from "./fact.ts";
+import { ofGatewayKey, type Fact } from "./fact.ts";
 import { coverWindow, type BucketRun, type MsRange } from "./grains.ts";
 import { unpackCells } from "./pack-cells.ts";
 import { readFact } from "./read-fact.ts";
@@ -23,6 +23,8 @@ export interface CellSource {
   readonly names: Names;
   /** Null: only raw rows are read, as for a comparison. */
   readonly state: RollupState | null;
+  /** Only rows of this key of the gateway, and so raw ones: stored sums hold those of all keys. */
+  readonly gatewayKey: string | null;
 }
 
 export interface FoundCells {
@@ -32,7 +34,7 @@ export interface FoundCells {
 
 export async function readCells(source: CellSource, wanted: CellsWanted): Promise<FoundCells> {
   const { fact, dims, window } = wanted;
-  const { query, names, state } = source;
+  const { query, names, state, gatewayKey } = source;
   const columns = Object.fromEntries(
     // In the order of the fact: some follow others.
     Object.entries(fact.columns).flatMap(([name, { merge }]) =>
@@ -42,6 +44,10 @@ export async function readCells(source: CellSource, wanted: CellsWanted): Promis
   const shape: Shape = { dims, columns };
   const time = dims.find((dim) => dim === "hour" || dim === "day");
   const others = dims.filter((dim) => dim !== time);
+  if (gatewayKey !== null) {
+    const own = ofGatewayKey(fact);
+    return { shape, cells: await readFact(query, own, shape, window, names, [gatewayKey]) };
+  }
   const cube = findCube({ fact, dims: others, columns: wanted.columns });
   if (state === null || cube === undefined) {
     return { shape, cells: await readFact(query, fact, shape, window, names) };

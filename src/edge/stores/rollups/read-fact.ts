@@ -11,9 +11,10 @@ export async function readFact(
   { dims, columns }: Shape,
   { startMs, endMs }: MsRange,
   names: Names,
+  more: readonly string[] = [],
 ): Promise<Cells> {
   const columnNames = Object.keys(columns);
-  const found = await query(selectFact(fact, dims, columnNames), [startMs, endMs]);
+  const found = await query(selectFact(fact, dims, columnNames), [startMs, endMs, ...more]);
   const rows = found.map(toFactRow(fact, dims, columnNames));
   await names.learn(rows.flatMap((row) => row.dims.filter(isName)));
   return toCells(rows, { dims, columns }, names);
