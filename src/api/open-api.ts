@@ -33,7 +33,7 @@ export interface Api {
 
 /** The ledger is opened with the first question. */
 export function openApi(options: ApiOptions): Api {
-  const { store, models, isEncrypted } = options;
+  const { store, models, keepsUp = false, isEncrypted } = options;
   const logins = createLogins();
   let isClosed = false;
   // What was open when it was closed gets no answer: that is no problem.
@@ -41,7 +41,8 @@ export function openApi(options: ApiOptions): Api {
     if (!isClosed) options.onProblem(problem);
   };
   // An analysis of a year holds up no page of events.
-  const [quick, slow] = [openReaderThread({ store, models }), openReaderThread({ store, models })];
+  const quick = openReaderThread({ store, models }, onProblem);
+  const slow = openReaderThread({ store, models, keepsUp }, onProblem);
   const slowRoutes = new Set(routes.flatMap(({ name, isSlow }) => (isSlow === true ? [name] : [])));
   const ask: ReaderThread["ask"] = (question) =>
     (slowRoutes.has(question.route) ? slow : quick).ask(question);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { routes } from "../../src/api/routes/routes.ts";
+import { fieldsOf } from "../../src/core/message/fields.ts";
 import { makeExample } from "../../src/cli/test-kit.ts";
 import { inLedger } from "../gateway-record/kit.ts";
 import { gatewayCall } from "../ledger/gateway-kit.ts";
@@ -71,6 +72,9 @@ test.each([
   ["/analytics/cost?group_by=moon", 400, "invalid_group_by"],
   ["/analytics/cost?order=colour", 400, "invalid_order"],
   ["/analytics/cost?limit=0", 400, "invalid_limit"],
+  ["/analytics/cost?group_by=day&points=2001", 400, "invalid_limit"],
+  ["/analytics/cost?points=5", 400, "invalid_limit"],
+  ["/analytics/sessions?points=5", 400, "invalid_parameter"],
   ["/analytics/savings?baseline=claude-sonet-5-5", 400, "unknown_baseline_model"],
   ["/analytics/turns?turn=nowhere", 404, "turn_not_found"],
   ["/analytics/cost?baseline=claude-sonnet-5-5", 400, "invalid_parameter"],
@@ -82,6 +86,17 @@ test.each([
   ["/analytics/cost/", 404, "route_not_found"],
 ])("%s is refused: %i %s", async (path, status, code) => {
   expect(await api.get(path)).toMatchObject({ status, body: { error: { code } } });
+});
+
+test("rows by hour are at most as many as points allow, and the rest is counted", async () => {
+  const path = "/analytics/cost?from=2020-01-01&to=2026-12-01&group_by=hour";
+  const whole = await api.get(path);
+  const first = await api.get(`${path}&points=1`);
+  const { data, left_out_count: leftOut } = fieldsOf(whole.body);
+  expect(leftOut).toBe(0);
+  const days = Array.isArray(data) ? data : [];
+  expect(days.length).toBeGreaterThan(1);
+  expect(first.body).toMatchObject({ data: days.slice(0, 1), left_out_count: days.length - 1 });
 });
 
 test("a parameter longer than any name is refused", async () => {

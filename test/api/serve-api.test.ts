@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { plantedKey, plantedToken } from "../../harness/planted-key.ts";
 import { createClient } from "../../src/api/client/open-client.ts";
 import { makeExample, strata } from "../../src/cli/test-kit.ts";
+import { openDatabase } from "../../src/edge/stores/open-ledger.ts";
 import { startServe } from "../gateway/start-serve.ts";
 import { newFolder } from "./kit.ts";
 
@@ -52,6 +53,7 @@ test("a ledger is served alone, with a token, and nothing is forwarded", async (
   expect(await client.ask("cost", { query })).toMatchObject({
     answer: { data: [{ call_count: 7, cost_usd: "0.100000" }] },
   });
+  await expect.poll(() => storedHours(store)).toBeGreaterThan(0);
   expect(await createClient({ url: serve.url }).ask("cost")).toMatchObject({
     kind: "refused",
     status: 401,
@@ -94,6 +96,17 @@ test("a ledger is served alone, with a token, and nothing is forwarded", async (
   expect(await serve.stop("SIGTERM")).toBe(0);
   expect(await client.ask("cost")).toMatchObject({ status: 0, error: { code: "unreachable" } });
 });
+
+/** By whoever keeps sums up to date: nobody asked for it. */
+async function storedHours(store: string): Promise<number> {
+  const database = await openDatabase(store);
+  try {
+    const [row] = await database.query("SELECT COUNT(*) AS hours FROM rollups WHERE grain = 1");
+    return Number(row?.["hours"]);
+  } finally {
+    await database.close();
+  }
+}
 
 test("a place without a ledger is refused, as are options about calls", async () => {
   const store = join(newFolder(), "nothing.db");

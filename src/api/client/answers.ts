@@ -21,6 +21,8 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"call_count" | "hit_rate" | "cache_write_share" | "coverage" | "rewrite_factor" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
+      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      readonly points?: number;
     };
     readonly body: undefined;
     readonly answer: CacheEffectivenessAnswer;
@@ -38,6 +40,8 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"cost_usd" | "call_count" | "hit_rate" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
+      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      readonly points?: number;
     };
     readonly body: undefined;
     readonly answer: CostAnswer;
@@ -55,6 +59,8 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"saved_usd" | "call_count" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
+      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      readonly points?: number;
       /** the model to compare prices with */
       readonly baseline?: string;
     };
@@ -110,6 +116,8 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"call_count" | "failure_rate" | "failed_call_count" | "latency_ms_p95" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
+      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      readonly points?: number;
     };
     readonly body: undefined;
     readonly answer: ReliabilityAnswer;
@@ -127,6 +135,8 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"turn_count" | "switched_turn_count" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
+      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      readonly points?: number;
     };
     readonly body: undefined;
     readonly answer: RoutingAnswer;
@@ -144,6 +154,8 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"load_count" | "loaded_tokens" | "search_count" | "last_loaded_at" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
+      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      readonly points?: number;
     };
     readonly body: undefined;
     readonly answer: SkillsAnswer;
@@ -161,6 +173,8 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"lost_cost_usd" | "miss_count" | "lost_tokens" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
+      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      readonly points?: number;
     };
     readonly body: undefined;
     readonly answer: MissesAnswer;
@@ -178,6 +192,8 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"compaction_count" | "cost_usd" | "tokens_before" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
+      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      readonly points?: number;
     };
     readonly body: undefined;
     readonly answer: CompactionsAnswer;

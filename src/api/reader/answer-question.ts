@@ -16,6 +16,8 @@ export interface ReaderOptions {
   readonly store: string;
   /** Models and prices that are configured besides the built-in ones. */
   readonly models: CatalogueChanges | null;
+  /** Stores sums of hours that are over, where no gateway beside it does. */
+  readonly keepsUp?: boolean;
 }
 
 export interface QuestionOf {
@@ -38,30 +40,48 @@ export interface AnswerBytes {
 
 export interface QuestionReader {
   answer(question: QuestionOf): Promise<AnswerBytes>;
+  /** One batch of sums. Whether more are left to do. Rejects if the ledger cannot be written. */
+  catchUp(): Promise<boolean>;
 }
 
 export function createQuestionReader({ store, models }: ReaderOptions): QuestionReader {
   const catalogue = withChanges(models);
   let opened: Opened | null = null;
+  const onLedger = async <T>(work: (ledger: Opened) => Promise<T>): Promise<T> => {
+    try {
+      opened ??= await openExisting(store);
+      return await work(opened);
+    } catch (error) {
+      if (isOfStore(error)) {
+        // The file may have been replaced, or the server away: it is opened anew.
+        await opened?.ledger.close().catch(() => {});
+        opened = null;
+      }
+      throw error;
+    }
+  };
   return {
+    catchUp: () =>
+      onLedger(async ({ ledger }) => {
+        const done = await ledger.catchUp(catchUpAtOnce);
+        return !done.isComplete && !done.isBusy;
+      }),
     answer: async (question) => {
       const { route, asked, nowMs } = question;
       try {
-        opened ??= await openExisting(store);
-        const { database, feed } = opened;
-        const found = await readerOf(route)(asked, { database, feed, catalogue, nowMs });
-        return toBytes(found.body, found.isClosed, question);
+        const { body, isClosed } = await onLedger(({ database, feed }) =>
+          readerOf(route)(asked, { database, feed, catalogue, nowMs }),
+        );
+        return toBytes(body, isClosed, question);
       } catch (error) {
-        if (isOfStore(error)) {
-          // The file may have been replaced, or the server away: it is opened anew.
-          await opened?.ledger.close().catch(() => {});
-          opened = null;
-        }
         return toErrorBytes(error);
       }
     },
   };
 }
+
+/** Questions wait for it: about a fifth of a second. */
+const catchUpAtOnce = { budgetMs: 1, callsPerBatch: 5000 } as const;
 
 interface Opened extends OpenStore {
   readonly feed: EventFeed;

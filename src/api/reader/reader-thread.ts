@@ -28,14 +28,23 @@ interface Received {
   readonly answer: AnswerBytes;
 }
 
-/** Started with its first question. */
-export function openReaderThread(options: ReaderOptions): ReaderThread {
-  let running: RunningThread | null = null;
+/** Sums could not be stored. */
+interface Troubled {
+  readonly problem: string;
+}
+
+/** Started with its first question; at once if it keeps sums up to date. */
+export function openReaderThread(
+  options: ReaderOptions,
+  onProblem: (problem: string) => void,
+): ReaderThread {
+  const start = (): RunningThread => startThread(options, onProblem);
+  let running = options.keepsUp === true ? start() : null;
   let isStopped = false;
   return {
     ask: async (question) => {
       if (isStopped) throw new Error("the thread that reads the ledger was stopped");
-      if (running?.hasEnded() !== false) running = startThread(options);
+      if (running?.hasEnded() !== false) running = start();
       return running.ask(question);
     },
     stop: async () => {
@@ -49,13 +58,14 @@ interface RunningThread extends ReaderThread {
   hasEnded(): boolean;
 }
 
-function startThread(options: ReaderOptions): RunningThread {
+function startThread(options: ReaderOptions, onProblem: (problem: string) => void): RunningThread {
   const worker = new Worker(new URL(import.meta.url), { workerData: { apiReader: options } });
   const asked = new Map<number, PromiseWithResolvers<AnswerBytes>>();
   let number = 0;
   let hasEnded = false;
   let fault = "it ended";
-  worker.on("message", (received: Received) => {
+  worker.on("message", (received: Received | Troubled) => {
+    if ("problem" in received) return onProblem(received.problem);
     asked.get(received.number)?.resolve(received.answer);
     asked.delete(received.number);
   });
@@ -105,7 +115,30 @@ function serve(port: NonNullable<typeof parentPort>, options: ReaderOptions): vo
       port.postMessage({ number, answer } satisfies Received, []);
     });
   });
+  if (options.keepsUp !== true) return;
+  let isTold = false;
+  const keepUp = async (): Promise<void> => {
+    try {
+      const isMore = await reader.catchUp();
+      keepUpLater(isMore ? keepUpPauseMs : keepUpEveryMs);
+    } catch (error) {
+      const problem = `stored sums are not kept up to date: ${messageOf(error)}`;
+      if (!isTold) port.postMessage({ problem } satisfies Troubled, []);
+      isTold = true;
+      keepUpLater(keepUpEveryMs);
+    }
+  };
+  const keepUpLater = (ms: number): void => {
+    setTimeout(() => {
+      turn = turn.then(keepUp);
+    }, ms).unref();
+  };
+  turn = turn.then(keepUp);
 }
+
+const keepUpEveryMs = 15_000;
+/** For questions that wait. */
+const keepUpPauseMs = 200;
 
 /** Another program may load this file in its own thread, where it must do nothing. */
 function isReading(data: unknown): data is { readonly apiReader: ReaderOptions } {

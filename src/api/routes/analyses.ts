@@ -23,7 +23,7 @@ function toRoute(name: AnalysisName): Route {
     ...(isForKeys === true ? { isForKeys } : {}),
     path: `/analytics/${name}`,
     summary,
-    query: ["from", "to", "group_by", "order", "limit", ...takes],
+    query: ["from", "to", "group_by", "order", "limit", ...pointsOf(groupBys), ...takes],
     values: { group_by: groupBys, order: [...orders, "group"] },
     answer: ranked(figuresOf(name)),
     errors: ["invalid_time_window", "invalid_group_by", "invalid_order", "invalid_limit", ...own],
@@ -32,13 +32,18 @@ function toRoute(name: AnalysisName): Route {
   };
 }
 
+/** Only rows by time are counted in points. */
+function pointsOf(groupBys: readonly string[]): readonly "points"[] {
+  return groupBys.some((each) => each === "day" || each === "hour") ? ["points"] : [];
+}
+
 async function readAnalysis(
   name: AnalysisName,
   { query, access }: Asked,
   { database, ...world }: Source,
 ): Promise<Found> {
-  const { from, to, group_by: groupBy, order, limit, baseline, turn } = query;
-  const given = { from, to, groupBy, order, limit, baseline, turn };
+  const { from, to, group_by: groupBy, order, limit, points, baseline, turn } = query;
+  const given = { from, to, groupBy, order, limit, points, baseline, turn };
   const question: AnalyticsQuery = onlyPresent(given);
   const body = await askLedger(database, analyses[name], question, {
     ...world,

@@ -14,6 +14,7 @@ const parameterNames = [
   "group_by",
   "order",
   "limit",
+  "points",
   "baseline",
   "turn",
   "cursor",
@@ -44,6 +45,10 @@ export const parameters: Readonly<Record<ParameterName, Parameter>> = {
   },
   limit: {
     meaning: "at most so many rows, 1 to 1000; default: 100",
+    schema: { type: "integer", minimum: 1 },
+  },
+  points: {
+    meaning: "at most so many days or hours, 1 to 2000; default: 2000",
     schema: { type: "integer", minimum: 1 },
   },
   baseline: { meaning: "the model to compare prices with", schema: words },

@@ -53,6 +53,7 @@ export async function openOnlyApi({ flags, env, onNotice }: ServeOptions): Promi
     models,
     keyOf,
     isEncrypted: tls !== null,
+    keepsUp: true,
     onProblem: onNotice,
   });
   const own = withPage(api);
