@@ -43,7 +43,7 @@ export const experiment: Experiment = {
           },
           checks: [
             atMost("page kilobytes gzip", kilobytes, 120),
-            atMost("first view ms above an empty page", first.now - first.empty, 400),
+            atMost("first view above an empty page", first.now - first.empty, 400),
             atMost("cross-section 10,000 calls frame p95", frames.p95, 33),
           ],
         };
