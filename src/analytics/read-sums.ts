@@ -25,7 +25,11 @@ export async function readSums(
   const group = groupBy === "none" ? [] : [groupBy];
   const dims = [...new Set([...group, ...more])];
   const found = await readCells(source, { fact, dims, columns, window });
-  const isName = dims.map((dim) => fact.dims[dim]?.isNumber !== true);
+  // A hash says nothing to anybody: its number tells rows apart as well.
+  const isName = dims.map((dim) => {
+    const { isNumber, toName } = fact.dims[dim] ?? {};
+    return isNumber !== true && toName === undefined;
+  });
   const { shape, cells } = await withNames(found, isName, source.names);
   const toRow = createRows(
     dims.map((dim, at) => [

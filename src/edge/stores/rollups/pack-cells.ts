@@ -8,15 +8,24 @@ export function packCells({ count, dims, columns }: Cells): string {
   return JSON.stringify([count, ...[...dims, ...columns].map((each) => packColumn(each, count))]);
 }
 
-export function unpackCells(text: string, { dims, columns }: Shape): Cells {
+/** `wanted`: the dims and columns that are read; the others are left empty. By default all. */
+export function unpackCells(
+  text: string,
+  { dims, columns }: Shape,
+  wanted?: ReadonlySet<string>,
+): Cells {
   const given: unknown = JSON.parse(text);
   const all = Array.isArray(given) ? given : [];
   const [count, ...packed]: readonly unknown[] = all;
-  const expected = dims.length + Object.keys(columns).length;
-  if (typeof count !== "number" || packed.length !== expected) throw damaged();
-  const arrays = packed.map((each) => unpackColumn(each, count));
+  const names = [...dims, ...Object.keys(columns)];
+  if (typeof count !== "number" || packed.length !== names.length) throw damaged();
+  const arrays = packed.map((each, at) =>
+    wanted?.has(names[at] ?? "") === false ? none : unpackColumn(each, count),
+  );
   return { count, dims: arrays.slice(0, dims.length), columns: arrays.slice(dims.length) };
 }
+
+const none: ArrayLike<number> = [];
 
 type Width = 1 | 2 | 4 | 8;
 

@@ -54,7 +54,11 @@ export async function readCells(source: CellSource, wanted: CellsWanted): Promis
   }
   const { runs, raw } = coverWindow(window, state, grainsOf[time ?? "none"] ?? 1);
   const sum = createCellSum(shape);
-  for (const stored of await readBuckets(query, cube, runs)) {
+  for (const stored of await readBuckets(
+    query,
+    { cube, wanted: [...others, ...wanted.columns] },
+    runs,
+  )) {
     const inTime = time === undefined ? cube : { ...cube, dims: [...cube.dims, time] };
     const bucket = Math.floor(stored.fromHour / (time === "day" ? 24 : 1));
     const cells = time === undefined ? stored.cells : withDim(stored.cells, bucket);
@@ -74,7 +78,7 @@ interface StoredCells {
 
 export async function readBuckets(
   query: Database["query"],
-  cube: Cube,
+  { cube, wanted }: { readonly cube: Cube; readonly wanted: readonly string[] },
   runs: readonly BucketRun[],
 ): Promise<readonly StoredCells[]> {
   if (runs.length === 0) return [];
@@ -90,9 +94,10 @@ export async function readBuckets(
       toHour / grain,
     ]),
   );
+  const read = new Set(wanted);
   return rows.map((row) => ({
     fromHour: integer(row, "bucket") * integer(row, "grain"),
-    cells: unpackCells(text(row, "cells"), cube),
+    cells: unpackCells(text(row, "cells"), cube, read),
   }));
 }
 
