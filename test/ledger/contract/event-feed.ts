@@ -16,7 +16,7 @@ export function eventFeedContract({ open, blank, connect, kind }: TestStore): vo
     await ledger.appendEvents([newEvent("a", 5)]);
     await (await reopen()).appendEvents([newEvent("b", 3), newEvent("b", 4)]);
     expect(await idsAfter(feed, newest)).toEqual([5, 3, 4].map(eventId));
-    const first = (await feed.read({ after: newest, upTo: newest + 99, limit: 1 }))[0];
+    const first = (await feed.read({ after: newest, upTo: Number.MAX_SAFE_INTEGER, limit: 1 }))[0];
     expect(await idsAfter(feed, first?.position ?? 0)).toEqual([3, 4].map(eventId));
   });
 
