@@ -47,7 +47,7 @@ export async function runGuide(setup: GuideSetup): Promise<void> {
   out(await explainSavings(guided, model, again));
   await guided.close();
   out(
-    "\nTalk to it: npm run -s strata -- chat. Twelve turns under five policies: npm start -- longer.\n",
+    "\nTalk to it: npm run -s strata -- chat. Twelve turns under five policies: npm start -- longer.\nA day of agents in the dashboard: npm run -s strata -- serve --demo\n",
   );
   await paced.seen();
 }
