@@ -5,11 +5,13 @@ import type { ContentHash } from "../hash.ts";
 import { writtenTokens, type Usage } from "../message/usage.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { between, keptAt, readUpTo, type KeptPrefix } from "./reported-tokens.ts";
-import { seeMarkers, type PromptView, type SeenMarkers } from "./prompt-view.ts";
+import { seeMarkers, type PromptView, type SeenMarkers, type ViewBlock } from "./prompt-view.ts";
 
 export interface KeptPrefixes {
   /** What the provider should have, and some expired ones; a bounded number. */
   readonly entries: readonly TrackedEntry[];
+  /** The longest of them, the first of equal ones. Only where every prefix of the prompt is one: then they are made when they are asked for. */
+  readonly longest?: TrackedEntry;
   /** The longest prefix the provider has of this call; null for none. */
   readonly kept: KeptPrefix | null;
   /** Why it has none; null if it has one, or if nothing is ever kept. */
@@ -54,9 +56,10 @@ export function keepPrefixes(answered: AnsweredRequest, ruler: Ruler): KeptPrefi
 /** Beyond this, the longest unused entries are dropped. */
 const entriesMax = 128;
 
-/** Every prefix of the prompt counts as sent. */
+/** Every prefix of the prompt counts as sent. A long prompt has thousands, and most calls only ask for the longest. */
 function keepAll(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
   const { view, rules, usage, startMs, readableMs } = answered;
+  const { blocks, model } = view;
   const { automatic } = rules.cache;
   const asked = view.request.ownLifetime;
   const keptMs = Math.max(
@@ -64,16 +67,31 @@ function keepAll(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
     asked === null ? 0 : keptMsOf(asked, rules.cache),
   );
   const common = { lifetime: null, keptMs, writtenMs: startMs, touchedMs: startMs, readableMs };
-  const entries = view.blocks.map(({ key, contentKey }, block): TrackedEntry => {
-    const tokens = wholeSteps(ruler(block), rules.cache);
-    return { key, contentKey, block, model: view.model, tokens, ...common };
+  const tokensAt = (block: number): number => wholeSteps(ruler(block), rules.cache);
+  const entryAt = ({ key, contentKey }: ViewBlock, block: number): TrackedEntry => ({
+    key,
+    contentKey,
+    block,
+    model,
+    tokens: tokensAt(block),
+    ...common,
   });
-  const block = view.blocks.length - 1;
+  const block = blocks.length - 1;
   const tokens = ruler(block);
-  const readable = wholeSteps(tokens, rules.cache);
-  return readable === 0
-    ? { entries, kept: null, unkept: { cause: "below the minimum", block, tokens } }
-    : { entries, kept: { block, tokens: readable, isExact: usage !== null }, unkept: null };
+  const readable = tokensAt(block);
+  let first = block;
+  while (first > 0 && tokensAt(first - 1) === readable) first -= 1;
+  const at = blocks[first];
+  let made: readonly TrackedEntry[] | null = null;
+  const isKept = readable > 0;
+  return {
+    get entries() {
+      return (made ??= blocks.map(entryAt));
+    },
+    ...(at && { longest: entryAt(at, first) }),
+    kept: isKept ? { block, tokens: readable, isExact: usage !== null } : null,
+    unkept: isKept ? null : { cause: "below the minimum", block, tokens },
+  };
 }
 
 function keepMarked(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
@@ -181,7 +199,8 @@ function withUnexpectedRead(
     readableMs: startMs,
   };
   const kept = { block, tokens: read, isExact: true };
-  return { entries: [...outcome.entries, found], kept, unkept: null };
+  const longest = outcome.longest && { longest: found };
+  return { entries: [...outcome.entries, found], ...longest, kept, unkept: null };
 }
 
 /** Where a provider's documents name no lifetime: a shorter pause is not blamed for a miss. */

@@ -118,14 +118,17 @@ export function simulateRead(
   { view, rules, startMs, ruler }: Pick<Descent, "view" | "rules" | "startMs" | "ruler">,
   before: RememberedCall,
 ): SimulatedRead {
-  const readable = before.entries.filter(
-    (entry) =>
-      view.blocks[entry.block]?.key === entry.key &&
-      entry.readableMs <= startMs &&
-      isLive(entry, startMs),
-  );
+  const isReadable = (entry: TrackedEntry): boolean =>
+    view.blocks[entry.block]?.key === entry.key &&
+    entry.readableMs <= startMs &&
+    isLive(entry, startMs);
   const { cache } = rules;
-  if (cache.marking === "none" || keepsEveryPrefix(cache)) return toRead(longest(readable));
+  const isLongest = cache.marking === "none" || keepsEveryPrefix(cache);
+  // The others are not asked for where a conversation just goes on.
+  const most = before.longest;
+  if (isLongest && most !== undefined && isReadable(most)) return toRead(most);
+  const readable = before.entries.filter(isReadable);
+  if (isLongest) return toRead(longest(readable));
   const { usable } = seeMarkers(view, cache, ruler);
   const lookup = { blocks: view.blocks, entries: entriesByBlock(readable), nowMs: startMs };
   const hit = findHit(lookup, usable, { rules: cache, mode: view.request.mode });

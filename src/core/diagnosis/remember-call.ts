@@ -33,13 +33,20 @@ export function rememberCall(answered: AnsweredRequest): RememberedCall {
 export function rememberView(answered: AnsweredRequest): RememberedCall {
   const { view, usage, startMs } = answered;
   const { request } = view;
-  const ruler = scaledRuler(view, usage, answered.scale);
+  const prefixes = keepPrefixes(answered, scaledRuler(view, usage, answered.scale));
+  const { longest, kept, unkept } = prefixes;
   return {
     model: view.model,
     settings: detachSettings(request.settings),
     continues: request.continues,
     blocks: view.blocks,
-    ...keepPrefixes(answered, ruler),
+    // Made when they are asked for, if at all.
+    get entries() {
+      return prefixes.entries;
+    },
+    ...(longest && { longest }),
+    kept,
+    unkept,
     readTokens: usage?.cacheReadTokens ?? 0,
     startMs,
   };

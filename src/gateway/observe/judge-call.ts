@@ -84,7 +84,10 @@ export function judgeCall(call: CallToJudge): Judgement {
     remembered: rememberView({
       view,
       rules: facts,
-      entries: remembered?.entries ?? [],
+      // Made only for a provider that is told what to keep.
+      get entries() {
+        return remembered?.entries ?? [];
+      },
       ...reply,
     }),
     answered: reply,

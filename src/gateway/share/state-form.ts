@@ -76,7 +76,7 @@ export interface BlocksForm {
   readonly last: readonly PackedBlock[];
 }
 
-export interface RememberedForm extends Omit<KeptPrefixes, "entries"> {
+export interface RememberedForm extends Omit<KeptPrefixes, "entries" | "longest"> {
   /** How many blocks of the line it was remembered with. */
   readonly count: number;
   readonly model: string;
