@@ -370,6 +370,23 @@ export interface ApiRoutes {
     readonly body: undefined;
     readonly answer: WarmthAnswer;
   };
+  readonly policies: {
+    readonly path: undefined;
+    readonly query: {
+      /** start: a day (`2026-11-09`), a time (`2026-11-09T08:00Z`) or an age (`24h`, `30d`); default: 7 days before the end */
+      readonly from?: string;
+      /** end, not included, in the same forms; default: now */
+      readonly to?: string;
+      /** only those of this session */
+      readonly session?: string;
+      /** only those of this model */
+      readonly model?: string;
+      /** only those of this agent or program */
+      readonly agent?: string;
+    };
+    readonly body: undefined;
+    readonly answer: PoliciesAnswer;
+  };
   readonly models: {
     readonly path: undefined;
     readonly query: {
@@ -1947,6 +1964,41 @@ export type WarmthAnswer = {
   readonly notes: readonly (string)[];
 };
 
+/** What each policy would have cost on the calls of a time, beside what was paid for the same calls. Of conversations that the gateway saw. */
+export type PoliciesAnswer = {
+  readonly window: {
+    /** included */
+    readonly start: string;
+    /** not included */
+    readonly end: string;
+  };
+  /** the cheapest beside what was paid first */
+  readonly data: readonly ({
+    /** its name; `client` for the client's own markers, where ours were sent */
+    readonly policy: string;
+    /** calls for which its cost is known */
+    readonly call_count: number;
+    /** what these would have cost with it, the replies included */
+    readonly cost_usd: string;
+    /** what these did cost */
+    readonly paid_usd: string;
+    /** the difference; negative where the policy would have been cheaper */
+    readonly saved_usd: string;
+  })[];
+  /** calls of the time */
+  readonly call_count: number;
+  /** what they cost, those that are not compared included */
+  readonly paid_usd: string;
+  /** of which no policy's cost is known */
+  readonly uncompared_call_count: number;
+  /** what these cost */
+  readonly uncompared_usd: string;
+  /** older calls of the time that were not read */
+  readonly left_out_count: number;
+  /** what the figures cover, in words */
+  readonly notes: readonly (string)[];
+};
+
 /** Models with their windows, caches and the prices of now. */
 export type ModelsAnswer = {
   /** the latest day on which a current price was checked */
@@ -2056,6 +2108,7 @@ export const places: Readonly<
   compaction_list: ["GET", "/compactions"],
   weight: ["GET", "/weight"],
   warmth: ["GET", "/warmth"],
+  policies: ["GET", "/policies"],
   models: ["GET", "/models"],
   me: ["GET", "/login"],
   new_login_code: ["POST", "/login-codes"],

@@ -8,6 +8,7 @@ import { warmthRoutes } from "./warmth.ts";
 import { weightRoutes } from "./weight.ts";
 import { loginRoutes } from "./logging-in.ts";
 import { pictureRoutes } from "./picture.ts";
+import { policyRoutes } from "./policies.ts";
 import { sessionRoutes } from "./sessions.ts";
 import type { Route } from "./route.ts";
 
@@ -36,6 +37,7 @@ export const routes: readonly Route[] = [
   ...lossRoutes,
   ...weightRoutes,
   ...warmthRoutes,
+  ...policyRoutes,
   ...modelRoutes,
   ...loginRoutes,
   openapi,
