@@ -52,7 +52,7 @@ async function readPolicies(asked: Asked, { database, nowMs }: Source): Promise<
   const sums = createSums();
   const leftOut = await database.snapshot(async ({ query }) => {
     const [counted] = await query(`SELECT COUNT(*) AS call_count ${where.sql}`, where.values);
-    await readLatest(query, where, sums.add);
+    await readLatest(query, where, sums);
     return Math.max(0, integer(counted ?? {}, "call_count") - callsMax);
   });
   const ends = { start: toIso(window.startMs), end: toIso(window.endMs) };
@@ -88,7 +88,7 @@ function conditionOf({ query }: Asked, startMs: number, endMs: number): Conditio
 async function readLatest(
   query: Snapshot["query"],
   { sql, values }: Condition,
-  add: (row: ResultRow) => void,
+  sums: PolicySums,
 ): Promise<void> {
   let after: readonly (string | number)[] = [];
   for (let read = 0; read < callsMax; read += callsPerRead) {
@@ -97,7 +97,7 @@ async function readLatest(
       ${sql}${after.length === 0 ? "" : " AND (c.started_ms, c.entry_hash) < (?, ?)"} ORDER BY c.started_ms DESC, c.entry_hash DESC LIMIT ${callsPerRead}`,
       [...values, ...after],
     );
-    for (const row of rows) add(row);
+    for (const row of rows) sums.add(row);
     const last = rows.at(-1);
     if (last === undefined || rows.length < callsPerRead) return;
     after = [integer(last, "started_ms"), textOf(last, "entry_hash")];
@@ -110,7 +110,12 @@ interface Sum {
   paidPicoUsd: bigint;
 }
 
-function createSums(): { add(row: ResultRow): void; toAnswer(): object } {
+interface PolicySums {
+  add(row: ResultRow): void;
+  toAnswer(): object;
+}
+
+function createSums(): PolicySums {
   const policies = new Map<string, Sum>();
   const all = { callCount: 0, paidPicoUsd: 0n, uncomparedCount: 0, uncomparedPicoUsd: 0n };
   const addTo = (policy: string, costPicoUsd: bigint, paidPicoUsd: bigint): void => {
