@@ -1,5 +1,6 @@
 // The HTTP API of a ledger: answers requests below /strata/v1 that a listener hands to it.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { owner } from "./access/access.ts";
 import { createDoor, type DoorOptions } from "./access/door.ts";
 import { createLogins } from "./access/logins.ts";
 import { answerRequests, type ServedMetrics } from "./answer/answer-requests.ts";
@@ -16,6 +17,8 @@ export interface ApiOptions extends ReaderOptions, DoorOptions {
   readonly streams?: Partial<StreamLimits>;
   /** What `/metrics` answers; absent where nothing is measured. */
   readonly metrics?: ServedMetrics | undefined;
+  /** What the gateway of this process says of itself; absent where none runs. */
+  readonly health?: () => Readonly<Record<string, unknown>>;
   /** For people. */
   readonly onProblem: (problem: string) => void;
 }
@@ -57,6 +60,8 @@ export function openApi(options: ApiOptions): Api {
     desk: {
       logins,
       isEncrypted,
+      gatewayHealth: () => options.health?.() ?? {},
+      isLedgerReadable: () => canRead(quick),
       document: () => (document ??= toOpenApi(routes, apiBase)),
     },
     onFault: (fault) => onProblem(`the API made a mistake: ${fault}`),
@@ -72,4 +77,16 @@ export function openApi(options: ApiOptions): Api {
       await Promise.all([quick.stop(), slow.stop()]);
     },
   };
+}
+
+/** By a question that is answered from any ledger. */
+async function canRead(reader: ReaderThread): Promise<boolean> {
+  const { status } = await reader.ask({
+    route: "session_list",
+    asked: { path: {}, query: { limit: "1" }, access: owner },
+    nowMs: Date.now(),
+    takesGzip: false,
+    knownTag: null,
+  });
+  return status === 200;
 }

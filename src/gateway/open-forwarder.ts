@@ -64,6 +64,8 @@ export interface Forwarder {
   /** A fault of the observer from a promise or a timer. */
   noteFault(error: unknown): void;
   state(): ForwarderState;
+  /** What the health route says to the owner. */
+  health(): Readonly<Record<string, unknown>>;
   /** Takes no new requests, waits for open ones up to the limit, then ends the rest. */
   close(drainMs: number): Promise<void>;
 }
@@ -107,7 +109,7 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
     exchanges: book.counts(),
     observer: watching.state(),
   });
-  const health = ({ mayKnowMore, key }: HealthAsked): object => {
+  const health = ({ mayKnowMore, key }: HealthAsked): Readonly<Record<string, unknown>> => {
     if (!mayKnowMore) return { status: "ok" };
     const itself = key === null ? {} : { key: admission.stateOf(key) };
     return { status: "ok", ...itself, ...state(), ...options.moreHealth?.() };
@@ -145,6 +147,7 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
     },
     noteFault: (error) => watching.noteFault(error),
     state,
+    health: () => health({ kind: "health", mayKnowMore: true, key: null }),
     close: async (drainMs) => {
       await listener.close(drainMs);
       // Sockets report their closing between two of these phases. Clients are closed before upstreams.

@@ -40,6 +40,16 @@ test("what a gateway recorded is answered beside its traffic", async () => {
   expect(text).toMatch(/\nllm_cost_usd_total\{[^}]*\} 0\.000\d+/);
   expect(text).toContain('strata_gateway_exchanges_total{outcome="complete"} 1');
   expect(text).toContain("strata_gateway_calls_lost_total 0");
+  const health = await client.ask("health");
+  const told = await (await fetch(`${serve.url}/strata/health`)).json();
+  expect(health).toMatchObject({
+    answer: {
+      data: { status: "ok", ledger_readable: true, ledger: { lostCount: 0, recordedCount: 1 } },
+    },
+  });
+  expect(health.kind === "answer" && Object.keys(health.answer.data).toSorted()).toEqual(
+    [...Object.keys(told as object), "ledger_readable"].toSorted(),
+  );
   expect(await serve.stop("SIGTERM")).toBe(0);
 });
 
@@ -54,6 +64,9 @@ test("a ledger is served alone, with a token, and nothing is forwarded", async (
     answer: { data: [{ call_count: 7, cost_usd: "0.100000" }] },
   });
   await expect.poll(() => storedHours(store)).toBeGreaterThan(0);
+  expect(await client.ask("health")).toMatchObject({
+    answer: { data: { status: "ok", version: expect.any(String), ledger_readable: true } },
+  });
   expect(await createClient({ url: serve.url }).ask("cost")).toMatchObject({
     kind: "refused",
     status: 401,

@@ -398,6 +398,12 @@ export interface ApiRoutes {
     readonly body: undefined;
     readonly answer: ModelsAnswer;
   };
+  readonly health: {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: HealthAnswer;
+  };
   readonly me: {
     readonly path: undefined;
     readonly query: undefined;
@@ -2043,6 +2049,18 @@ export type ModelsAnswer = {
   })[];
 };
 
+/** The version, whether the ledger can be read, and of a gateway all that `/strata/health` says: upstreams, exchanges, faults of the observer, losses of the ledger. */
+export type HealthAnswer = {
+  readonly data: {
+    /** `ok` */
+    readonly status: string;
+    /** of Strata */
+    readonly version: string;
+    /** a question to it was answered */
+    readonly ledger_readable: boolean;
+  };
+};
+
 /** Who asks: the owner, or a virtual key by its name. */
 export type MeAnswer = {
   readonly data: {
@@ -2110,6 +2128,7 @@ export const places: Readonly<
   warmth: ["GET", "/warmth"],
   policies: ["GET", "/policies"],
   models: ["GET", "/models"],
+  health: ["GET", "/health"],
   me: ["GET", "/login"],
   new_login_code: ["POST", "/login-codes"],
   login: ["POST", "/login"],

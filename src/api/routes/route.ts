@@ -24,6 +24,8 @@ export interface Route {
   readonly errors: readonly ApiErrorCode[];
   /** Path and query of an example, for a shell. */
   readonly example: string;
+  /** The body of the example, as it stands in a shell; `'{}'` unless said otherwise. */
+  readonly exampleBody?: string;
   /** Shows a virtual key its own rows, and no others. All other routes refuse keys. */
   readonly isForKeys?: true;
   /** What is sent with POST. */
@@ -72,6 +74,9 @@ export interface Desk {
   readonly isEncrypted: boolean;
   /** openapi.json, made when it is first asked for. */
   readonly document: () => object;
+  /** What the gateway of this process says of itself; nothing where none runs. */
+  readonly gatewayHealth: () => Readonly<Record<string, unknown>>;
+  readonly isLedgerReadable: () => Promise<boolean>;
 }
 
 export interface Found {

@@ -2,6 +2,7 @@
 import { analysisRoutes } from "./analyses.ts";
 import { callRoutes } from "./calls.ts";
 import { eventRoutes } from "./events.ts";
+import { healthRoutes } from "./health.ts";
 import { lossRoutes } from "./losses.ts";
 import { modelRoutes } from "./models.ts";
 import { warmthRoutes } from "./warmth.ts";
@@ -39,6 +40,7 @@ export const routes: readonly Route[] = [
   ...warmthRoutes,
   ...policyRoutes,
   ...modelRoutes,
+  ...healthRoutes,
   ...loginRoutes,
   openapi,
 ];

@@ -75,9 +75,11 @@ export async function openServe(options: ServeOptions): Promise<Served> {
   if (demo !== null) forgetDemo(store);
   const metrics = createGatewayMetrics();
   const known = createKnownKeys();
+  const running: { gateway: Gateway | null } = { gateway: null };
   const api = openApi({
     store,
     metrics,
+    health: () => running.gateway?.health() ?? {},
     token,
     models: toCatalogueChanges(config.now()),
     isEncrypted: settings.tls.certFile !== null,
@@ -104,6 +106,7 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     await simulator?.close();
     throw error;
   });
+  running.gateway = gateway;
   metrics.follow(gateway);
   let read = config.now();
   return {
