@@ -50,10 +50,10 @@ function valuesOf(name: (typeof routes)[number]["query"][number], { values }: Ro
   return known === undefined ? "" : `; one of ${known.map((each) => `\`${each}\``).join(", ")}`;
 }
 
-function exampleOf({ method, example, isStream }: Route): string {
+function exampleOf({ method, example, exampleBody = "'{}'", isStream }: Route): string {
   const url = `"$STRATA_URL${apiBase}${example}"`;
   if (isStream === true) return `curl -sN --max-time 2 ${url}`;
-  return method === "POST" ? `curl -s -X POST -d '{}' ${url}` : `curl -s ${url}`;
+  return method === "POST" ? `curl -s -X POST -d ${exampleBody} ${url}` : `curl -s ${url}`;
 }
 
 function renderErrors(codes: typeof commonErrors): string[] {

@@ -55,6 +55,7 @@ export const loginRoutes: readonly Route[] = [
     answer: one(object({ kind })),
     errors: ["login_failed"],
     example: "/login",
+    exampleBody: `'{"code":"'"$STRATA_LOGIN_CODE"'"}'`,
     act: ({ body, nowMs }, desk) => {
       const code = textIn(body, "code");
       if (code === undefined) {
