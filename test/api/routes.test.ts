@@ -74,7 +74,7 @@ test.each([
   ["/analytics/cost?limit=0", 400, "invalid_limit"],
   ["/analytics/cost?group_by=day&points=2001", 400, "invalid_limit"],
   ["/analytics/cost?points=5", 400, "invalid_limit"],
-  ["/analytics/sessions?points=5", 400, "invalid_parameter"],
+  ["/analytics/sessions?points=5", 400, "invalid_limit"],
   ["/analytics/savings?baseline=claude-sonet-5-5", 400, "unknown_baseline_model"],
   ["/analytics/turns?turn=nowhere", 404, "turn_not_found"],
   ["/analytics/cost?baseline=claude-sonnet-5-5", 400, "invalid_parameter"],

@@ -21,7 +21,7 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"call_count" | "hit_rate" | "cache_write_share" | "coverage" | "rewrite_factor" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
-      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      /** with rows by day or hour: at most so many, 1 to 2000; default: 2000 */
       readonly points?: number;
     };
     readonly body: undefined;
@@ -40,7 +40,7 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"cost_usd" | "call_count" | "hit_rate" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
-      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      /** with rows by day or hour: at most so many, 1 to 2000; default: 2000 */
       readonly points?: number;
     };
     readonly body: undefined;
@@ -59,7 +59,7 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"saved_usd" | "call_count" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
-      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      /** with rows by day or hour: at most so many, 1 to 2000; default: 2000 */
       readonly points?: number;
       /** the model to compare prices with */
       readonly baseline?: string;
@@ -80,6 +80,8 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"cost_usd" | "call_count" | "turn_count" | "hit_rate" | "last_call_at" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
+      /** with rows by day or hour: at most so many, 1 to 2000; default: 2000 */
+      readonly points?: number;
     };
     readonly body: undefined;
     readonly answer: SessionsAnswer;
@@ -97,6 +99,8 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"started_at" | "cost_usd" | "call_count" | "duration_ms" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
+      /** with rows by day or hour: at most so many, 1 to 2000; default: 2000 */
+      readonly points?: number;
       /** only this turn, call by call */
       readonly turn?: string;
     };
@@ -116,7 +120,7 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"call_count" | "failure_rate" | "failed_call_count" | "latency_ms_p95" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
-      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      /** with rows by day or hour: at most so many, 1 to 2000; default: 2000 */
       readonly points?: number;
     };
     readonly body: undefined;
@@ -135,7 +139,7 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"turn_count" | "switched_turn_count" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
-      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      /** with rows by day or hour: at most so many, 1 to 2000; default: 2000 */
       readonly points?: number;
     };
     readonly body: undefined;
@@ -154,7 +158,7 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"load_count" | "loaded_tokens" | "search_count" | "last_loaded_at" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
-      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      /** with rows by day or hour: at most so many, 1 to 2000; default: 2000 */
       readonly points?: number;
     };
     readonly body: undefined;
@@ -173,7 +177,7 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"lost_cost_usd" | "miss_count" | "lost_tokens" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
-      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      /** with rows by day or hour: at most so many, 1 to 2000; default: 2000 */
       readonly points?: number;
     };
     readonly body: undefined;
@@ -192,7 +196,7 @@ export interface ApiRoutes {
       readonly order?: OrderBy<"compaction_count" | "cost_usd" | "tokens_before" | "group">;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
-      /** at most so many days or hours, 1 to 2000; default: 2000 */
+      /** with rows by day or hour: at most so many, 1 to 2000; default: 2000 */
       readonly points?: number;
     };
     readonly body: undefined;

@@ -23,18 +23,13 @@ function toRoute(name: AnalysisName): Route {
     ...(isForKeys === true ? { isForKeys } : {}),
     path: `/analytics/${name}`,
     summary,
-    query: ["from", "to", "group_by", "order", "limit", ...pointsOf(groupBys), ...takes],
+    query: ["from", "to", "group_by", "order", "limit", "points", ...takes],
     values: { group_by: groupBys, order: [...orders, "group"] },
     answer: ranked(figuresOf(name)),
     errors: ["invalid_time_window", "invalid_group_by", "invalid_order", "invalid_limit", ...own],
     example: `/analytics/${name}?from=30d&group_by=${groupBys[0] ?? "none"}`,
     read: (asked, source) => readAnalysis(name, asked, source),
   };
-}
-
-/** Only rows by time are counted in points. */
-function pointsOf(groupBys: readonly string[]): readonly "points"[] {
-  return groupBys.some((each) => each === "day" || each === "hour") ? ["points"] : [];
 }
 
 async function readAnalysis(

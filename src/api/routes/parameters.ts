@@ -48,7 +48,7 @@ export const parameters: Readonly<Record<ParameterName, Parameter>> = {
     schema: { type: "integer", minimum: 1 },
   },
   points: {
-    meaning: "at most so many days or hours, 1 to 2000; default: 2000",
+    meaning: "with rows by day or hour: at most so many, 1 to 2000; default: 2000",
     schema: { type: "integer", minimum: 1 },
   },
   baseline: { meaning: "the model to compare prices with", schema: words },
