@@ -19,6 +19,8 @@ export const slowFiles: readonly string[] = [
   "test/gateway/repairs.test.ts",
   "test/gateway/signing.test.ts",
   "test/gateway/nodes.test.ts",
+  "test/gateway/node-faults.test.ts",
+  "test/gateway/restart.test.ts",
   "test/queue/stores.test.ts",
   "test/compaction/sqlite.test.ts",
   "test/ledger/sqlite.test.ts",

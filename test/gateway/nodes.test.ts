@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
 import type { ObservedCall } from "../../src/gateway/observed-call.ts";
-import { openNodes, type Nodes } from "./nodes-kit.ts";
+import { openNodes, verdictsOf, type Nodes } from "./nodes-kit.ts";
 import { plays, stopClock, type Play } from "./optimize-kit.ts";
 
 let server: PostgresServer;
@@ -14,7 +14,6 @@ afterAll(() => server.stop());
 
 /** They take a few seconds; a machine that is busy with others takes many times as long. */
 const busyMsMax = 240_000;
-const patiently = { timeout: 30_000, interval: 10 };
 const startMs = Date.UTC(2026, 10, 16, 9);
 
 /** Agents with and without markers, sub-agents, steps back, and a provider that keeps every prefix. */
@@ -50,7 +49,7 @@ async function playAll(
     vi.setSystemTime(morningMs);
     const settled = async (): Promise<void> => {
       await nodes.until(sent);
-      await expect.poll(async () => (await nodes.shared())["kept"], patiently).toBe(sent);
+      await nodes.untilKept(sent);
     };
     await play(nodes.url, async (atSeconds) => {
       await settled();
@@ -61,29 +60,6 @@ async function playAll(
     calls.set(name, nodes.calls.slice(from));
   }
   return { nodes, calls };
-}
-
-/** Without ids and times that differ from run to run. */
-function verdictsOf(calls: readonly ObservedCall[]): readonly object[] {
-  const ids = new Map<string, number>();
-  const numberOf = (id: string): number => {
-    ids.set(id, ids.get(id) ?? ids.size + 1);
-    return ids.get(id) ?? 0;
-  };
-  return calls.map((call) => {
-    const { conversation, explanation, usage, costPicoUsd, plainCostPicoUsd } = call;
-    const { id, parentId, ...named } = conversation;
-    return {
-      ...named,
-      conversation: numberOf(id),
-      parent: parentId === null ? null : numberOf(parentId),
-      usage,
-      explanation,
-      costs: [costPicoUsd, plainCostPicoUsd],
-      otherPolicies: call.otherPolicies,
-      blocks: [call.keptBlocks, call.addedBlocks],
-    };
-  });
 }
 
 function readTokens(calls: readonly ObservedCall[]): number {

@@ -142,7 +142,7 @@ function said(call: number): string {
 }
 
 /** What a conversation has before its call of this number, as texts. */
-function history(call: number): Fields[] {
+export function history(call: number): Fields[] {
   return Array.from({ length: 2 * call + 1 }, (_, at): Fields =>
     at % 2 === 0
       ? { role: "user", content: said(at / 2) }
