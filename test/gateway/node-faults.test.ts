@@ -1,14 +1,19 @@
 // Goal: nodes that share conversations never mix two clients up, and none of their faults reaches the traffic.
-// Method: nodes on one PostgreSQL, whose answers break, with clients that send one prompt under two keys.
+// Method: nodes on one PostgreSQL, whose answers break, whose clients call at the same time, and one of which is killed.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../harness/postgres.ts";
 import { openProxy } from "../../harness/postgres-proxy.ts";
+import { fieldsIn, fieldsOf } from "../../src/core/message/fields.ts";
 import { hashKey } from "../../src/gateway/admission/gateway-key.ts";
+import { openLedger } from "../../src/edge/stores/open-ledger.ts";
+import { createAgent, createSimulator } from "../../src/simulator/index.ts";
 import type { ObservedCall } from "../../src/gateway/observed-call.ts";
 import { manual } from "../simulator-clients/serve.ts";
 import { ana, ask, ben, upstreamKey, type Answer } from "./keys-kit.ts";
+import { bytesOf, openUpstream } from "./kit.ts";
 import { openNodes } from "./nodes-kit.ts";
 import { history } from "./optimize-kit.ts";
+import { startServe } from "./start-serve.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -18,6 +23,7 @@ afterAll(() => server.stop());
 
 /** They take seconds; a machine that is busy with others takes many times as long. */
 const busyMsMax = 120_000;
+const patiently = { timeout: 30_000, interval: 5 };
 
 /** A call of one conversation by its number from 0. */
 function step(
@@ -115,3 +121,145 @@ describe("one prompt of two clients", () => {
     busyMsMax,
   );
 });
+
+/** The simulator, but the second half of an answer waits for what `until` gives for its request's body. */
+async function openWaiting(until: (body: string) => Promise<void> | null): Promise<string> {
+  const simulator = createSimulator({ model: createAgent(), seed: 1 });
+  return openUpstream(async (incoming, outgoing) => {
+    const body = (await bytesOf(incoming)).toString();
+    const answer = await simulator.fetch(`http://127.0.0.1${incoming.url ?? ""}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "anthropic-version": "2023-06-01",
+        "x-api-key": String(incoming.headers["x-api-key"]),
+      },
+      body,
+    });
+    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    outgoing.write(bytes.subarray(0, bytes.length >> 1));
+    await until(body);
+    outgoing.end(bytes.subarray(bytes.length >> 1));
+  });
+}
+
+/** The second call of the conversation, with other words at its end. */
+function going(words: string): object {
+  return { messages: [...history(1).slice(0, -1), { role: "user", content: words }] };
+}
+
+/** How many blocks it sent. */
+function promptOf(call: ObservedCall | undefined): number {
+  return (call?.keptBlocks ?? 0) + (call?.addedBlocks.length ?? 0);
+}
+
+test(
+  "two calls of one conversation at the same time are both in the ledger, and the one that ended later says what comes next",
+  async () => {
+    const store = await server.createDatabase();
+    const waiting = new Map(
+      ["This way.", "That way."].map((words) => [words, Promise.withResolvers<void>()]),
+    );
+    const begun = new Set<string>();
+    const upstream = await openWaiting((body) => {
+      const [words, turn] = [...waiting].find(([each]) => body.includes(each)) ?? [];
+      if (words !== undefined) begun.add(words);
+      return turn?.promise ?? null;
+    });
+    const nodes = await openNodes({ count: 3, store, isOptimizing: true, upstream });
+    const [one, other, third] = nodes.urls;
+    expect(await step(one, 0)).toMatchObject({ status: 200 });
+    await nodes.untilKept(1);
+
+    const answers = [
+      step(one, 1, ana, going("This way.")),
+      step(other, 1, ana, going("That way.")),
+    ];
+    await expect.poll(() => begun.size, patiently).toBe(2);
+    waiting.get("This way.")?.resolve();
+    await nodes.untilKept(2);
+    waiting.get("That way.")?.resolve();
+    await nodes.untilKept(3);
+    for (const answer of answers) expect(await answer).toMatchObject({ status: 200 });
+    waiting.clear();
+
+    const after = [
+      ...history(1).slice(0, -1),
+      { role: "user", content: "That way." },
+      ...history(2).slice(-2),
+    ];
+    expect(await step(third, 2, ana, { messages: after })).toMatchObject({ status: 200 });
+    await nodes.untilKept(4);
+    const [first, , later, next] = nodes.calls;
+    const id = idOf(first);
+    expect(nodes.calls.map(idOf)).toEqual([id, id, id, id]);
+    expect(next?.keptBlocks).toBe(promptOf(later));
+    expect(next?.usage?.cacheReadTokens).toBeGreaterThan(0);
+
+    const ledger = await openLedger(store);
+    onTestFinished(() => ledger.close());
+    const recorded = async (): Promise<readonly string[]> =>
+      (await ledger.readGatewayCalls(id ?? "")).map((call) => call.id).toSorted();
+    await expect.poll(recorded, patiently).toEqual(nodes.calls.map((call) => call.id).toSorted());
+  },
+  busyMsMax,
+);
+
+test(
+  "a node that is killed in the middle of an answer breaks it off, and its conversation goes on at another",
+  async () => {
+    const store = await server.createDatabase();
+    let isHeld = false;
+    const upstream = await openWaiting(() => (isHeld ? new Promise(() => {}) : null));
+    const nodes = await openNodes({
+      count: 1,
+      store,
+      isOptimizing: false,
+      upstream,
+      onProblem: (problem) => expect(problem).toContain("the gateway was killed"),
+    });
+    const killed = await startServe(["--upstream", `anthropic=${upstream}`], {
+      STRATA_STORE: store,
+    });
+    const kept = async (): Promise<unknown> => {
+      const health: unknown = await (await fetch(`${killed.url}/strata/health`)).json();
+      return fieldsIn(fieldsOf(health), "shared")["kept"];
+    };
+    for (const call of [0, 1]) {
+      expect(await step(killed.url, call)).toMatchObject({ status: 200 });
+      await expect.poll(kept, patiently).toBe(call + 1);
+    }
+    isHeld = true;
+    const response = await fetch(`${killed.url}/v1/messages`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "anthropic-version": "2023-06-01",
+        "x-api-key": ana,
+      },
+      body: JSON.stringify({
+        model: "claude-sonnet-4-5",
+        max_tokens: 100,
+        system: manual,
+        messages: history(2),
+        stream: true,
+      }),
+    });
+    expect(response.status).toBe(200);
+    const read = response.text();
+    await expect.poll(() => killed.lines().length, patiently).toBe(2);
+    await Promise.all([expect(read).rejects.toThrow("terminated"), killed.stop("SIGKILL")]);
+
+    isHeld = false;
+    expect(await step(nodes.url, 2)).toMatchObject({ status: 200 });
+    await nodes.until(1);
+    const [line] = killed.lines();
+    expect(nodes.calls[0]?.conversation).toMatchObject({
+      id: fieldsIn(line ?? {}, "conversation")["id"],
+      callNumber: 3,
+    });
+    expect(await nodes.shared()).toMatchObject({ found: 1, notFound: 0 });
+  },
+  busyMsMax,
+);

@@ -56,7 +56,6 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   onTestFinished(async () => {
     for (const gateway of gateways) await gateway.close(0);
   });
-  const urlOf = (gateway: Gateway): string => gateway.urls[0] ?? "";
   const shared: Nodes["shared"] = async (key) => {
     const headers = key === undefined ? {} : { "x-api-key": key };
     const sums: Record<string, number> = {};
@@ -90,6 +89,10 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
       }
     },
   };
+}
+
+function urlOf({ urls }: Gateway): string {
+  return urls[0] ?? "";
 }
 
 function openNode(

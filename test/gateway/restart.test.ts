@@ -52,8 +52,10 @@ test.each(played.slice(0, 2))("%s: after a restart our markers read as much", as
   stopClock();
   const without = await play(name, true, []);
   const restarted = await play(name, true, [3, 7]);
-  const readsOf = (calls: readonly ObservedCall[]): readonly (number | undefined)[] =>
-    calls.map(({ usage }) => usage?.cacheReadTokens);
   expect(readsOf(restarted)).toEqual(readsOf(without));
   expect(restarted.map(({ policy }) => policy)).toEqual(without.map(({ policy }) => policy));
 });
+
+function readsOf(calls: readonly ObservedCall[]): readonly (number | undefined)[] {
+  return calls.map(({ usage }) => usage?.cacheReadTokens);
+}
