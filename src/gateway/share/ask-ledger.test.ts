@@ -10,8 +10,8 @@ interface Asked {
   readonly asker: Asker;
   readonly problems: readonly string[];
   /** How often the ledger was asked. */
-  count(): number;
-  use(answer: () => Promise<StateAnswer>): void;
+  readonly count: () => number;
+  readonly use: (answer: () => Promise<StateAnswer>) => void;
 }
 
 const answered = (): Promise<StateAnswer> => Promise.resolve(swept);
