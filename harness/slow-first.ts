@@ -16,6 +16,8 @@ export const slowFiles: readonly string[] = [
   "test/gateway/torture.test.ts",
   "test/gateway/serve.test.ts",
   "test/gateway/optimize.test.ts",
+  "test/dashboard/dashboard.test.ts",
+  "test/dashboard/demo.test.ts",
   "test/gateway/repairs.test.ts",
   "test/gateway/signing.test.ts",
   "test/gateway/nodes.test.ts",
