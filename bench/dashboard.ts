@@ -2,11 +2,12 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { openBrowser } from "../harness/browser.ts";
 import { median } from "../harness/measure.ts";
-import { atMost, wholeNumber, type Experiment } from "../harness/report.ts";
+import { atMost, exactly, wholeNumber, type Experiment } from "../harness/report.ts";
 import { buildPage } from "../scripts/build-page.ts";
 import { openStage, type Stage } from "./dashboard/stage.ts";
 
@@ -16,10 +17,14 @@ const columns = 10_000;
 export const experiment: Experiment = {
   summary:
     "the dashboard: kilobytes, first view against an empty page, frames with 10,000 calls in view",
-  options: { calls: "calls in the ledger; 100000 by default" },
+  options: {
+    calls: "calls in the ledger; 100000 by default",
+    seconds: "how long calls come live; 60 by default",
+  },
   async run(settings) {
     const { progress } = settings;
     const calls = wholeNumber(settings, "calls", 100_000);
+    const seconds = wholeNumber(settings, "seconds", 60);
     const folder = mkdtempSync(join(tmpdir(), "strata-bench-dashboard-"));
     const browser = await openBrowser();
     try {
@@ -32,6 +37,8 @@ export const experiment: Experiment = {
         const first = await firstViews(browser, stage);
         progress("frames");
         const frames = await framesOf(browser, stage);
+        progress(`${livePerSecond} calls a second for ${seconds} s`);
+        const live = await liveUpdates(browser, stage, seconds);
         return {
           figures: {
             "page kilobytes gzip": kilobytes,
@@ -40,11 +47,16 @@ export const experiment: Experiment = {
             "frame p50 ms": frames.p50,
             "frame p95 ms": frames.p95,
             "frames measured": frames.count,
+            "live calls": live.sent,
+            "heap MB before": live.heapBefore / 1e6,
+            "heap MB after": live.heapAfter / 1e6,
           },
           checks: [
             atMost("page kilobytes gzip", kilobytes, 120),
             atMost("first view above an empty page", first.now - first.empty, 400),
             atMost("cross-section 10,000 calls frame p95", frames.p95, 33),
+            exactly("live update: dropped", live.sent - live.seen, 0),
+            atMost("live update: heap after over before", live.heapAfter / live.heapBefore, 1.5),
           ],
         };
       } finally {
@@ -118,6 +130,47 @@ async function framesOf(
     const sorted = gaps.toSorted((left, right) => left - right);
     const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? NaN;
     return { p50: at(0.5), p95: at(0.95), count: gaps.length };
+  });
+}
+
+const livePerSecond = 50;
+
+/** Calls come while the first view is open. It shows them, and a listener beside it counts what came over the stream. */
+async function liveUpdates(
+  browser: Browser,
+  { url, record }: Stage,
+  seconds: number,
+): Promise<{ sent: number; seen: number; heapBefore: number; heapAfter: number }> {
+  return withPage(browser, async (page) => {
+    await page.goto(`${url}/strata/`);
+    await page.locator("h1").waitFor();
+    await page.evaluate(`new Promise((resolve) => {
+      window.seenCalls = 0;
+      const source = new EventSource("/strata/v1/events/stream?types=gateway.call");
+      source.addEventListener("message", () => { window.seenCalls += 1; });
+      source.addEventListener("open", resolve);
+    })`);
+    const cdp = await page.context().newCDPSession(page);
+    const heap = async (): Promise<number> => {
+      await cdp.send("HeapProfiler.collectGarbage");
+      const { usedSize } = await cdp.send("Runtime.getHeapUsage");
+      return usedSize;
+    };
+    await setTimeout(2000);
+    const heapBefore = await heap();
+    let sent = 0;
+    const start = performance.now();
+    while (performance.now() - start < seconds * 1000) {
+      await record(sent + 1, livePerSecond / 10);
+      sent += livePerSecond / 10;
+      const due = (sent / livePerSecond) * 1000;
+      await setTimeout(Math.max(0, due - (performance.now() - start)));
+    }
+    await page
+      .waitForFunction(`window.seenCalls >= ${sent}`, undefined, { timeout: 30_000 })
+      .catch(() => {});
+    const seen = await page.evaluate<number>("window.seenCalls");
+    return { sent, seen, heapBefore, heapAfter: await heap() };
   });
 }
 

@@ -10,6 +10,8 @@ import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 export interface Stage {
   readonly url: string;
   readonly emptyUrl: string;
+  /** Calls that end now, of a session of their own. */
+  record(from: number, count: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -42,7 +44,6 @@ export async function openStage(store: string, { calls, columns }: StageSize): P
       ),
     );
   }
-  await ledger.close();
   const api = openApi({
     store,
     token: null,
@@ -65,10 +66,16 @@ export async function openStage(store: string, { calls, columns }: StageSize): P
   return {
     url,
     emptyUrl: `${url}/empty`,
+    record: async (from, count) => {
+      await ledger.recordCalls(
+        Array.from({ length: count }, (_, index) => toCall("live", from + index, Date.now())),
+      );
+    },
     close: async () => {
       server.close();
       server.closeAllConnections();
       await api.close();
+      await ledger.close();
     },
   };
 }
