@@ -138,11 +138,11 @@ const livePerSecond = 50;
 /** Calls come while the first view is open. It shows them, and a listener beside it counts what came over the stream. */
 async function liveUpdates(
   browser: Browser,
-  { url, record }: Stage,
+  stage: Stage,
   seconds: number,
 ): Promise<{ sent: number; seen: number; heapBefore: number; heapAfter: number }> {
   return withPage(browser, async (page) => {
-    await page.goto(`${url}/strata/`);
+    await page.goto(`${stage.url}/strata/`);
     await page.locator("h1").waitFor();
     await page.evaluate(`new Promise((resolve) => {
       window.seenCalls = 0;
@@ -161,7 +161,7 @@ async function liveUpdates(
     let sent = 0;
     const start = performance.now();
     while (performance.now() - start < seconds * 1000) {
-      await record(sent + 1, livePerSecond / 10);
+      await stage.record(sent + 1, livePerSecond / 10);
       sent += livePerSecond / 10;
       const due = (sent / livePerSecond) * 1000;
       await setTimeout(Math.max(0, due - (performance.now() - start)));
