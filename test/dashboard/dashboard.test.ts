@@ -16,7 +16,16 @@ afterAll(async () => {
 
 const overflowing = "document.documentElement.scrollWidth - innerWidth";
 
-const views = ["now", "money", "misses", "weight", "sessions", "session/talk?call=3", "models"];
+const views = [
+  "now",
+  "money",
+  "misses",
+  "weight",
+  "sessions",
+  "session/talk?call=3",
+  "policies",
+  "models",
+];
 
 test("every view begins with a sentence that says what was paid or lost, and why", async () => {
   const { url } = await openDashboard({ calls: someCalls() });
@@ -42,6 +51,9 @@ test("every view begins with a sentence that says what was paid or lost, and why
     /^Carrying prompts cost \$\d.* in the last 7 days; the heaviest, tool result of Bash, \$/,
   );
   expect(await says("models")).toMatch(/^\d+ models are known; prices were last checked on 2026-/);
+  expect(await says("policies")).toBe(
+    "tail-1h would have cost $0.020 where $0.031 was paid in the last 7 days.",
+  );
   expect(await says("now")).toMatch(/^Today cost|^No calls today/);
   await expect
     .poll(() => page.getByRole("region", { name: "Latest misses" }).innerText())

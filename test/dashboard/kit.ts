@@ -99,7 +99,15 @@ export function someCalls(
   const result = { ...block(names.section), tokens: 12_400 };
   return [
     call(1, { addedBlocks: [tools, block("user message 1")], usage: usage(0, 2040) }),
-    call(2, { keptBlocks: 2, addedBlocks: [result], usage: usage(2040, 12_400) }),
+    call(2, {
+      keptBlocks: 2,
+      addedBlocks: [result],
+      usage: usage(2040, 12_400),
+      otherPolicies: [
+        { policy: "tail-1h", costPicoUsd: 20_000_000_000n },
+        { policy: "none", costPicoUsd: 240_000_000_000n },
+      ],
+    }),
     call(3, {
       addedBlocks: [{ ...tools, section: "tool Grep" }, block("user message 1"), result],
       usage: usage(0, 14_440),

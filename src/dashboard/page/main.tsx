@@ -11,6 +11,7 @@ import { Misses } from "./views/misses.tsx";
 import { Models } from "./views/models.tsx";
 import { Money } from "./views/money.tsx";
 import { Now } from "./views/now.tsx";
+import { Policies } from "./views/policies.tsx";
 import { Session } from "./views/session.tsx";
 import { Sessions } from "./views/sessions.tsx";
 import { Weight } from "./views/weight.tsx";
@@ -25,6 +26,7 @@ const views: readonly {
   { name: "misses", title: "Misses", show: Misses },
   { name: "weight", title: "Weight", show: Weight },
   { name: "sessions", title: "Sessions", show: Sessions },
+  { name: "policies", title: "Policies", show: Policies },
   { name: "models", title: "Models", show: Models },
   { name: "health", title: "Health", show: Health },
 ];
