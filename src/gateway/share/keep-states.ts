@@ -50,6 +50,8 @@ class StateKeeper implements Keeper {
   #due: NodeJS.Timeout | null = null;
   #writing: Promise<void> | null = null;
   #isClosed = false;
+  /** Nothing is written any more: what could not be is counted as lost. */
+  #hasEnded = false;
 
   constructor(options: KeeperOptions) {
     this.#options = options;
@@ -88,6 +90,7 @@ class StateKeeper implements Keeper {
     const timer = setTimeout(deadline.resolve, closeMsMax);
     await Promise.race([this.#writeRest(), deadline.promise]);
     clearTimeout(timer);
+    this.#hasEnded = true;
     this.#options.asker.close();
     this.#counts.lost += this.#waiting.size;
     this.#waiting.clear();
@@ -117,6 +120,10 @@ class StateKeeper implements Keeper {
       this.#counts.kept += states.length;
       for (const { stateJson } of states) this.#counts.keptBytes += stateJson.length;
     } catch {
+      if (this.#hasEnded) {
+        this.#counts.lost += states.length;
+        return;
+      }
       // They wait for the next time, but for those of which there is a newer one.
       const newer = [...this.#waiting];
       this.#waiting.clear();
@@ -126,7 +133,8 @@ class StateKeeper implements Keeper {
 
   async #writeRest(): Promise<void> {
     await this.#writing;
-    while (this.#waiting.size > 0 && this.#options.asker.pausedMs() === 0) await this.#write();
+    const mayWrite = (): boolean => !this.#hasEnded && this.#options.asker.pausedMs() === 0;
+    while (this.#waiting.size > 0 && mayWrite()) await this.#write();
   }
 
   async #sweep(): Promise<void> {
