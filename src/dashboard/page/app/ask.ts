@@ -35,3 +35,15 @@ export function useAnswer<Answer>(
   }, [key, seen]);
   return known?.key === key ? known.result : { kind: "waiting" };
 }
+
+/** A value once it has not changed for a moment: walking through calls asks for the last one only. */
+export function useSettled<Value>(value: Value): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), settleMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+const settleMs = 120;

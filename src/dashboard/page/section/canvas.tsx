@@ -23,7 +23,7 @@ export function Canvas({
   const repaint = useRef(() => {});
   useEffect(() => {
     const element = canvas.current;
-    const context = element?.getContext("2d");
+    const context = element?.getContext("2d", { willReadFrequently: true });
     if (!element || !context) return;
     let ink = readInk(context);
     repaint.current = () => {

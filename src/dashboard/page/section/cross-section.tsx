@@ -27,6 +27,7 @@ export function CrossSection(props: CrossSectionProps): JSX.Element {
   const [view, setView] = useState<View>(wholeView);
   const [pointed, setPointed] = useState<Pointed | null>(null);
   const scene = useMemo(() => toScene(calls, scale), [calls, scale]);
+  const label = useMemo(() => describeScene(scene), [scene]);
   const choose = (column: number): void => {
     const next = Math.max(0, Math.min(calls.length - 1, column));
     setView(reveal(view, scene.edges, next));
@@ -48,7 +49,7 @@ export function CrossSection(props: CrossSectionProps): JSX.Element {
         class="plot"
         tabIndex={0}
         role="application"
-        aria-label={describeScene(scene)}
+        aria-label={label}
         aria-describedby="chosen-call"
         onKeyDown={onKeyDown}
         {...pointer}

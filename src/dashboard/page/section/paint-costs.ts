@@ -32,9 +32,13 @@ export function paintCosts(context: CanvasRenderingContext2D, scene: Scene, fram
     let bottom = height - 2;
     for (const [amount, colour] of buckets) {
       const size = (depth * amount) / most;
+      if (size < sizeMin) continue;
       context.fillStyle = colour;
       context.fillRect(margin.left + x, bottom - size, wide > 6 ? wide - 1.2 : wide, size);
       bottom -= size;
     }
   }
 }
+
+/** Pixels: less is not seen. */
+const sizeMin = 0.25;

@@ -85,34 +85,46 @@ export function niceStep(least: number): number {
   return ([1, 2, 5].find((each) => each * power >= least) ?? 10) * power;
 }
 
-/** One path per tier: drawing thousands of columns one by one takes longer than a frame. */
+/** Neighbours that look alike are one rectangle: most calls keep tools and system text as they are. */
 function paintBands(
   context: CanvasRenderingContext2D,
   { tierEnds }: Scene,
   { plot, ink }: Omit<Tools, "frame">,
 ): void {
   for (const [place, colour] of ink.tiers.entries()) {
-    const path = new Path2D();
+    context.fillStyle = colour;
+    let run: Band | null = null as Band | null;
     for (const { x, width, column } of plot.slices) {
       const ends = tierEnds[column];
       const bottom = place === 0 ? 0 : (ends?.[place - 1] ?? 0);
-      const top = ends?.[place] ?? 0;
-      if (top <= bottom) continue;
-      path.rect(margin.left + x, plot.y(top), gapped(width), plot.y(bottom) - plot.y(top));
+      const top = Math.max(bottom, ends?.[place] ?? 0);
+      const band = {
+        left: margin.left + x,
+        right: margin.left + x + gapped(width),
+        y: Math.round(plot.y(top)),
+        low: Math.round(plot.y(bottom)),
+      };
+      const isSame = run !== null && run.y === band.y && run.low === band.low;
+      if (run !== null && isSame && band.left - run.right < 0.5) {
+        run = { left: run.left, right: band.right, y: run.y, low: run.low };
+        continue;
+      }
+      if (run !== null) fillBand(context, run);
+      run = band;
     }
-    fillPath(context, path, colour);
+    if (run !== null) fillBand(context, run);
   }
 }
 
-function fillPath(
-  context: CanvasRenderingContext2D,
-  path: Path2D,
-  style: string | CanvasPattern,
-): void {
-  context.fillStyle = style;
-  // A canvas is filled here, not an array.
-  // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type
-  context.fill(path);
+interface Band {
+  readonly left: number;
+  readonly right: number;
+  readonly y: number;
+  readonly low: number;
+}
+
+function fillBand(context: CanvasRenderingContext2D, { left, right, y, low }: Band): void {
+  if (low > y) context.fillRect(left, y, right - left, low - y);
 }
 
 /** A hair between columns that are wide enough for one. */
@@ -129,7 +141,6 @@ function paintLayers(
   { edges, layers }: Scene,
   { frame, plot, ink }: Tools,
 ): void {
-  const paths = ink.shades.map(() => new Path2D());
   let drawn = 0;
   for (const { tier, call, from, to, bottom, top } of layers) {
     if (tier !== "T3" && tier !== "T4") continue;
@@ -139,12 +150,10 @@ function paintLayers(
     const left = Math.max(margin.left, plot.x(edges[from] ?? 0));
     const right = Math.min(frame.width, plot.x(edges[to] ?? 1));
     if (right - left < 0.75) continue;
-    paths[call % paths.length]?.rect(left, y, gapped(right - left), height);
+    context.fillStyle = ink.shades[call % ink.shades.length] ?? "";
+    context.fillRect(left, y, gapped(right - left), height);
     drawn += 1;
     if (drawn === layersMax) break;
-  }
-  for (const [index, path] of paths.entries()) {
-    fillPath(context, path, ink.shades[index] ?? "");
   }
 }
 
@@ -153,7 +162,6 @@ function paintUnread(
   { calls }: Scene,
   { plot, ink }: Omit<Tools, "frame">,
 ): void {
-  const paths = { short: new Path2D(), long: new Path2D(), fresh: new Path2D() };
   for (const { x, width, column } of plot.slices) {
     const call = calls[column];
     if (call === undefined) continue;
@@ -164,11 +172,9 @@ function paintUnread(
       if (kind === "read" || low <= high) continue;
       // What was paid most for is seen, however little it is.
       const height = Math.max(low - high, kind === "fresh" ? 2 : 1);
-      paths[kind].rect(margin.left + x, low - height, gapped(width), height);
+      context.fillStyle = ink[kind];
+      context.fillRect(margin.left + x, low - height, gapped(width), height);
     }
-  }
-  for (const kind of ["short", "long", "fresh"] as const) {
-    fillPath(context, paths[kind], ink[kind]);
   }
 }
 

@@ -6,7 +6,7 @@ import { dollarsOf } from "../../picture/scene.ts";
 import type { AnsweredCall } from "../../picture/to-pictured.ts";
 import { count, counted, dollars, span, tokens, toDollars } from "../../words/figures.ts";
 import { describeMiss } from "../../words/session-words.ts";
-import { client, useAnswer } from "../app/ask.ts";
+import { client, useAnswer, useSettled } from "../app/ask.ts";
 import { Table, type Column } from "../app/table.tsx";
 import { clock } from "../app/times.ts";
 
@@ -20,7 +20,8 @@ interface CallProps {
 }
 
 export function Call({ session, call, billed, before }: CallProps): JSX.Element | null {
-  const name = billed?.call ?? "";
+  const shown = billed?.call ?? "";
+  const name = useSettled(shown);
   const detail = useAnswer(
     (signal) => client.ask("call", { path: { session, call: name }, signal }),
     [session, name],
@@ -73,7 +74,7 @@ export function Call({ session, call, billed, before }: CallProps): JSX.Element 
         </p>
       )}
       <Added call={call} />
-      {detail.kind === "answer" && <Whole of={detail.answer.data} />}
+      {name === shown && detail.kind === "answer" && <Whole of={detail.answer.data} />}
     </>
   );
 }

@@ -105,9 +105,9 @@ function SaySession({
 }: Omit<PictureProps, "answered" | "around"> & {
   readonly calls: readonly PicturedCall[];
 }): JSX.Element {
-  const { cost, lost, unpricedCount } = describeSession(calls);
+  const { cost, lost, unpricedCount } = useMemo(() => describeSession(calls), [calls]);
   const [first, last] = [calls[0], calls.at(-1)];
-  const models = [...new Set(calls.map(({ model }) => model))].join(", ");
+  const models = useMemo(() => [...new Set(calls.map(({ model }) => model))].join(", "), [calls]);
   const note = [
     agent,
     name,
@@ -138,16 +138,7 @@ function Breaks({
   readonly calls: readonly PicturedCall[];
   readonly onChoose: (column: number) => void;
 }): JSX.Element {
-  const broken = calls
-    .map((call, column) => ({
-      call,
-      column,
-      gapMs: call.startMs - (calls[column - 1]?.startMs ?? call.startMs),
-    }))
-    .filter(({ call: { miss } }) => miss !== null && miss.lostTokens > 0)
-    .toSorted(
-      (left, right) => (right.call.miss?.lostDollars ?? 0) - (left.call.miss?.lostDollars ?? 0),
-    );
+  const broken = useMemo(() => findBreaks(calls), [calls]);
   if (broken.length === 0) return <Empty>None.</Empty>;
   return (
     <ul class="plain">
@@ -167,3 +158,23 @@ function Breaks({
 }
 
 const breaksMax = 12;
+
+interface Break {
+  readonly call: PicturedCall;
+  readonly column: number;
+  readonly gapMs: number;
+}
+
+/** Most dollars first. */
+function findBreaks(calls: readonly PicturedCall[]): readonly Break[] {
+  return calls
+    .map((call, column) => ({
+      call,
+      column,
+      gapMs: call.startMs - (calls[column - 1]?.startMs ?? call.startMs),
+    }))
+    .filter(({ call: { miss } }) => miss !== null && miss.lostTokens > 0)
+    .toSorted(
+      (left, right) => (right.call.miss?.lostDollars ?? 0) - (left.call.miss?.lostDollars ?? 0),
+    );
+}
