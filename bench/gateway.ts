@@ -20,6 +20,8 @@ interface Stage {
   readonly load: Load;
   readonly upstream: Measured;
   readonly proxies: Readonly<Record<Contender, Measured>>;
+  /** Did nothing yet: memory that a process gave back to itself hides what streams take. */
+  readonly fresh: Measured;
 }
 
 interface Measures {
@@ -45,13 +47,14 @@ export const experiment: Experiment = {
       observe: await startMeasured("gateway", url, join(folder, "observe.db")),
       optimize: await startMeasured("optimize", url, join(folder, "optimize.db")),
     };
+    const fresh = await startMeasured("gateway", url, join(folder, "fresh.db"));
     const load = openLoad();
     try {
-      const measures = await measureAll({ load, upstream, proxies }, progress);
+      const measures = await measureAll({ load, upstream, proxies, fresh }, progress);
       return { figures: figuresOf(measures), checks: checksOf(measures) };
     } finally {
       await load.close();
-      await Promise.all([upstream, ...Object.values(proxies)].map((each) => each.stop()));
+      await Promise.all([upstream, fresh, ...Object.values(proxies)].map((each) => each.stop()));
       rmSync(folder, { recursive: true, force: true });
     }
   },
@@ -228,9 +231,9 @@ function cpuOfEvents(stage: Stage): Promise<Compared> {
   });
 }
 
-async function memoryOfStreams({ load, proxies: { observe } }: Stage): Promise<number> {
-  const before = await observe.used("memory");
-  const url = `${observe.url}/v1/messages?events=1&open`;
+async function memoryOfStreams({ load, fresh }: Stage): Promise<number> {
+  const before = await fresh.used("memory");
+  const url = `${fresh.url}/v1/messages?events=1&open`;
   for (let open = 0; open < streams; open += 100) {
     await Promise.all(
       Array.from({ length: 100 }, (_, at) => {
@@ -239,7 +242,7 @@ async function memoryOfStreams({ load, proxies: { observe } }: Stage): Promise<n
       }),
     );
   }
-  return ((await observe.used("memory")) - before) / streams / 1000;
+  return ((await fresh.used("memory")) - before) / streams / 1000;
 }
 
 /** By the gateway's own account: a bench in which nothing was rewritten says nothing about rewriting. */
