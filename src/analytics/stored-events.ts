@@ -14,7 +14,7 @@ export interface StoredEvent {
   readonly payload: Fields;
 }
 
-/** Of a key of the gateway: what happened to its calls. */
+/** What happened to the calls of one of the gateway's keys. */
 export async function readEvents(
   { query, gatewayKey }: LedgerSnapshot,
   { window }: Question,

@@ -61,6 +61,18 @@ test("every view begins with a sentence that says what was paid or lost, and why
   expect(complaints).toEqual([]);
 });
 
+test("words to search for are in the address, and narrow what is listed", async () => {
+  const { url } = await openDashboard({ calls: someCalls() });
+  const { page } = await look(browser);
+  await page.goto(`${url}/strata/#/sessions?q=talk`);
+  await expect.poll(() => page.locator("h2").innerText()).toBe("1 session");
+  await page.getByRole("searchbox").fill("no such words");
+  await expect.poll(() => page.locator("main").innerText()).toContain("No session has these words.");
+  expect(new URL(page.url()).hash).toBe("#/sessions?q=no+such+words");
+  await page.goto(`${url}/strata/#/models?q=opus+5.5`);
+  await expect.poll(() => page.locator("h2").innerText()).toMatch(/^\d+ models?$/);
+});
+
 test("a chosen call has an address of its own, with the exact figures of its bill", async () => {
   const { url } = await openDashboard({ calls: someCalls() });
   const { page } = await look(browser);

@@ -39,7 +39,7 @@ export interface ApiFailure {
 }
 
 export interface ClientOptions {
-  /** Of the server, without a slash at the end; empty for the page's own. */
+  /** The server's address, without a slash at the end; empty for the page's own. */
   readonly url?: string;
   /** A page needs none: its cookie is sent by itself. */
   readonly token?: string;

@@ -234,7 +234,7 @@ function toMarkers(row: ResultRow, ends: readonly number[]): readonly PictureMar
   if (!Array.isArray(markers)) return [];
   return markers.flatMap((each: unknown) => {
     const { block, lifetime, reason } = fieldsOf(each);
-    // Of calls of turns only the tiers are known: all but the first markers are at the end of what is sent again.
+    // For calls of turns only the sizes of tiers are known, so markers behind those are drawn at the end of the history.
     const end = isCount(block) ? (ends[block] ?? ends.at(-1)) : undefined;
     if (end === undefined || typeof lifetime !== "string") return [];
     return [{ at_tokens: end, lifetime, reason: typeof reason === "string" ? reason : null }];

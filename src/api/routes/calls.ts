@@ -250,7 +250,7 @@ async function needCall(
   );
 }
 
-/** Of our own sessions the ledger keeps how large each tier was, and each block of the call itself. */
+/** For our own sessions the ledger keeps how large each tier was, and each block of the call itself. */
 async function promptOf(
   query: Snapshot["query"],
   session: string,

@@ -18,7 +18,7 @@ export const healthRoutes: readonly Route[] = [
         version: text("of Strata"),
         ledger_readable: flag("a question to it was answered"),
       }),
-      // Of the gateway, in its own words.
+      // The gateway's own words.
       additionalProperties: true,
     }),
     errors: [],

@@ -1,4 +1,4 @@
-// A call as the API shows it: whoever sent it, with what was read, written, missed and paid.
+// A call as the API shows it, from an engine or a gateway: what was read, written, missed and paid.
 import { toUsdText } from "../../analytics/figures.ts";
 import { toIso } from "../../analytics/time-window.ts";
 import type { Explanation } from "../../core/diagnosis/explanation.ts";

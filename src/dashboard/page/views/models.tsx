@@ -4,18 +4,17 @@ import type { ApiRoutes } from "../../../api/client/answers.ts";
 import { count, counted } from "../../words/figures.ts";
 import { client, useAnswer } from "../app/ask.ts";
 import { Answered, Card, Empty, Say } from "../app/answered.tsx";
-import { choose, place } from "../app/route.ts";
 import { Table, type Column } from "../app/table.tsx";
+import { Find, isFound } from "./window.tsx";
 
 type Row = ApiRoutes["models"]["answer"]["data"][number];
 
 export function Models(): JSX.Element {
   const answer = useAnswer((signal) => client.ask("models", { signal }), []);
-  const words = place.value.choices.get("q") ?? "";
   return (
     <Answered to={answer}>
       {({ data, current_pricing_version: checkedOn }) => {
-        const found = data.filter((row) => matches(row, words));
+        const found = data.filter((row) => isFound([row.model, row.provider, ...row.aliases]));
         return (
           <>
             <Say note="Dollars per million tokens. A price of your own goes into strata.yaml.">
@@ -23,16 +22,7 @@ export function Models(): JSX.Element {
               <b>{checkedOn}</b>.
             </Say>
             <div class="choices">
-              <label>
-                find{" "}
-                <input
-                  type="search"
-                  value={words}
-                  onInput={({ currentTarget: { value } }) =>
-                    choose("q", value === "" ? null : value)
-                  }
-                />
-              </label>
+              <Find />
             </div>
             <Card title={counted(found.length, "model")}>
               {found.length === 0 ? (
@@ -46,14 +36,6 @@ export function Models(): JSX.Element {
       }}
     </Answered>
   );
-}
-
-function matches({ model, provider, aliases }: Row, words: string): boolean {
-  const text = [model, provider, ...aliases].join(" ").toLowerCase();
-  return words
-    .toLowerCase()
-    .split(" ")
-    .every((word) => text.includes(word));
 }
 
 function priceOf(usd: string | null | undefined): number | null {

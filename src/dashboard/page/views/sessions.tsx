@@ -3,11 +3,11 @@ import type { JSX } from "preact";
 import { counted, dollars, share, toDollars } from "../../words/figures.ts";
 import { client, useAnswer } from "../app/ask.ts";
 import { Answered, Card, Empty, Say } from "../app/answered.tsx";
-import { choose, linkTo, place } from "../app/route.ts";
+import { linkTo } from "../app/route.ts";
 import type { SessionRow } from "../app/rows.ts";
 import { Table, type Column } from "../app/table.tsx";
 import { moment } from "../app/times.ts";
-import { chosenWindow, WindowChoice, windowName } from "./window.tsx";
+import { chosenWindow, Find, isFound, WindowChoice, windowName } from "./window.tsx";
 
 export function Sessions(): JSX.Element {
   const from = chosenWindow();
@@ -15,26 +15,16 @@ export function Sessions(): JSX.Element {
     (signal) => client.ask("sessions", { query: { from, order: "cost_usd", limit: 1000 }, signal }),
     [from],
   );
-  const words = place.value.choices.get("q") ?? "";
   return (
     <Answered to={answer}>
       {({ data, left_out_count: leftOut }) => {
-        const shown = data.filter((row) => matches(row, words));
+        const shown = data.filter((row) => isFound([row.session, row.agent, row.model]));
         return (
           <>
             <SaySessions rows={data} />
             <div class="choices">
               <WindowChoice />
-              <label>
-                find{" "}
-                <input
-                  type="search"
-                  value={words}
-                  onInput={({ currentTarget: { value } }) =>
-                    choose("q", value === "" ? null : value)
-                  }
-                />
-              </label>
+              <Find />
             </div>
             <Card title={counted(shown.length, "session")}>
               {shown.length === 0 ? (
@@ -53,14 +43,6 @@ export function Sessions(): JSX.Element {
       }}
     </Answered>
   );
-}
-
-function matches({ session, agent, model }: SessionRow, words: string): boolean {
-  const text = `${session ?? ""} ${agent ?? ""} ${model ?? ""}`.toLowerCase();
-  return words
-    .toLowerCase()
-    .split(" ")
-    .every((word) => text.includes(word));
 }
 
 function SaySessions({ rows }: { readonly rows: readonly SessionRow[] }): JSX.Element {

@@ -1,4 +1,4 @@
-// The choice of a window, the same in every view that has one.
+// Choices that several views have: a window of time, a grouping, words to search for.
 import type { JSX } from "preact";
 import { choose, place } from "../app/route.ts";
 
@@ -46,4 +46,25 @@ export function Choice({
       </select>
     </label>
   );
+}
+
+/** A search field; its words are in the address. */
+export function Find(): JSX.Element {
+  return (
+    <label>
+      find{" "}
+      <input
+        type="search"
+        value={place.value.choices.get("q") ?? ""}
+        onInput={({ currentTarget: { value } }) => choose("q", value === "" ? null : value)}
+      />
+    </label>
+  );
+}
+
+/** Whether all words that are searched for are in the texts, taken together. */
+export function isFound(texts: readonly (string | null)[]): boolean {
+  const text = texts.join(" ").toLowerCase();
+  const words = (place.value.choices.get("q") ?? "").toLowerCase().split(" ");
+  return words.every((word) => text.includes(word));
 }
