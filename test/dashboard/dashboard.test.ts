@@ -67,7 +67,9 @@ test("words to search for are in the address, and narrow what is listed", async 
   await page.goto(`${url}/strata/#/sessions?q=talk`);
   await expect.poll(() => page.locator("h2").innerText()).toBe("1 session");
   await page.getByRole("searchbox").fill("no such words");
-  await expect.poll(() => page.locator("main").innerText()).toContain("No session has these words.");
+  await expect
+    .poll(() => page.locator("main").innerText())
+    .toContain("No session has these words.");
   expect(new URL(page.url()).hash).toBe("#/sessions?q=no+such+words");
   await page.goto(`${url}/strata/#/models?q=opus+5.5`);
   await expect.poll(() => page.locator("h2").innerText()).toMatch(/^\d+ models?$/);
