@@ -21,6 +21,7 @@ export const slowFiles: readonly string[] = [
   "test/gateway/repairs.test.ts",
   "test/gateway/signing.test.ts",
   "test/gateway/nodes.test.ts",
+  "test/mcp/mcp-server.test.ts",
   "test/gateway/node-faults.test.ts",
   "test/gateway/restart.test.ts",
   "test/queue/stores.test.ts",

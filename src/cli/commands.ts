@@ -3,6 +3,7 @@ import { json, type Command, type OptionSpec } from "./command.ts";
 import { agentOptions, chatCommand } from "./chat/chat-command.ts";
 import { configCommands } from "./config/config-commands.ts";
 import { ledgerCommands, store } from "./ledger/ledger-commands.ts";
+import { mcpCommand } from "./mcp/mcp-command.ts";
 import { memoryCommands } from "./memory/memory-commands.ts";
 import { keysCommand, serveCommand } from "./serve/serve-command.ts";
 import { skillsCommands } from "./skills/skills-commands.ts";
@@ -223,6 +224,7 @@ export const commands: readonly Command[] = [
   ...skillsCommands,
   ...configCommands,
   ...statsCommands,
+  mcpCommand,
   {
     name: "doctor",
     summary: "Check that this machine has what Strata needs",

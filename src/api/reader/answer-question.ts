@@ -42,6 +42,7 @@ export interface QuestionReader {
   answer(question: QuestionOf): Promise<AnswerBytes>;
   /** One batch of sums. Whether more are left to do. Rejects if the ledger cannot be written. */
   catchUp(): Promise<boolean>;
+  close(): Promise<void>;
 }
 
 export function createQuestionReader({ store, models }: ReaderOptions): QuestionReader {
@@ -61,6 +62,10 @@ export function createQuestionReader({ store, models }: ReaderOptions): Question
     }
   };
   return {
+    close: async () => {
+      await opened?.ledger.close();
+      opened = null;
+    },
     catchUp: () =>
       onLedger(async ({ ledger }) => {
         const done = await ledger.catchUp(catchUpAtOnce);

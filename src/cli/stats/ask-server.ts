@@ -16,7 +16,7 @@ export async function askServer(
   { env }: Pick<Io, "env">,
 ): Promise<Answer> {
   const token = env["STRATA_GATEWAY_TOKEN"]?.trim() ?? "";
-  const client = createClient({ url: toUrl(address), ...(token === "" ? {} : { token }) });
+  const client = createClient({ url: toServerUrl(address), ...(token === "" ? {} : { token }) });
   const given = { ...query, ...(groupBy === undefined ? {} : { group_by: groupBy }) };
   // Words that a person typed: the server checks them as the ledger would.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -26,7 +26,8 @@ export async function askServer(
   throw toError(result.error);
 }
 
-function toUrl(address: string): string {
+/** Of `--url`, without a slash at its end. */
+export function toServerUrl(address: string): string {
   const url = URL.parse(address);
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.search === "") {
     return address.replace(/\/+$/, "");
