@@ -18,6 +18,7 @@ export const slowFiles: readonly string[] = [
   "test/gateway/optimize.test.ts",
   "test/dashboard/dashboard.test.ts",
   "test/dashboard/demo.test.ts",
+  "test/dashboard/cross-section.test.ts",
   "test/gateway/repairs.test.ts",
   "test/gateway/signing.test.ts",
   "test/gateway/nodes.test.ts",

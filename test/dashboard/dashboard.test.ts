@@ -87,44 +87,6 @@ test("a chosen call has an address of its own, with the exact figures of its bil
   expect(await card.innerText()).toContain("T3 tool result of Bash: 12,400 tokens");
 });
 
-test("the picture is walked through by keys alone, from miss to miss with shift", async () => {
-  const { url } = await openDashboard({ calls: someCalls() });
-  const { page } = await look(browser);
-  await page.goto(`${url}/strata/#/session/talk`);
-  const plot = page.getByRole("application");
-  await plot.focus();
-  await page.keyboard.press("ArrowRight");
-  await page.keyboard.press("ArrowRight");
-  expect(new URL(page.url()).hash).toBe("#/session/talk?call=2");
-  await page.keyboard.press("Shift+ArrowRight");
-  expect(new URL(page.url()).hash).toBe("#/session/talk?call=3");
-  expect(await page.locator("#chosen-call").innerText()).toContain("Tools changed");
-  await page.keyboard.press("Escape");
-  expect(new URL(page.url()).hash).toBe("#/session/talk");
-});
-
-test("the picture has the colours of what was read and written, where it was", async () => {
-  const { url } = await openDashboard({ calls: someCalls() });
-  const { page } = await look(browser);
-  await page.goto(`${url}/strata/#/session/talk`);
-  await page.getByRole("application").waitFor();
-  // The middle of columns of the five: just above the axis, or halfway up.
-  const colours = await page.evaluate<string[]>(`(() => {
-    const canvas = document.querySelector("canvas");
-    const at = (column, share) => {
-      const left = 52 + ((canvas.width - 60) * (column + 0.5)) / 5;
-      const top = canvas.height - 26 - (canvas.height - 54) * share;
-      return [...canvas.getContext("2d").getImageData(left, top, 1, 1).data.slice(0, 3)].join();
-    };
-    return [at(0, 0.05), at(2, 0.5), at(3, 0.05), at(3, 0.5)];
-  })()`);
-  const [written, missed, tools, history] = colours;
-  expect(written).toBe("224,138,30");
-  expect(missed).toBe("224,138,30");
-  expect(tools).toBe("93,103,112");
-  expect(history).not.toBe(missed);
-});
-
 test.each([
   [360, "light", views],
   [1280, "dark", views],

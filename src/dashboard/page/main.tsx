@@ -56,7 +56,7 @@ function App(): JSX.Element {
             </a>
           ))}
         </nav>
-        <span class="live" title={`times in ${zone()}`}>
+        <span class="live" title={`times in ${zone}`}>
           <i class={`dot ${isLive.value ? "on" : ""}`} aria-hidden="true" />
           {isLive.value ? "live" : "not connected"}
         </span>

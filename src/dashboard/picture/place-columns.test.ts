@@ -4,6 +4,7 @@ import {
   pan,
   placeColumns,
   reveal,
+  snap,
   sliceColumns,
   wholeView,
   zoom,
@@ -72,6 +73,12 @@ test("zooming keeps the place under the pointer, and stays within the session", 
   expect(zoom({ from: 0.25, to: 0.75 }, 0.5, 0.1)).toEqual(wholeView);
   expect(zoom(wholeView, 1, 4)).toEqual({ from: 0.75, to: 1 });
   expect(pan({ from: 0.5, to: 1 }, 0.2)).toEqual({ from: 0.5, to: 1 });
+});
+
+test("what is in view begins at a whole pixel, and stays as wide as it was", () => {
+  const { from, to } = snap({ from: 0.333, to: 0.833 }, 100);
+  expect([from, to].map((each) => each.toFixed(6))).toEqual(["0.335000", "0.835000"]);
+  expect(snap(wholeView, 100)).toEqual(wholeView);
 });
 
 test("a column is found by its place, and moved into view", () => {

@@ -104,6 +104,13 @@ export function reveal(view: View, edges: Edges, column: number): View {
   return view;
 }
 
+/** The same part, beginning at a whole pixel: what is moved without zooming can be moved as it was painted. */
+export function snap({ from, to }: View, pixels: number): View {
+  const span = to - from;
+  const start = (Math.round((from / span) * pixels) / pixels) * span;
+  return { from: start, to: start + span };
+}
+
 /** Finer than 10,000 calls on a wall. */
 const spanMin = 1 / 5000;
 

@@ -10,6 +10,8 @@ export interface Scene {
   /** What a picture may name, heaviest first. */
   readonly heaviest: readonly Carried[];
   readonly tierEnds: readonly TierEnds[];
+  /** By column. */
+  readonly zones: readonly (readonly Zone[])[];
   readonly edges: Edges;
   readonly scale: Scale;
   /** Tokens that were not read, by column. */
@@ -18,6 +20,18 @@ export interface Scene {
   readonly dollars: Float64Array;
   readonly tokensMax: number;
   readonly dollarsMax: number;
+  /** Columns of misses, compactions and calls after a long pause: each is drawn. */
+  readonly notable: readonly number[];
+}
+
+/** Longer than the shortest lifetime of most providers. */
+const pauseMs = 300_000;
+
+/** The pause before a column if it was a long one, else 0. */
+export function pauseBefore(calls: readonly PicturedCall[], column: number): number {
+  const startMs = calls[column]?.startMs ?? 0;
+  const gapMs = startMs - (calls[column - 1]?.startMs ?? startMs);
+  return gapMs > pauseMs ? gapMs : 0;
 }
 
 export function toScene(calls: readonly PicturedCall[], scale: Scale): Scene {
@@ -38,12 +52,16 @@ export function toScene(calls: readonly PicturedCall[], scale: Scale): Scene {
     layers,
     heaviest: findHeaviest(layers, calls),
     tierEnds: findTierEnds(calls),
+    zones: calls.map(zonesOf),
     edges: placeColumns(calls, scale),
     scale,
     unread,
     dollars,
     tokensMax,
     dollarsMax,
+    notable: calls.flatMap(({ miss, isCompacted }, column) =>
+      miss !== null || isCompacted || pauseBefore(calls, column) > 0 ? [column] : [],
+    ),
   };
 }
 
@@ -55,7 +73,7 @@ export function dollarsOf({ dollars }: PicturedCall): number | null {
 export type Zone = { readonly kind: "read" | "short" | "long" | "fresh"; readonly top: number };
 
 /** What a call paid for its prompt, from the bottom: read, written for long, written for minutes, full price. */
-export function zonesOf(call: PicturedCall): readonly Zone[] {
+function zonesOf(call: PicturedCall): readonly Zone[] {
   let top = call.readTokens;
   const zones: Zone[] = [{ kind: "read", top }];
   for (const { lifetime, tokens } of call.written) {

@@ -19,6 +19,5 @@ export function moment(ms: number, nowMs: number): string {
   return day === dayForm.format(nowMs) ? clock(ms) : `${day}, ${clock(ms)}`;
 }
 
-export function zone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
-}
+/** The reader's. */
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,4 +1,4 @@
-// A canvas as wide as its place, drawn sharp on every screen, and drawn again when its size or the colours change.
+// A canvas as wide as its place, drawn sharp on every screen, and drawn again only when what it shows, its size or the colours change.
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { readInk, type Ink } from "./ink.ts";
@@ -6,23 +6,30 @@ import { readInk, type Ink } from "./ink.ts";
 export interface Surface {
   readonly context: CanvasRenderingContext2D;
   readonly ink: Ink;
+  /** In pixels of the page. */
   readonly width: number;
   readonly height: number;
+  /** Pixels of the screen for one of the page. */
+  readonly ratio: number;
 }
 
 type Own = Omit<JSX.IntrinsicElements["canvas"], "ref" | "height">;
 
-export function Canvas({
-  height,
-  draw,
-  ...own
-}: Own & { readonly height: number; readonly draw: (surface: Surface) => void }): JSX.Element {
+interface CanvasProps extends Own {
+  readonly height: number;
+  /** All that the picture depends on. */
+  readonly of: readonly unknown[];
+  readonly draw: (surface: Surface) => void;
+}
+
+export function Canvas({ height, of, draw, ...own }: CanvasProps): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawNow = useRef(draw);
   drawNow.current = draw;
   const repaint = useRef(() => {});
   useEffect(() => {
     const element = canvas.current;
+    // In ordinary memory: through a graphics library in software the same picture takes ten times as long.
     const context = element?.getContext("2d", { willReadFrequently: true });
     if (!element || !context) return;
     let ink = readInk(context);
@@ -35,13 +42,16 @@ export function Canvas({
         element.height = rows;
       }
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      drawNow.current({ context, ink, width, height });
+      drawNow.current({ context, ink, width, height, ratio });
     };
     const onColours = (): void => {
       ink = readInk(context);
       repaint.current();
     };
-    const sizes = new ResizeObserver(() => repaint.current());
+    const sizes = new ResizeObserver(() => {
+      const pixels = Math.round(element.clientWidth * (devicePixelRatio || 1));
+      if (pixels !== element.width) repaint.current();
+    });
     sizes.observe(element);
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", onColours);
@@ -50,6 +60,6 @@ export function Canvas({
       dark.removeEventListener("change", onColours);
     };
   }, [height]);
-  useEffect(() => repaint.current());
+  useEffect(() => repaint.current(), [height, ...of]);
   return <canvas ref={canvas} style={{ height: `${height}px` }} {...own} />;
 }

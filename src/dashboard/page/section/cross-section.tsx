@@ -3,13 +3,14 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { reveal, wholeView, zoom, type Scale, type View } from "../../picture/place-columns.ts";
 import type { PicturedCall } from "../../picture/pictured-call.ts";
-import { toScene } from "../../picture/scene.ts";
+import { toScene, type Scene } from "../../picture/scene.ts";
 import { Canvas } from "./canvas.tsx";
 import { moveOf } from "./keys.ts";
 import { Legend } from "./legend.tsx";
-import { describeScene, paint } from "./paint.ts";
-import { paintCosts } from "./paint-costs.ts";
+import { describeScene, paintGrid } from "./paint.ts";
+import { createCostPainter } from "./paint-costs.ts";
 import { paintOver } from "./paint-over.ts";
+import { createPromptPainter } from "./paint-prompts.ts";
 import { usePointer, type Pointed } from "./pointer.ts";
 import { Tip } from "./tip.tsx";
 
@@ -25,11 +26,37 @@ export function CrossSection(props: CrossSectionProps): JSX.Element {
   const { calls, chosen, onChoose, height = 420 } = props;
   const [scale, setScale] = useState<Scale>("calls");
   const [view, setView] = useState<View>(wholeView);
-  const [pointed, setPointed] = useState<Pointed | null>(null);
   const scene = useMemo(() => toScene(calls, scale), [calls, scale]);
+  return (
+    <div class="cross-section">
+      <Choices scale={scale} setScale={setScale} view={view} setView={setView} />
+      <Plot
+        scene={scene}
+        view={view}
+        setView={setView}
+        chosen={chosen}
+        onChoose={onChoose}
+        height={height}
+      />
+      <Legend />
+      <Costs scene={scene} view={view} />
+    </div>
+  );
+}
+
+interface PlotProps extends Pick<CrossSectionProps, "chosen" | "onChoose"> {
+  readonly scene: Scene;
+  readonly view: View;
+  readonly setView: (view: View) => void;
+  readonly height: number;
+}
+
+function Plot({ scene, view, setView, chosen, onChoose, height }: PlotProps): JSX.Element {
+  const [pointed, setPointed] = useState<Pointed | null>(null);
   const label = useMemo(() => describeScene(scene), [scene]);
+  const paintPrompts = useMemo(createPromptPainter, []);
   const choose = (column: number): void => {
-    const next = Math.max(0, Math.min(calls.length - 1, column));
+    const next = Math.max(0, Math.min(scene.calls.length - 1, column));
     setView(reveal(view, scene.edges, next));
     onChoose(next);
   };
@@ -42,46 +69,52 @@ export function CrossSection(props: CrossSectionProps): JSX.Element {
     else if (moved.column !== undefined) choose(moved.column);
   };
   const pointer = usePointer({ scene, view, height, setView, setPointed, choose });
+  const over = { chosen, pointed: pointed?.column ?? null, layer: pointed?.layer ?? null };
   return (
-    <div class="cross-section">
-      <Choices scale={scale} setScale={setScale} view={view} setView={setView} />
-      <div
-        class="plot"
-        tabIndex={0}
-        role="application"
-        aria-label={label}
-        aria-describedby="chosen-call"
-        onKeyDown={onKeyDown}
-        {...pointer}
-      >
-        <Canvas
-          height={height}
-          aria-hidden="true"
-          draw={({ context, ...surface }) => paint(context, scene, { ...surface, view })}
-        />
-        <Canvas
-          class="over"
-          height={height}
-          aria-hidden="true"
-          draw={({ context, ...surface }) =>
-            paintOver(
-              context,
-              scene,
-              { ...surface, view },
-              { chosen, pointed: pointed?.column ?? null, layer: pointed?.layer ?? null },
-            )
-          }
-        />
-        {pointed && <Tip scene={scene} {...pointed} />}
-      </div>
-      <Legend />
+    <div
+      class="plot"
+      tabIndex={0}
+      role="application"
+      aria-label={label}
+      aria-describedby="chosen-call"
+      onKeyDown={onKeyDown}
+      {...pointer}
+    >
       <Canvas
-        height={92}
-        role="img"
-        aria-label="dollars per call"
-        draw={({ context, ...surface }) => paintCosts(context, scene, { ...surface, view })}
+        height={height}
+        aria-hidden="true"
+        of={[scene]}
+        draw={({ context, ...surface }) => paintGrid(context, scene, surface)}
       />
+      <Canvas
+        class="over prompts"
+        height={height}
+        aria-hidden="true"
+        of={[scene, view]}
+        draw={({ context, ...surface }) => paintPrompts(context, scene, { ...surface, view })}
+      />
+      <Canvas
+        class="over"
+        height={height}
+        aria-hidden="true"
+        of={[scene, view, ...Object.values(over)]}
+        draw={({ context, ...surface }) => paintOver(context, scene, { ...surface, view }, over)}
+      />
+      {pointed && <Tip scene={scene} {...pointed} />}
     </div>
+  );
+}
+
+function Costs({ scene, view }: { readonly scene: Scene; readonly view: View }): JSX.Element {
+  const paint = useMemo(createCostPainter, []);
+  return (
+    <Canvas
+      height={92}
+      role="img"
+      aria-label="dollars per call"
+      of={[scene, view]}
+      draw={({ context, ...surface }) => paint(context, scene, { ...surface, view })}
+    />
   );
 }
 

@@ -48,16 +48,19 @@ function shade(colour: string, tone: number): string {
   return `rgb(${parts.map((part) => Math.max(0, Math.min(255, Math.round(part + 14 * tone)))).join(",")})`;
 }
 
+/** The tile that is repeated. */
+export const hatchPixels = 6;
+
 function hatch(
   context: CanvasRenderingContext2D,
   colour: string,
   below: string,
 ): CanvasPattern | string {
-  const tile = new OffscreenCanvas(6, 6);
+  const tile = new OffscreenCanvas(hatchPixels, hatchPixels);
   const drawn = tile.getContext("2d");
   if (drawn === null) return colour;
   drawn.fillStyle = below;
-  drawn.fillRect(0, 0, 6, 6);
+  drawn.fillRect(0, 0, hatchPixels, hatchPixels);
   drawn.strokeStyle = colour;
   drawn.lineWidth = 2.2;
   drawn.beginPath();

@@ -1,44 +1,56 @@
-// The strip below a cross-section: dollars per call by bucket, and what another policy would have paid as a line.
-import { sliceColumns } from "../../picture/place-columns.ts";
+// The strip below a cross-section: dollars per call by bucket.
 import type { Scene } from "../../picture/scene.ts";
 import { dollars } from "../../words/figures.ts";
-import { margin, type Frame } from "./paint.ts";
+import { createKeptPicture } from "./kept-picture.ts";
+import { gapped } from "./paint-prompts.ts";
+import { margin, type Frame } from "./plot.ts";
 
-export function paintCosts(context: CanvasRenderingContext2D, scene: Scene, frame: Frame): void {
-  const { ink, width, height, view } = frame;
-  const most = scene.dollarsMax;
-  const depth = height - 14;
-  const inner = Math.max(1, width - margin.left - margin.right);
-  context.clearRect(0, 0, width, height);
-  context.font = ink.font;
-  context.fillStyle = ink.soft;
-  context.textAlign = "right";
-  context.fillText(most === 0 ? "$0" : dollars(most), margin.left - 8, 12);
-  context.fillText("$0", margin.left - 8, height - 2);
-  context.textAlign = "left";
-  if (most === 0) return;
-  for (const { x, width: wide, column } of sliceColumns(scene.edges, scene.dollars, {
-    view,
-    width: inner,
-  })) {
-    const paid = scene.calls[column]?.dollars;
-    if (!paid) continue;
-    const buckets = [
-      [paid.read, ink.tiers[3] ?? ink.line],
-      [paid.written, ink.short],
-      [paid.fresh, ink.fresh],
-      [paid.output, ink.tiers[0] ?? ink.soft],
-    ] as const;
-    let bottom = height - 2;
-    for (const [amount, colour] of buckets) {
-      const size = (depth * amount) / most;
-      if (size < sizeMin) continue;
-      context.fillStyle = colour;
-      context.fillRect(margin.left + x, bottom - size, wide > 6 ? wide - 1.2 : wide, size);
-      bottom -= size;
-    }
-  }
+/** Of the page, above and below the bars. */
+const [above, below] = [12, 2];
+
+export function createCostPainter(): (
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  frame: Frame,
+) => void {
+  const paintBars = createKeptPicture({
+    weights: (scene) => scene.dollars,
+    paintStrip: (context, { calls, dollarsMax }, { slices, ink, height, ratio }) => {
+      const perDollar = ((height - above - below) * ratio) / dollarsMax;
+      for (const { x, width, column } of slices) {
+        const paid = calls[column]?.dollars;
+        if (!paid) continue;
+        const left = Math.round(x);
+        const wide = Math.max(1, Math.round(x + gapped(width, ratio)) - left);
+        const buckets = [
+          [paid.read, ink.tiers[3] ?? ink.line],
+          [paid.written, ink.short],
+          [paid.fresh, ink.fresh],
+          [paid.output, ink.tiers[0] ?? ink.soft],
+        ] as const;
+        const foot = (height - below) * ratio;
+        let sum = 0;
+        for (const [amount, colour] of buckets) {
+          const low = Math.round(foot - sum * perDollar);
+          sum += amount;
+          const high = Math.round(foot - sum * perDollar);
+          if (low <= high) continue;
+          context.fillStyle = colour;
+          context.fillRect(left, high, wide, low - high);
+        }
+      }
+    },
+  });
+  return (context, scene, frame) => {
+    const { ink, width, height } = frame;
+    const most = scene.dollarsMax;
+    context.clearRect(0, 0, most > 0 ? margin.left : width, height);
+    context.font = ink.font;
+    context.fillStyle = ink.soft;
+    context.textAlign = "right";
+    context.fillText(most === 0 ? "$0" : dollars(most), margin.left - 8, above);
+    context.fillText("$0", margin.left - 8, height - below);
+    context.textAlign = "left";
+    if (most > 0) paintBars(context, scene, frame);
+  };
 }
-
-/** Pixels: less is not seen. */
-const sizeMin = 0.25;

@@ -1,7 +1,8 @@
-// What lies over a cross-section: the chosen column, and the layer under the pointer. Drawn alone, so that pointing costs little.
+// What lies over the prompts of a cross-section: signs, the chosen column, and the layer under the pointer. Drawn alone, so that pointing costs little.
 import type { Layer } from "../../picture/find-layers.ts";
 import type { Scene } from "../../picture/scene.ts";
-import { margin, toPlot, type Frame } from "./paint.ts";
+import { paintSigns } from "./paint.ts";
+import { margin, toPlot, type Frame } from "./plot.ts";
 
 export interface Over {
   /** The chosen column; null for none. */
@@ -19,6 +20,7 @@ export function paintOver(
   const { ink, width, height } = frame;
   const plot = toPlot(scene, frame);
   context.clearRect(0, 0, width, height);
+  paintSigns(context, scene, frame);
   context.save();
   context.beginPath();
   context.rect(margin.left - 3, 0, plot.width + 6, height);

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Layer } from "../../picture/find-layers.ts";
 import { columnAt, pan, zoom, type View } from "../../picture/place-columns.ts";
 import { layerAt, type Scene } from "../../picture/scene.ts";
-import { margin } from "./paint.ts";
+import { margin, topOf } from "./plot.ts";
 
 export interface Pointed {
   readonly column: number;
@@ -44,7 +44,7 @@ export function usePointer({
       }
       const column = columnAt(scene.edges, edgeOf(x, width));
       const depth = height - margin.top - margin.bottom;
-      const atTokens = ((height - margin.bottom - y) / depth) * scene.tokensMax * 1.04;
+      const atTokens = ((height - margin.bottom - y) / depth) * topOf(scene);
       setPointed({ column, layer: layerAt(scene, column, atTokens), x, y });
     },
     onPointerUp: (event: PointerEvent) => {

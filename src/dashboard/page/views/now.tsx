@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { ApiRoutes } from "../../../api/client/answers.ts";
 import { describeListedMiss } from "../../words/session-words.ts";
 import { counted, dollars, share, toDollars, tokens } from "../../words/figures.ts";
-import { client, useAnswer } from "../app/ask.ts";
+import { client, useAnswer, type Asked } from "../app/ask.ts";
 import { Answered, Card, Empty, Say } from "../app/answered.tsx";
 import { linkTo } from "../app/route.ts";
 import { labelOf, type CostRow, type MissRow, type SavingsRow } from "../app/rows.ts";
@@ -11,31 +11,7 @@ import { clock } from "../app/times.ts";
 import { Warm } from "./warm.tsx";
 
 export function Now(): JSX.Element {
-  const from = midnight();
-  const hour = useAnswer(
-    (signal) => client.ask("cost", { query: { from: "1h", group_by: "none" }, signal }),
-    [],
-  );
-  const day = useAnswer(
-    (signal) => client.ask("savings", { query: { from, group_by: "none" }, signal }),
-    [from],
-  );
-  const today = useAnswer(
-    (signal) => client.ask("cost", { query: { from, group_by: "none" }, signal }),
-    [from],
-  );
-  const lost = useAnswer(
-    (signal) =>
-      client.ask("misses", {
-        query: { from, group_by: "cause", order: "lost_cost_usd", limit: 6 },
-        signal,
-      }),
-    [from],
-  );
-  const latest = useAnswer(
-    (signal) => client.ask("miss_list", { query: { from: "24h", limit: latestMax }, signal }),
-    [],
-  );
+  const { hour, day, today, lost, latest } = useAnswers();
   return (
     <>
       <Answered to={day}>
@@ -63,6 +39,39 @@ export function Now(): JSX.Element {
       </div>
     </>
   );
+}
+
+interface Answers {
+  readonly hour: Asked<ApiRoutes["cost"]["answer"]>;
+  readonly day: Asked<ApiRoutes["savings"]["answer"]>;
+  readonly today: Asked<ApiRoutes["cost"]["answer"]>;
+  readonly lost: Asked<ApiRoutes["misses"]["answer"]>;
+  readonly latest: Asked<ApiRoutes["miss_list"]["answer"]>;
+}
+
+function useAnswers(): Answers {
+  const from = midnight();
+  const whole = { from, group_by: "none" } as const;
+  return {
+    hour: useAnswer(
+      (signal) => client.ask("cost", { query: { from: "1h", group_by: "none" }, signal }),
+      [],
+    ),
+    day: useAnswer((signal) => client.ask("savings", { query: whole, signal }), [from]),
+    today: useAnswer((signal) => client.ask("cost", { query: whole, signal }), [from]),
+    lost: useAnswer(
+      (signal) =>
+        client.ask("misses", {
+          query: { from, group_by: "cause", order: "lost_cost_usd", limit: 6 },
+          signal,
+        }),
+      [from],
+    ),
+    latest: useAnswer(
+      (signal) => client.ask("miss_list", { query: { from: "24h", limit: latestMax }, signal }),
+      [],
+    ),
+  };
 }
 
 /** The reader's own midnight, as the API takes it. */
