@@ -1,16 +1,11 @@
 // The gateway: forwards requests, observes model calls, and records what is known of them.
-import { builtInCatalogue } from "../core/models/catalogue.ts";
 import { formatUsd } from "../core/models/pico-usd.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
-import { isConnectionString } from "../edge/stores/open-ledger.ts";
 import { createAdmission } from "./admission/admission.ts";
 import type { GatewayKeys } from "./admission/gateway-key.ts";
-import type { CallRewriter } from "./observe/call-rewriter.ts";
-import { createObserver, usualObserveLimits, type CallObserver } from "./observe/observer.ts";
 import type { ObservedCall } from "./observed-call.ts";
 import type { OptimizeSettings } from "./optimize/may-mark.ts";
 import type { Keeping } from "./optimize/keep-conversations.ts";
-import { createOptimizer } from "./optimize/optimizer.ts";
 import {
   openForwarder,
   usualForwarding,
@@ -18,15 +13,9 @@ import {
   type ForwarderOptions,
 } from "./open-forwarder.ts";
 import { observeBoth } from "./record/log-requests.ts";
-import {
-  openRecorder,
-  type Recorder,
-  type RecorderOptions,
-  type RecorderStats,
-} from "./record/open-recorder.ts";
-import { describeLoss } from "./record/recording-loss.ts";
-import { openShare, type Share } from "./share/open-share.ts";
+import type { RecorderOptions, RecorderStats } from "./record/open-recorder.ts";
 import { shiftClock } from "./shift-clock.ts";
+import { openCallRecorder, watchCalls } from "./watch-calls.ts";
 import { createWarmKeeper, type WarmCounts, type WarmKeeperOptions } from "./warm/warm-keeper.ts";
 
 export interface GatewayOptions extends Omit<
@@ -62,13 +51,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     keys: options.keys ?? { keys: [], upstreamKeys: new Map() },
     bodyBytesMax: options.bodyBytesMax ?? usualForwarding.bodyBytesMax,
   });
-  const recorder = openRecorder({
-    store,
-    spending: admission.spending,
-    log,
-    onProblem,
-    onLoss: (loss) => onProblem(describeLoss(loss)),
-  });
+  const recorder = openCallRecorder({ store, spending: admission.spending, log, onProblem });
   const isVendor = (upstream: string, protocol: Protocol): boolean =>
     table.isVendor(upstream, protocol);
   const take = (seen: ObservedCall): void => {
@@ -79,15 +62,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const onFault = (error: unknown): void => forwarder.noteFault(error);
   const keeping = optimize && openKeeping(optimize, { onWarmed: take, onFault });
   const keeper = keeping?.keeper ?? null;
-  const parts = { catalogue: builtInCatalogue, isVendor, keeping };
-  const optimizer = optimize && createOptimizer({ settings: optimize, ...parts });
   const nowMs = (): number => Date.now() + (clockShiftMs?.() ?? 0);
-  const sharing = { recorder, rewriter: optimizer, nowMs, onProblem };
-  const share = shareConversations(store, sharing);
-  const calls = createObserver({
-    rewriter: optimizer,
+  const watch = watchCalls({
+    optimize,
+    keeping,
+    recorder,
+    store,
     nowMs,
-    share,
     isVendor,
     sink: {
       take: (call) => {
@@ -95,7 +76,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         keeper?.saw(call);
       },
     },
+    onProblem,
   });
+  const { observer: calls, optimizer, share } = watch;
   const { requests } = recorder;
   const both = requests === null ? calls : observeBoth(calls, requests);
   const observer = clockShiftMs === undefined ? both : shiftClock(both, clockShiftMs);
@@ -104,7 +87,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ...(optimizer === null ? {} : { optimize: optimizer.counts() }),
     ...(keeper === null ? {} : { keepWarm: toTold(keeper.counts()) }),
     ledger: recorder.stats(),
-    shared: share.counts(),
+    ...(share === null ? {} : { shared: share.counts() }),
   });
   if (!(await admission.isReadIn(spendingMsMax))) {
     onProblem("what keys have spent cannot be read: budgets count from zero until it can");
@@ -116,7 +99,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     moreHealth,
     mayResend: keeper !== null,
   }).catch(async (error: unknown) => {
-    await closeLedger({ calls, share, recorder });
+    await watch.close();
     throw error;
   });
   return {
@@ -129,41 +112,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     close: async (drainMs) => {
       keeper?.close();
       await forwarder.close(drainMs);
-      await closeLedger({ calls, share, recorder });
+      await watch.close();
     },
   };
-}
-
-interface SharingParts {
-  readonly recorder: Recorder;
-  readonly rewriter: CallRewriter | null;
-  readonly nowMs: () => number;
-  readonly onProblem: (problem: string) => void;
-}
-
-/** With other gateways on a server; in a file, with this one after a restart. */
-function shareConversations(store: string, { recorder, ...parts }: SharingParts): Share {
-  return openShare({
-    askStates: (task) => recorder.askStates(task),
-    isShared: isConnectionString(store),
-    catalogue: builtInCatalogue,
-    idleMsMax: usualObserveLimits.idleMsMax,
-    ...parts,
-  });
-}
-
-interface LedgerUsers {
-  readonly calls: CallObserver;
-  readonly share: Share;
-  readonly recorder: Recorder;
-}
-
-/** In the order in which one leaves something to the next. */
-async function closeLedger({ calls, share, recorder }: LedgerUsers): Promise<void> {
-  // Calls that ended may still wait for what other gateways know.
-  await calls.done();
-  await share.close();
-  await recorder.close();
 }
 
 /** Null if no calls of our own are wanted. */

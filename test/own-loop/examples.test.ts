@@ -14,6 +14,11 @@ test.each([
     "ANTHROPIC_API_KEY",
     /call 1: 2 markers.*\ncall 2: \d markers.*\nIt is sunny in Paris\.\n$/,
   ],
+  [
+    "with-strata",
+    "ANTHROPIC_API_KEY",
+    /call 1: 2 markers, 0 tokens read.*\n[\s\S]*call 2: \d markers, \d{4} tokens read/,
+  ],
 ] as const)("examples/%s.ts asks for the weather through a tool", (name, keyName, said) => {
   const { [keyName]: _, ...env } = process.env;
   const { stdout, stderr, status } = spawnSync(process.execPath, [`examples/${name}.ts`], {
