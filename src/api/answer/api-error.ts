@@ -113,7 +113,7 @@ export interface ApiRefusal {
   readonly hint: string;
 }
 
-/** What a client is told of an error. Of a mistake of our own it is told no more than that. */
+/** What a client is told of an error. For a mistake of our own, it is told only that there was one. */
 export function toRefusal(error: unknown): ApiRefusal {
   const code = codeOf(error);
   if (code === null || !(error instanceof StrataError)) return ownFault;

@@ -24,7 +24,7 @@ export interface ShownSession {
   readonly unpriced: number;
   /** Latest first. */
   readonly compactions: readonly CompactionRecord[];
-  /** Of the latest turn that made one; null before. */
+  /** The plan of the latest turn that made one; null before. */
   readonly latestCall: LatestCall | null;
 }
 

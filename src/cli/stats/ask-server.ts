@@ -26,7 +26,7 @@ export async function askServer(
   throw toError(result.error);
 }
 
-/** Of `--url`, without a slash at its end. */
+/** The address given as `--url`, without a slash at its end. */
 export function toServerUrl(address: string): string {
   const url = URL.parse(address);
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.search === "") {

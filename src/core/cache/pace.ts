@@ -21,7 +21,7 @@ const classCount = lifetimes.length + 1;
 
 const none: readonly number[] = Array.from({ length: classCount }, () => 0);
 
-/** `earlier`: the paces of the agent's earlier sessions. Of another kind of agent they say nothing. */
+/** `earlier`: the paces of the agent's earlier sessions. They say nothing about another kind of agent. */
 export function openPace(kind: PaceKind, earlier: readonly Pace[] = []): Pace {
   const fresh: Pace = { kind, gaps: none, gapsAfterPause: none, lastWasPause: false };
   const seen = earlier.filter((pace) => pace.kind === kind);

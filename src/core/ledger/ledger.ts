@@ -106,7 +106,7 @@ export interface Ledger {
 
   /** Records what a provider will be asked to keep. This process looks after it. A taken id is a conflict, as is a session that is not there. */
   addResource(resource: NewResource): Promise<void>;
-  /** Records a step of a resource that is not gone, in one transaction with its call. Of one that is gone, nothing changes: false. */
+  /** Records a step of a resource that is not gone, in one transaction with its call. If the resource is gone, nothing changes: false. */
   changeResource(id: string, change: ResourceChange): Promise<boolean>;
   /** Oldest first. Those of deleted sessions are here until they are gone. */
   listResources(filter?: ResourceFilter): Promise<readonly ResourceRecord[]>;
@@ -127,7 +127,7 @@ export interface Ledger {
   openGatewayRun(continues?: string): Promise<OpenGatewayRun>;
   /** The latest first; 50 by default. */
   readGatewayRuns(limit?: number): Promise<readonly GatewayRun[]>;
-  /** After calls that the gateway saw. Of two states of one prompt the later call's stays, in whatever order they are written. */
+  /** After calls that the gateway saw. If two states have one prompt, the later call's stays, in whatever order they are written. */
   keepStates(states: readonly ConversationState[]): Promise<void>;
   /** Those that fit a request, the latest first. A bounded number. */
   findStates(question: StateQuestion): Promise<readonly ConversationState[]>;

@@ -334,7 +334,7 @@ function hasHeader({ headers }: Target, name: string): boolean {
   return headers.some((each, at) => at % 2 === 0 && each.toLowerCase() === name);
 }
 
-/** A client that left may have cost something all the same. */
+/** A call may be billed although its client left. */
 function mayBeBilled({ how, status }: Pick<ForwardedEnd, "how" | "status">): boolean {
   return how !== "no answer" && (status === null || status < 400);
 }

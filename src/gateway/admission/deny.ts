@@ -21,7 +21,7 @@ export function notAllowed({ name }: GatewayKey, what: string): Denial {
 }
 
 export function noUpstreamKey(upstream: string): Denial {
-  const message = `the gateway holds no key for ${upstream}; whoever runs it can give it one (gateway.upstreams.${upstream}.key_env)`;
+  const message = `the gateway holds no key for ${upstream}; its owner can set one (gateway.upstreams.${upstream}.key_env)`;
   return { kind: "permission", code: "not_allowed", message, retryAfterSeconds: null };
 }
 

@@ -15,7 +15,7 @@ export interface Estimate {
 
 /** What an answer without a limit of its client counts as until it has ended. */
 const usualOutputTokens = 4096;
-/** Of JSON in most languages; a picture has far more, so the window is the limit. */
+/** Bytes per token of JSON in most languages. A picture has far more, so the window is the limit. */
 const bytesPerToken = 4;
 
 export function estimateCall(

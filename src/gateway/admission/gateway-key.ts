@@ -49,7 +49,7 @@ export function hashKey(key: string): string {
   return hash("sha256", key, "hex");
 }
 
-/** A key that nobody can guess, and whose form shows what it is. */
+/** A random key whose form shows what it is. */
 export function newGatewayKey(): string {
   return `sk-strata-${randomBytes(32).toString("base64url")}`;
 }

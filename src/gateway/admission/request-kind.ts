@@ -44,7 +44,7 @@ function isUnclear(place: string): boolean {
   }
 }
 
-/** Of all protocols, whatever stands before. */
+/** The paths of all protocols, whatever prefix stands before them. */
 const callPaths: readonly { readonly pattern: RegExp; readonly protocol: Protocol }[] =
   protocols.flatMap((protocol) =>
     [false, true].map((stream) => {

@@ -21,7 +21,7 @@ export interface SpendingBook {
     key: string,
     how: { readonly isBilled: boolean; readonly isWatched: boolean },
   ): void;
-  /** What it cost; null if nobody knows. */
+  /** What it cost; null if unknown. */
   settle(id: string, key: string, picoUsd: bigint | null): void;
 }
 

@@ -108,7 +108,7 @@ export function withoutTexts(branch: Branch): Branch {
   };
 }
 
-/** Of a body, and of the client's own if it was made of that. */
+/** Counts a body, and the client's own body too if this one was made from it. */
 function bytesOf(document: ReadDocument | null): number {
   return (document?.byteLength ?? 0) + (document?.original?.byteLength ?? 0);
 }

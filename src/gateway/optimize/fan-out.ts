@@ -27,7 +27,7 @@ export function createFanOut(waitMsMax: number): FanOut {
     enter: (prefix) => {
       const first = firsts.get(prefix);
       const nowMs = performance.now();
-      // Nobody waits for one that takes longer than that, or whose end was missed.
+      // No request waits for one that takes longer than that, or whose end was missed.
       if (first !== undefined && nowMs - first.startMs < waitMsMax) {
         waitedCount += 1;
         return { mayGo: within(waitMsMax, first.begun), begun: () => {} };

@@ -22,7 +22,7 @@ interface AnsweredQuestion {
 
 export interface AnsweredConversation extends AnsweredQuestion {
   readonly state: MarkedState;
-  /** Of the conversation, by models. */
+  /** The states of the conversation, by model. */
   readonly own: Map<string, MarkedState>;
 }
 

@@ -202,5 +202,5 @@ function learn(answered: AnsweredCall, shared: Shared): Comparison {
   return { clientCostPicoUsd };
 }
 
-/** Of one conversation. */
+/** Models whose state is kept for one conversation. */
 const modelsMax = 4;

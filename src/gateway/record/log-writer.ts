@@ -7,7 +7,7 @@ import type { WriterAnswer, WriterTask } from "./writer.ts";
 export interface LogWriterOptions {
   readonly ask: (task: WriterTask) => Promise<WriterAnswer>;
   readonly onProblem: (problem: string) => void;
-  /** Of all exchanges that wait to be written. */
+  /** Limit for all exchanges together that wait to be written. */
   readonly waitingBytesMax?: number;
   readonly exchangeBytesMax?: number;
 }

@@ -19,7 +19,7 @@ export interface RecorderOptions {
   /** A message for people: the ledger cannot be written, or can be again. */
   readonly onProblem?: (problem: string) => void;
   readonly limits?: Partial<RecorderLimits>;
-  /** Asks with each batch what keys have spent; absent if nobody has to know. */
+  /** Asks with each batch what keys have spent; absent where keys have no budget. */
   readonly spending?: SpendingReader;
   /** Where requests and answers are kept whole; null for nowhere. */
   readonly log?: { readonly folder: string; readonly folderBytesMax?: number } | null;

@@ -52,7 +52,7 @@ export interface LineToRead {
   readonly fromMs: number;
   /** What this gateway knows of the conversation; null for nothing. */
   readonly before: Branch | null;
-  /** Of the request at hand, where long settings are found again. */
+  /** The settings of the request at hand, in which a hash of long settings is found again. */
   readonly settings: RequestSettings;
 }
 

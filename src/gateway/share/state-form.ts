@@ -65,8 +65,8 @@ export interface RequestFrame extends Pick<
 }
 
 /**
- * Keys are chained, so the key of one block says which blocks were before it: whoever has a prompt that begins alike has
- * them all. Only the last ones are written.
+ * Keys are chained, so the key of one block says which blocks were before it, and a node whose prompt begins alike has them
+ * all. Only the last ones are written.
  */
 export interface BlocksForm {
   readonly count: number;

@@ -207,7 +207,7 @@ type Unlike =
   | "keptBlocks"
   | "addedBlocks";
 
-/** Nobody would have sent it without the gateway, so it would have cost nothing. */
+/** Without the gateway this call would not exist, so it would have cost nothing. */
 function unlike(
   { keptBlocks, addedBlocks }: ObservedCall,
   { purpose, blocks }: WarmJob,

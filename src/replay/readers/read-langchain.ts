@@ -78,7 +78,7 @@ function readCall(run: Fields, line: number, drafting: Drafting): TracedCall | s
   };
 }
 
-/** Of the reply's message, or beside it. */
+/** Usage stands in the reply's message or beside it. */
 function usageIn(outputs: Fields): Fields | null {
   const generation = fieldsOf(listOf(listIn(outputs, "generations")[0])[0]);
   const message = fieldsIn(generation, "message");

@@ -119,7 +119,7 @@ export interface TracedCounts {
   readonly input: number;
   readonly read: number;
   readonly written: number;
-  /** Of what was written, as far as it is known for how long. */
+  /** The part of the written tokens whose lifetime is known. */
   readonly writtenShort: number;
   readonly writtenLong: number;
   readonly output: number;

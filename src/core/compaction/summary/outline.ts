@@ -132,7 +132,7 @@ function line(title: string, items: readonly string[], countMax: number): readon
   return [`  ${title}: ${items.slice(-countMax).join(", ")}${more}`];
 }
 
-/** The first turn states the goal. Of the others, as many of the latest as fit. */
+/** The first turn states the goal. The latest of the others follow, as many as fit. */
 function withoutMiddle(turns: readonly string[], fits: (text: string) => boolean): string {
   const [first = "", ...rest] = turns;
   const render = (from: number): string =>

@@ -5,7 +5,7 @@ import { createKeptPicture } from "./kept-picture.ts";
 import { gapped } from "./paint-prompts.ts";
 import { margin, type Frame } from "./plot.ts";
 
-/** Of the page, above and below the bars. */
+/** Pixels of the page above and below the bars. */
 const [above, below] = [12, 2];
 
 export function createCostPainter(): (

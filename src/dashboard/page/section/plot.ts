@@ -6,7 +6,7 @@ import type { Ink } from "./ink.ts";
 export interface Frame {
   readonly ink: Ink;
   readonly view: View;
-  /** Of the whole canvas, in pixels of the page. */
+  /** Width of the whole canvas, in pixels of the page. */
   readonly width: number;
   readonly height: number;
   /** Pixels of the screen for one of the page. */

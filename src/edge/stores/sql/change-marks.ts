@@ -117,8 +117,8 @@ function sqliteTriggers({ table, hours, columns, events = allEvents }: Marked): 
 }
 
 /**
- * Rows that come or go mark once per statement, and changed ones by themselves, where one of the columns is set. With the rights of
- * the owner: whoever may write rows need not be granted the marks.
+ * Rows that come or go mark once per statement, and changed ones by themselves, where one of the columns is set. It has the
+ * rights of the owner, so that a role that may write rows needs no rights on the marks.
  */
 function postgresTriggers({
   table,

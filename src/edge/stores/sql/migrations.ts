@@ -516,10 +516,10 @@ export const migrations: readonly Migration[] = [
           `CREATE INDEX events_turn ON events (turn_id)`,
           `CREATE INDEX events_time ON events (timestamp_us)`,
         ],
-        // A transaction has its number before it takes one for an event: whoever sees a later event can wait for it.
+        // A transaction has its number before it takes one for an event, so a reader that sees a later event can wait for it.
         postgres: [
           `CREATE SEQUENCE events_positions`,
-          // Whoever may add events needs it; most may not grant.
+          // Every role that may add events needs it; most roles may not grant.
           `GRANT USAGE ON SEQUENCE events_positions TO PUBLIC`,
           `ALTER TABLE events ADD COLUMN position BIGINT NOT NULL
             DEFAULT (CASE WHEN pg_current_xact_id() IS NULL THEN 0 ELSE nextval('events_positions') END)`,

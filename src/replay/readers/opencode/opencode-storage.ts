@@ -10,7 +10,7 @@ export interface StoredSession {
   readonly path: string;
   /** Where the folders of parts are. */
   readonly partsIn: string;
-  /** Of the messages alone. */
+  /** Size of the messages alone. */
   readonly bytes: number;
 }
 

@@ -6,7 +6,7 @@ import type { LogRecord } from "./otel-spans.ts";
 import type { TracedCall } from "../traced-calls.ts";
 
 interface Client {
-  /** Of the event; some versions put it into the body. */
+  /** Names of the event; some versions put the name into the body. */
   readonly events: readonly string[];
   readonly program: string;
   readonly provider: string;

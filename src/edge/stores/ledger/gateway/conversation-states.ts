@@ -19,8 +19,8 @@ const table = "conversation_states";
 const numbersKept = 4;
 
 /**
- * Of two states of the same prompt the one that ended later stays; states of different prompts stand beside each other. So it
- * does not matter in which order several nodes write.
+ * If two states have the same prompt, the one that ended later stays; states of different prompts stand beside each other. So
+ * the order in which several nodes write does not matter.
  */
 export async function keepStates(
   { database }: Store,
@@ -117,7 +117,7 @@ function searches(question: StateQuestion): readonly Statement[] {
   return all.length > 0 ? all : [{ sql: nothing, values: [] }];
 }
 
-/** Of each kind of sign. */
+/** States looked up for each kind of sign. */
 const foundMax = 16;
 
 function one(sign: string | null): readonly string[] {
