@@ -120,11 +120,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 /** Null if no calls of our own are wanted. */
 function openKeeping(
   { keepWarm: { usdPerHour, logins } }: OptimizeSettings,
-  told: Pick<WarmKeeperOptions, "onWarmed" | "onFault">,
+  reports: Pick<WarmKeeperOptions, "onWarmed" | "onFault">,
 ): Keeping | null {
   if (usdPerHour === null) return null;
   const settings = { usdPerHour, logins };
-  return { settings, keeper: createWarmKeeper({ settings, nowMs: Date.now, ...told }) };
+  return { settings, keeper: createWarmKeeper({ settings, nowMs: Date.now, ...reports }) };
 }
 
 /** JSON has no such numbers. */

@@ -14,7 +14,7 @@ export interface AnchoredRequest {
 
 export type Anchor = (request: RecordedRequest, tokenizer: Tokenizer) => AnchoredRequest;
 
-/** Takes the requests of one thread in order. `owner` tells its hidden blocks from those of other threads. */
+/** Takes the requests of one thread in order. `owner` distinguishes its hidden blocks from those of other threads. */
 export function createAnchor(owner: string): Anchor {
   /** The blocks of the last request. */
   const blocks: RecordedBlock[] = [];

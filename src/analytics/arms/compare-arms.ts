@@ -37,16 +37,16 @@ const rounds = 2000;
 export function compareArms(strata: readonly Family[], holdout: readonly Family[]): ArmsComparison {
   const [strataShare, holdoutShare] = [shareOf(strata), shareOf(holdout)];
   const savedShare = savedOf(strataShare, holdoutShare);
-  const told = { strataShare, holdoutShare, savedShare };
+  const shares = { strataShare, holdoutShare, savedShare };
   const few = tooFew(strata.length, holdout.length);
   if (few !== null || savedShare === null) {
     const reason = few ?? "nothing of it has a price";
-    return { ...told, interval: null, claim: null, reason };
+    return { ...shares, interval: null, claim: null, reason };
   }
   const interval = drawInterval(strata, holdout);
   const claim = interval.low > 0 ? "cheaper" : interval.high < 0 ? "dearer" : null;
   const reason = claim === null ? "the interval includes zero" : null;
-  return { ...told, interval, claim, reason };
+  return { ...shares, interval, claim, reason };
 }
 
 function tooFew(strata: number, holdout: number): string | null {

@@ -9,11 +9,11 @@ export function describeArms(all: ReadonlyMap<Label, ArmsFigures>): readonly str
   const inOrder = [...all].toSorted(
     ([, left], [, right]) => right.strata_call_count - left.strata_call_count,
   );
-  const told = inOrder
+  const lines = inOrder
     .slice(0, groupsMax)
     .flatMap(([label, arms]) => [describe(label, arms), account(label, arms)]);
   const more = inOrder.length - groupsMax;
-  return more > 0 ? [...told, `both arms of ${counted(more, "more row")} are in --json`] : told;
+  return more > 0 ? [...lines, `both arms of ${counted(more, "more row")} are in --json`] : lines;
 }
 
 function describe(label: Label, arms: ArmsFigures): string {

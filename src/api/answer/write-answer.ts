@@ -29,7 +29,7 @@ export function errorAnswer(
   return { ...jsonAnswer({ error: refusal }, { ...more, ...headers }), status };
 }
 
-/** The answer to an error; our own mistakes are told to the operator, too. */
+/** The answer to an error; our own mistakes are reported to the operator, too. */
 export function answerTo(error: unknown, onFault: (fault: string) => void): Answer {
   const refusal = toRefusal(error);
   if (refusal.code === "internal") onFault(describe(error));

@@ -88,7 +88,7 @@ function notFound(id: string): Error {
   );
 }
 
-/** The miss of a call: by its id where the gateway saw it, else the one that was told while or after it ran. */
+/** The miss of a call: by its id where the gateway saw it, else the one that was reported while or after it ran. */
 export function createMissFinder(
   misses: readonly StoredMiss[],
 ): (call: ResultRow) => Fields | null {
@@ -101,10 +101,12 @@ export function createMissFinder(
     const turn = textOrNull(call, "turn_id");
     if (turn === null) return byCall.get(textOrNull(call, "id")) ?? null;
     const [start, end] = [integer(call, "started_ms"), integerOrNull(call, "ended_ms") ?? 0];
-    const told = byTurn.get(turn)?.find(({ timeMs }) => timeMs >= start && timeMs <= end + lateMs);
-    return told?.payload ?? null;
+    const reported = byTurn
+      .get(turn)
+      ?.find(({ timeMs }) => timeMs >= start && timeMs <= end + lateMs);
+    return reported?.payload ?? null;
   };
 }
 
-/** A verdict is told a moment after its reply was recorded. */
+/** A verdict is reported a moment after its reply was recorded. */
 const lateMs = 250;

@@ -25,8 +25,8 @@ export const healthRoutes: readonly Route[] = [
     example: "/health",
     act: async (_asked, desk) => {
       const ledgerReadable = await desk.isLedgerReadable();
-      const told = { status: "ok", version: packageJson.version, ...desk.gatewayHealth() };
-      return { body: { data: { ...told, ledger_readable: ledgerReadable } } };
+      const health = { status: "ok", version: packageJson.version, ...desk.gatewayHealth() };
+      return { body: { data: { ...health, ledger_readable: ledgerReadable } } };
     },
   },
 ];

@@ -15,7 +15,7 @@ export async function checkStrays(env: Environment, deletes: boolean): Promise<r
     );
     return strays === null ? [] : toFindings(strays, deletes);
   } catch (error) {
-    // A ledger that cannot be read is told by its own check.
+    // A ledger that cannot be read is reported by its own check.
     return deletes ? [{ name, state: "failed", detail: messageOf(error) }] : [];
   }
 }

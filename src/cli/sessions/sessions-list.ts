@@ -25,7 +25,7 @@ export const run: CommandBody = (input, io) => {
     input,
     io,
     async (store) => {
-      // One more than is shown tells whether there are more.
+      // One more than is shown shows whether there are more.
       const found = await store.ledger.listSessions({ ...filter, limit: filter.limit + 1 });
       const shown = await withOpenTurns(store, found.slice(0, filter.limit));
       if (isJson) io.out(toJsonLine(shown));

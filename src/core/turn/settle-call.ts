@@ -144,7 +144,7 @@ function settleFailure(
   return { session: next, entry: failedEntry(session, call, failure), more, miss: null };
 }
 
-/** The miss of this call has told it. */
+/** The miss of this call has reported it. */
 function withoutLost({ lostPrefix: _told, ...session }: Session): Session {
   return session;
 }

@@ -1,4 +1,4 @@
-// A refusal of a gateway's own, told as a provider would tell it, so that clients do what they do at that provider.
+// A refusal of a gateway's own, written as a provider would write it, so that clients react as they do to that provider.
 
 export interface RefusalToEncode {
   readonly kind: RefusalKind;

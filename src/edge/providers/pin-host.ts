@@ -8,7 +8,7 @@ export interface PinnedModel {
   readonly provider: Pick<Provider, "send">;
 }
 
-/** The same protocol and provider for one session. `nowMs` tells how long a host's cache may still live. */
+/** The same protocol and provider for one session. `nowMs` says how long a host's cache may still live. */
 export function pinHost(
   { protocol, provider }: PinnedModel,
   cache: ModelFacts["cache"],

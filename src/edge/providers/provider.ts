@@ -111,7 +111,7 @@ export function createProvider(options: ProviderOptions): Provider {
   };
 }
 
-/** Two calls under one id could not be told apart. */
+/** Two calls under one id could not be distinguished. */
 function hold(
   running: Map<string, AbortController>,
   requestId: string,

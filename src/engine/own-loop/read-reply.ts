@@ -146,9 +146,9 @@ export function readError(
     return redactFailure(protocol.readFailure(refused), redact);
   }
   // An error inside a stream has no status.
-  const told = body === null ? null : protocol.decode(body);
-  if (told !== null && told.kind !== "reply" && told.kind !== "malformed")
-    return redactFailure(told, redact);
+  const decoded = body === null ? null : protocol.decode(body);
+  if (decoded !== null && decoded.kind !== "reply" && decoded.kind !== "malformed")
+    return redactFailure(decoded, redact);
   const detail = redact(messageOf(error));
   const name = namesOf(error);
   if (/abort/i.test(name)) return { kind: "cancelled", detail };

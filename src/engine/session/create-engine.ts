@@ -123,7 +123,7 @@ interface OpenSessions {
 
 function createOpenSessions(context: EngineContext): OpenSessions {
   const open = new Set<EngineSession>();
-  const told = new Set<string>();
+  const noticed = new Set<string>();
   let isClosed = false;
   return {
     keep: async (opening, unfinished) => {
@@ -131,8 +131,8 @@ function createOpenSessions(context: EngineContext): OpenSessions {
         throw toStrataError(error, "opening the session");
       });
       for (const warning of opened.session.warnings) {
-        if (!told.has(warning)) context.deps.onNotice?.(warning);
-        told.add(warning);
+        if (!noticed.has(warning)) context.deps.onNotice?.(warning);
+        noticed.add(warning);
       }
       const session: EngineSession = createEngineSession(
         context,

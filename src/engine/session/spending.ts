@@ -105,7 +105,7 @@ export function createSpendingGuard(
   };
 }
 
-/** The guard of a session, and where it is told that a call was not sent. */
+/** The guard of a session, and where it reports that a call was not sent. */
 export interface WatchedSpending {
   readonly guard: SpendingGuard;
   readonly emitter: Pick<TurnEmitter, "emit">;

@@ -209,18 +209,18 @@ export async function runTools(
   // A resumed turn reports phases only from its first call on.
   if (turn.isAnnounced) onPhase?.("running tools");
   const askedMs = now();
-  const told = new Map<string, { readonly startMs: number | null; readonly over?: Over }>();
+  const shown = new Map<string, { readonly startMs: number | null; readonly over?: Over }>();
   const onUse = ({ toolUseId, isOver, spawnedSessionId }: UseProgress): void => {
-    const startMs = isOver ? (told.get(toolUseId)?.startMs ?? null) : now();
+    const startMs = isOver ? (shown.get(toolUseId)?.startMs ?? null) : now();
     const over = isOver && { endMs: now(), ...(spawnedSessionId && { spawnedSessionId }) };
-    told.set(toolUseId, { startMs, ...(over && { over }) });
+    shown.set(toolUseId, { startMs, ...(over && { over }) });
   };
   const answers = await answerTools(uses, run, { ...tools, onUse });
   const endMs = now();
   const callNumber = callCountOf(turn);
   const runs = uses.flatMap(({ id: toolUseId, name }): readonly ToolRun[] => {
     // Tools that another program runs may not say when.
-    const { startMs, over = { endMs } } = told.get(toolUseId) ?? { startMs: askedMs };
+    const { startMs, over = { endMs } } = shown.get(toolUseId) ?? { startMs: askedMs };
     return startMs === null ? [] : [{ toolUseId, name, callNumber, startMs, ...over }];
   });
   return { did: "run tools", answers, runs };

@@ -40,7 +40,7 @@ export interface KeyRate {
 /** Who may come in, and what is sent upstream for them. */
 export interface GatewayKeys {
   readonly keys: readonly GatewayKey[];
-  /** The upstreams' own keys by name. Never told. */
+  /** The upstreams' own keys by name. Never shown. */
   readonly upstreamKeys: ReadonlyMap<string, string>;
 }
 

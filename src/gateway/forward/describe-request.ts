@@ -20,11 +20,11 @@ export function describeHeaders(
   path: string,
   { headers: own, without }: OwnHeaders,
 ): ToldHeaders {
-  const told: Record<string, string> = {};
+  const described: Record<string, string> = {};
   const secrets: string[] = [];
   const take = (name: string, value: string): void => {
     if (isCredential(name)) secrets.push(`${name}\n${value}`);
-    else told[name] = value;
+    else described[name] = value;
   };
   const replaced = new Set(own.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
   for (const [name, value] of Object.entries(given)) {
@@ -37,7 +37,7 @@ export function describeHeaders(
   // The order of a client's headers means nothing.
   const account = secrets.length === 0 ? "" : hash("sha256", secrets.toSorted().join("\n"), "hex");
   const usesLogin = logins.some((login) => secrets.some((secret) => login.test(secret)));
-  return { headers: told, account, usesLogin };
+  return { headers: described, account, usesLogin };
 }
 
 const logins: readonly RegExp[] = protocols.flatMap(({ access }) => access.login ?? []);

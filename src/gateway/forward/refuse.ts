@@ -10,7 +10,7 @@ export interface Refusal {
   readonly code: RefusalCode;
   readonly message: string;
   /** The same as the upstream would say it; absent for our own form. */
-  readonly told?: EncodedRefusal;
+  readonly encoded?: EncodedRefusal;
 }
 
 /** In the words of the request's protocol, if it is known. */
@@ -22,8 +22,8 @@ export function refusalAs(
   const { message } = refusal;
   const status = statusOf[refusal.kind];
   if (protocol === null) return { status, code, message };
-  const told = protocol.encodeRefusal(refusal);
-  return { status: told.status, code, message, told };
+  const encoded = protocol.encodeRefusal(refusal);
+  return { status: encoded.status, code, message, encoded };
 }
 
 const statusOf: Readonly<Record<RefusalToEncode["kind"], number>> = {
@@ -69,7 +69,7 @@ export function refusalBody({ code, message }: Refusal): string {
 export function refuse(outgoing: ServerResponse, refusal: Refusal): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
   const { body = refusalBody(refusal), headers = { "content-type": "application/json" } } =
-    refusal.told ?? {};
+    refusal.encoded ?? {};
   outgoing.writeHead(refusal.status, {
     ...headers,
     "content-length": Buffer.byteLength(body),

@@ -43,7 +43,7 @@ function summedUsage(usage: SdkResult["usage"] | undefined): ReportedUsage {
       usage: noUsage,
       isReported: false,
       reportsCache: false,
-      warnings: ["no usage is told"],
+      warnings: ["no usage was reported"],
     };
   }
   const { cacheRead, cacheWrite = 0 } = usage.inputTokens;

@@ -116,8 +116,8 @@ function openEnding(watch: Watch, signal: AbortSignal | null, now: () => number)
 function follow(response: Response, watch: Watch, ending: Ending): Response {
   ending.begun();
   // A fetch has unpacked the body already.
-  const told = [...response.headers].filter(([name]) => name !== "content-encoding");
-  watch.responseHead(response.status, told.flat());
+  const kept = [...response.headers].filter(([name]) => name !== "content-encoding");
+  watch.responseHead(response.status, kept.flat());
   if (response.body === null) {
     ending.end("complete");
     return response;

@@ -13,7 +13,7 @@ export type BillThread = (facts: BilledFacts) => RecordedRequest;
 
 /**
  * Takes the calls of a thread in order. A prompt as long as the last one or longer is taken to begin with it; a shorter one
- * is new from its start. `owner` tells its blocks from those of other threads.
+ * is new from its start. `owner` distinguishes its blocks from those of other threads.
  */
 export function createBillThread(owner: string, drafting: Drafting): BillThread {
   const history = createThreadHistory();

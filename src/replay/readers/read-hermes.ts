@@ -117,7 +117,7 @@ function toRequest(endMs: number | null, session: HermesSession): Recorded[] {
   return [...opening, { type: "request", sessionId: session.sessionId, request }];
 }
 
-/** The session's counts cannot be told apart by call. */
+/** The session's counts cannot be split by call. */
 function nameSum(facts: Fields, { source, line, sessionId }: HermesSession): Recorded[] {
   const isBilled =
     (countIn(facts, "input_tokens") ?? 0) + (countIn(facts, "cache_read_tokens") ?? 0) > 0;

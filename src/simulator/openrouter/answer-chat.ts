@@ -130,7 +130,7 @@ function usageOf(
   };
 }
 
-/** What the router charges. Without a key of the client's at the host, the host's own bill is not told. */
+/** What the router charges. Without a key of the client's at the host, the host's own bill is not shown. */
 export function costMembers(picoUsd: bigint): object {
   const cost = Number(formatUsd(picoUsd).slice(1));
   return { cost, is_byok: false, cost_details: { upstream_inference_cost: null } };

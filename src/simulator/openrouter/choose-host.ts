@@ -86,7 +86,7 @@ function turnedBy<Item>(items: readonly Item[], places: number): readonly Item[]
   return [...items.slice(places), ...items.slice(0, places)];
 }
 
-/** The router's member `provider`, and what tells conversations apart: an id of the client's, or the first messages. */
+/** The router's member `provider`, and what identifies a conversation: an id of the client's, or the first messages. */
 export function readHostWish(
   body: Place,
   headers: ReadonlyMap<string, string>,

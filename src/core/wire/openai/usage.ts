@@ -79,7 +79,7 @@ export function withServiceTier(usage: unknown, answer: Fields): unknown {
   return tier === undefined ? usage : { ...fieldsOf(usage), service_tier: tier };
 }
 
-/** Some providers count thinking apart from the reply; their total tells. */
+/** Some providers count thinking apart from the reply; their total shows which. */
 function generatedOf({
   promptTokens = 0,
   generatedTokens = 0,

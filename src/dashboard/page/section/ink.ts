@@ -1,4 +1,4 @@
-// The colours of a cross-section, from the style sheet, and the shades by which layers are told apart.
+// The colours of a cross-section, from the style sheet, and the shades by which layers can be distinguished.
 
 export interface Ink {
   readonly font: string;

@@ -1,4 +1,4 @@
-// Health: how the gateway itself is doing, as its health route tells it.
+// Health: how the gateway itself is doing, as its health route says.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { count, span } from "../../words/figures.ts";

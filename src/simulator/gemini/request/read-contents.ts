@@ -106,14 +106,14 @@ function readResponse(place: Place): Omit<Extract<Part, { kind: "response" }>, "
   };
 }
 
-/** Clients put the result under one of these keys; anything else is told as JSON. */
+/** Clients put the result under one of these keys; anything else becomes JSON text. */
 const resultKeys = ["output", "result", "content"] as const;
 
 function toldOf(response: Place, error: Json | null): string {
   const key = resultKeys.find((each) => find(response, each) !== null);
-  const told = error ?? (key === undefined ? response.object : find(response, key));
-  if (told === null) return "";
-  return told.kind === "string" ? told.text : compactJson(told);
+  const result = error ?? (key === undefined ? response.object : find(response, key));
+  if (result === null) return "";
+  return result.kind === "string" ? result.text : compactJson(result);
 }
 
 function readMedia(place: Place): Media | null {
