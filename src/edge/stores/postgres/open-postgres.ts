@@ -1,6 +1,7 @@
 // The shared database: many nodes on one PostgreSQL server, which may be unavailable for a while.
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Database } from "../sql/database.ts";
+import { areWritersGone } from "./writers-gone.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnections, type Connections } from "./connections.ts";
 import { parseAddress, type Address } from "./connection-string.ts";
@@ -69,6 +70,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         ]);
         return rows.length > 0;
       },
+      areWritersGone: (tables) => areWritersGone(operations.query, tables),
       size: async () => {
         const [row] = await operations.query(
           "SELECT pg_database_size(current_database()) AS bytes",

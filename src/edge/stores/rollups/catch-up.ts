@@ -1,5 +1,6 @@
 // Stores the sums of hours that are over or changed, a batch per commit. Killed anywhere, a batch is either stored or not begun.
 import type { CatchUpOptions, CaughtUp } from "../../../core/ledger/ledger.ts";
+import { summedTables } from "../sql/change-marks.ts";
 import type { Database, Write } from "../sql/database.ts";
 import { integer, integerOrNull, textOrNull } from "../sql/read-row.ts";
 import { isHolderGone } from "../ledger/lease-holder.ts";
@@ -17,7 +18,10 @@ export interface CatchingUp extends CatchUpOptions {
   readonly holder: string;
 }
 
-type CatchUpDatabase = Pick<Database, "snapshot" | "commit" | "clockSql" | "query">;
+type CatchUpDatabase = Pick<
+  Database,
+  "snapshot" | "commit" | "clockSql" | "query" | "areWritersGone"
+>;
 
 const leaseMs = 60_000;
 
@@ -30,6 +34,9 @@ export async function catchUp(database: CatchUpDatabase, options: CatchingUp): P
   const endMs = performance.now() + budgetMs;
   let hours = 0;
   try {
+    if (!(await raiseTarget(database, options))) {
+      return { hours, isComplete: false, isBusy: true };
+    }
     for (;;) {
       const batch = await database.snapshot((snapshot) => planBatch(snapshot.query, options));
       if (batch === null) return { hours, isComplete: true, isBusy: false };
@@ -41,6 +48,31 @@ export async function catchUp(database: CatchUpDatabase, options: CatchingUp): P
   } finally {
     await dropLease(database, holder);
   }
+}
+
+/**
+ * From now on rows leave marks that come to an hour before the present one. Those that were written without are all to be seen once
+ * their writers are gone, and only then are they summed. False if one of them goes on and on.
+ */
+async function raiseTarget(
+  { query, commit, areWritersGone }: CatchUpDatabase,
+  { nowMs, holder }: CatchingUp,
+): Promise<boolean> {
+  const { positionHour, targetHour } = await readState(query);
+  const hour = Math.floor(nowMs / hourMs);
+  if (targetHour < hour) {
+    await commit({
+      guards: [],
+      writes: [
+        {
+          sql: "UPDATE rollup_state SET target_hour = ? WHERE id = 1 AND holder = ? AND target_hour < ?",
+          values: [hour, holder, hour],
+        },
+      ],
+      landed: () => ({ sql: "SELECT 1 AS landed WHERE 1 = 0", values: [] }),
+    });
+  }
+  return positionHour >= Math.max(targetHour, hour) || areWritersGone(summedTables);
 }
 
 /** Mostly there is nothing to do, and then nothing is written. */
@@ -109,7 +141,8 @@ async function planBatch(
   if (!state.isOurs) return startOver(state);
   const names = createNames(query);
   const stale = [...state.staleHours].slice(0, staleMax);
-  const next = await nextHours(query, state, Math.floor(nowMs / hourMs), callsPerBatch);
+  const untilHour = Math.min(Math.floor(nowMs / hourMs), state.targetHour);
+  const next = await nextHours(query, state, untilHour, callsPerBatch);
   if (stale.length === 0 && next === null) return null;
   const ranges = stale.map((hour) => ({ fromHour: hour, toHour: hour + 1 }));
   if (stale.length === 0 && next !== null) ranges.push(next);

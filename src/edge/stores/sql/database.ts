@@ -20,6 +20,8 @@ export interface Database {
    * else meanwhile.
    */
   exclusive<T>(work: (query: Database["query"]) => Promise<T>): Promise<T>;
+  /** Waits for transactions that are writing to one of these tables now. False if one of them goes on for seconds. */
+  areWritersGone(tables: readonly string[]): Promise<boolean>;
   size(): Promise<number>;
   /** What the database's own check finds wrong, in words. */
   check(): Promise<readonly string[]>;

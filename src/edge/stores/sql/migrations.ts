@@ -1,5 +1,5 @@
 // The schema, as numbered steps that only go forward. A step that was released is never edited. So it only grows.
-import { changeMarks, type OwnStatements } from "./change-marks.ts";
+import { changeMarks, markTable, type OwnStatements } from "./change-marks.ts";
 
 export interface Migration {
   readonly number: number;
@@ -554,6 +554,17 @@ export const migrations: readonly Migration[] = [
       )`,
       `INSERT INTO rollup_state (id, position_hour, version, bands, expires_ms) VALUES (1, 0, 0, '', 0)`,
       `CREATE INDEX turns_started ON turns (started_ms, id)`,
+      // Step 14 creates the triggers.
+      markTable,
+    ],
+  },
+  {
+    number: 14,
+    name: "marks of rows in hours that are summed, and of no others",
+    statements: [
+      // Hours before it are summed, or about to be. Raised first, then their rows are read.
+      `ALTER TABLE rollup_state ADD COLUMN target_hour BIGINT NOT NULL DEFAULT 0`,
+      `UPDATE rollup_state SET target_hour = position_hour WHERE id = 1`,
       changeMarks,
     ],
   },
