@@ -24,6 +24,15 @@ test("calls of the gateway are columns: what each kept of the prompt before, add
         addedBlocks: [block("user message 1, changed")],
         explanation: { ...missed({}), lostTokens: 900 },
       }),
+      // Other tools below the same text.
+      gatewayCall("talk", 4, {
+        addedBlocks: [more, tools, block("user message 1, changed")],
+        otherPolicies: [
+          { policy: "tail-5m", costPicoUsd: 4_000_000_000n },
+          { policy: "tail-1h", costPicoUsd: 6_000_000_000n },
+        ],
+        costPicoUsd: 5_000_000_000n,
+      }),
       gatewayCall("worker", 1, {}, { parentId: "talk", kind: "sub-agent" }),
     ]);
   });
@@ -35,7 +44,17 @@ test("calls of the gateway are columns: what each kept of the prompt before, add
       session: "talk",
       agent: "claude-code",
       parent_session: null,
-      children: [{ session: "worker", agent: "claude-code" }],
+      client_session: "5f0c",
+      children: [
+        {
+          session: "worker",
+          agent: "claude-code",
+          kind: "sub-agent",
+          call_count: 1,
+          calls: [{ prompt_tokens: 117, read_tokens: 100 }],
+        },
+      ],
+      compared: { policy: "tail-5m", cost_usd: "0.004000", paid_usd: "0.005000", call_count: 1 },
       calls: [
         {
           number: 1,
@@ -65,6 +84,16 @@ test("calls of the gateway are columns: what each kept of the prompt before, add
           kept_tokens: 80,
           added: [{ section: "user message 1, changed" }],
           miss: { cause: "history rewritten", lost_tokens: 900 },
+          compared_usd: null,
+        },
+        {
+          number: 4,
+          kept_tokens: 0,
+          added: [
+            { section: "tools", since: 4 },
+            { section: "user message 1, changed", since: 3 },
+          ],
+          compared_usd: "0.004000",
         },
       ],
     },

@@ -25,7 +25,7 @@ test("the picture is walked through by keys alone, from miss to miss with shift"
   expect(new URL(page.url()).hash).toBe("#/session/talk?call=2");
   await page.keyboard.press("Shift+ArrowRight");
   expect(new URL(page.url()).hash).toBe("#/session/talk?call=3");
-  expect(await page.locator("#chosen-call").innerText()).toContain("Tools changed");
+  expect(await page.locator("#chosen-call").innerText()).toContain("The tool list changed");
   await page.keyboard.press("Escape");
   expect(new URL(page.url()).hash).toBe("#/session/talk");
 });
@@ -39,8 +39,8 @@ test("the picture has the colours of what was read and written, where it was", a
   const colours = await page.evaluate<string[]>(`(() => {
     const canvas = document.querySelector("canvas.prompts");
     const at = (column, share) => {
-      const left = 52 + ((canvas.width - 60) * (column + 0.5)) / 5;
-      const top = canvas.height - 26 - (canvas.height - 54) * share;
+      const left = 58 + ((canvas.width - 66) * (column + 0.5)) / 5;
+      const top = canvas.height - 28 - (canvas.height - 64) * share;
       return [...canvas.getContext("2d").getImageData(left, top, 1, 1).data.slice(0, 3)].join();
     };
     return [at(0, 0.05), at(2, 0.5), at(3, 0.05), at(3, 0.5)];

@@ -45,7 +45,7 @@ test("every view begins with a sentence that says what was paid or lost, and why
     /^2 sessions cost \$0\.155 in the last 7 days; the dearest, claude-code, \$0\.155\.$/,
   );
   expect(await says("session/talk")).toMatch(
-    /^This session cost \$.*\. \$0\.028 of it was lost: tools changed at call 3\.$/,
+    /^This session cost \$.*\. \$0\.028 of it was lost to 1 break: the tool list changed at call 3\. Keep the tool list/,
   );
   expect(await says("weight")).toMatch(
     /^Carrying prompts cost \$\d.* in the last 7 days; the heaviest, tool result of Bash, \$/,
@@ -85,6 +85,7 @@ test("a chosen call has an address of its own, with the exact figures of its bil
   expect(await card.innerText()).toContain("12,400 tokens");
   await page.locator("#chosen-call summary").first().click();
   expect(await card.innerText()).toContain("T3 tool result of Bash: 12,400 tokens");
+  await expect.poll(() => card.innerText()).toMatch(/tail-1h\s+\$0\.020\s+paid\s+\$/);
 });
 
 test.each([

@@ -1126,15 +1126,45 @@ export type SessionPictureAnswer = {
     readonly agent: string | null;
     /** the session that started it */
     readonly parent_session: string | null;
+    /** the program's own name for it */
+    readonly client_session: string | null;
     /** sessions that it started, oldest first */
     readonly children: readonly ({
       /** its id */
       readonly session: string;
       /** the program or role */
       readonly agent: string | null;
+      /** such as sub-agent, title, summary; else its role */
+      readonly kind: string;
+      /** of its latest call */
+      readonly model: string;
       /** in UTC */
       readonly started_at: string;
+      /** all its calls */
+      readonly call_count: number;
+      /** all its calls */
+      readonly cost_usd: string;
+      /** oldest first; of all sub-agents together at most 5000 are listed */
+      readonly calls: readonly ({
+        /** in UTC */
+        readonly started_at: string;
+        /** as billed */
+        readonly prompt_tokens: number;
+        /** as billed */
+        readonly read_tokens: number;
+      })[];
     })[];
+    /** what another policy would have paid; null where none has an account */
+    readonly compared: {
+      /** the cheapest of those that the gateway keeps an account of */
+      readonly policy: string;
+      /** what it would have paid */
+      readonly cost_usd: string;
+      /** what was paid for the same calls */
+      readonly paid_usd: string;
+      /** calls that have both */
+      readonly call_count: number;
+    } | null;
     /** oldest first */
     readonly calls: readonly ({
       /** its name in its session, as `/sessions/{session}/calls/{call}` takes it */
@@ -1159,6 +1189,8 @@ export type SessionPictureAnswer = {
         readonly section: string;
         /** by our count */
         readonly tokens: number;
+        /** the number of the call that first brought it: of an earlier one where it was sent again because the prompt below it changed */
+        readonly since: number;
       })[];
       /** as billed */
       readonly read_tokens: number;
@@ -1179,6 +1211,10 @@ export type SessionPictureAnswer = {
         /** for the reply */
         readonly output_usd: string;
       } | null;
+      /** what it would have cost without a cache; null if a price is unknown */
+      readonly plain_usd: string | null;
+      /** what the policy in `compared` would have paid; null without an account */
+      readonly compared_usd: string | null;
       /** first to last */
       readonly markers: readonly ({
         /** the place, by our count */

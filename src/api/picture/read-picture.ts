@@ -3,18 +3,28 @@ import { fieldsOf, type Fields } from "../../core/message/fields.ts";
 import type { LedgerSnapshot } from "../../analytics/analysis.ts";
 import type { ResultRow } from "../../edge/stores/sql/database.ts";
 import { integer, integerOrNull, text, textOrNull } from "../../edge/stores/sql/read-row.ts";
+import { usageColumns } from "../../edge/stores/ledger/turns/call-rows.ts";
+import { moneySums } from "../../edge/stores/sql/sums.ts";
 import { ownCalls, type Access } from "../access/access.ts";
 import { refuseWith } from "../answer/api-error.ts";
 
 export interface StoredPicture {
   readonly session: ResultRow;
-  /** Sessions that this one started. */
-  readonly children: readonly ResultRow[];
+  /** Sessions that this one started, oldest first. */
+  readonly children: readonly StoredChild[];
   /** Oldest first; the latest ones where there are more than `callsMax`. */
   readonly calls: readonly ResultRow[];
   readonly leftOutCount: number;
   readonly blocks: ReadonlyMap<string, readonly ResultRow[]>;
   readonly misses: readonly StoredMiss[];
+}
+
+export interface StoredChild {
+  readonly session: ResultRow;
+  /** How many, and what they cost. */
+  readonly sums: ResultRow | undefined;
+  /** Oldest first. */
+  readonly calls: readonly ResultRow[];
 }
 
 export interface StoredMiss {
@@ -29,7 +39,7 @@ export const callsMax = 20_000;
 const callColumns =
   "c.id, c.turn_id, c.number, c.started_ms, c.ended_ms, c.model, c.policy, c.kind, c.status, c.uncached_tokens, c.read_tokens, " +
   "c.write_5m_tokens, c.write_30m_tokens, c.write_1h_tokens, c.write_12h_tokens, c.write_24h_tokens, c.output_tokens, " +
-  "c.reasoning_tokens, c.cost_pico_usd, c.plan_json, c.outcome_json, c.kept_blocks";
+  "c.reasoning_tokens, CAST(c.cost_pico_usd AS TEXT) AS cost_pico_usd, c.plan_json, c.outcome_json, c.kept_blocks";
 
 /** A virtual key sees the calls that it paid for. */
 export async function readPicture(
@@ -38,7 +48,7 @@ export async function readPicture(
   access: Access,
 ): Promise<StoredPicture> {
   const [session] = await query(
-    "SELECT s.id, s.agent, s.model, s.parent_session_id, s.origin FROM sessions s WHERE s.id = ?",
+    "SELECT s.id, s.agent, s.model, s.parent_session_id, s.origin, s.context_json FROM sessions s WHERE s.id = ?",
     [id],
   );
   const { sql: own, values: key } = ownCalls(access);
@@ -52,20 +62,14 @@ export async function readPicture(
     [id, ...key],
   );
   const blocks = await query(
-    "SELECT b.call_id, b.tier, b.kind, b.section, b.tokens FROM conversation_blocks b WHERE b.session_id = ? ORDER BY b.call_id, b.idx",
+    "SELECT b.call_id, b.hash, b.tier, b.kind, b.section, b.tokens FROM conversation_blocks b WHERE b.session_id = ? ORDER BY b.call_id, b.idx",
     [id],
   );
   const events = await query(
     "SELECT e.timestamp_us, e.turn_id, e.payload_json FROM events e WHERE e.session_id = ? AND e.type = 'cache.miss' ORDER BY e.timestamp_us",
     [id],
   );
-  const children =
-    access.kind === "key"
-      ? []
-      : await query(
-          "SELECT s.id, s.agent, s.model, s.created_ms FROM sessions s WHERE s.parent_session_id = ? ORDER BY s.created_ms LIMIT 1000",
-          [id],
-        );
+  const children = access.kind === "key" ? [] : await readChildren(query, id);
   return {
     session,
     children,
@@ -79,6 +83,38 @@ export async function readPicture(
     })),
   };
 }
+
+/** With what a picture shows of them beside the calls of the one that started them. */
+async function readChildren(
+  query: LedgerSnapshot["query"],
+  id: string,
+): Promise<readonly StoredChild[]> {
+  const sessions = await query(
+    "SELECT s.id, s.agent, s.role, s.model, s.created_ms, s.context_json FROM sessions s WHERE s.parent_session_id = ? ORDER BY s.created_ms, s.id LIMIT 1000",
+    [id],
+  );
+  if (sessions.length === 0) return [];
+  const children =
+    "FROM calls c WHERE c.kind IN ('turn', 'gateway') AND c.session_id IN (SELECT s.id FROM sessions s WHERE s.parent_session_id = ?)";
+  const sums = await query(
+    `SELECT c.session_id, COUNT(*) AS call_count, ${moneySums("c.cost_pico_usd", "cost")} ${children} GROUP BY c.session_id`,
+    [id],
+  );
+  const calls = await query(
+    `SELECT c.session_id, c.started_ms, ${usageColumns.map((name) => `c.${name}`).join(", ")} ${children} ORDER BY c.started_ms, c.number LIMIT ${childCallsMax}`,
+    [id],
+  );
+  const sumOf = new Map(sums.map((row) => [text(row, "session_id"), row]));
+  const callsOf = Map.groupBy(calls, (row) => text(row, "session_id"));
+  return sessions.map((session) => ({
+    session,
+    sums: sumOf.get(text(session, "id")),
+    calls: callsOf.get(text(session, "id")) ?? [],
+  }));
+}
+
+/** Of all sub-agents together. */
+export const childCallsMax = 5000;
 
 function notFound(id: string): Error {
   return refuseWith(

@@ -3,15 +3,17 @@ import { adviseOn, missCauses } from "../../core/diagnosis/explanation.ts";
 import { fieldsOf, isCount, textIn, type Fields } from "../../core/message/fields.ts";
 import { promptTokens, type Usage } from "../../core/message/usage.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
-import { findCost } from "../../core/models/cost.ts";
+import { findCost, withoutCache } from "../../core/models/cost.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
-import { tiers, type Tier } from "../../core/tokens/budget.ts";
 import { toUsdText } from "../../analytics/figures.ts";
 import { toIso } from "../../analytics/time-window.ts";
 import type { ResultRow } from "../../edge/stores/sql/database.ts";
 import { integer, integerOrNull, text, textOrNull } from "../../edge/stores/sql/read-row.ts";
 import { toUsage } from "../../edge/stores/ledger/turns/call-rows.ts";
+import { usdOrNull } from "../shapes/call-shape.ts";
+import type { ComparedCosts } from "./compare-policies.ts";
 import { createMissFinder, type StoredPicture } from "./read-picture.ts";
+import { createPromptWalk, type PicturePiece } from "./walk-prompts.ts";
 
 /** As the API answers it. */
 export interface PictureCall {
@@ -28,15 +30,11 @@ export interface PictureCall {
   readonly uncached_tokens: number;
   readonly output_tokens: number;
   readonly dollars: PictureDollars | null;
+  readonly plain_usd: string | null;
+  readonly compared_usd: string | null;
   readonly markers: readonly PictureMarker[];
   readonly miss: PictureMiss | null;
   readonly is_compacted: boolean;
-}
-
-interface PicturePiece {
-  readonly tier: Tier;
-  readonly section: string;
-  readonly tokens: number;
 }
 
 interface PictureDollars {
@@ -65,23 +63,25 @@ interface PictureMiss {
 
 export function toPictureCalls(
   stored: StoredPicture,
+  compared: ComparedCosts,
   catalogue: Catalogue,
 ): readonly PictureCall[] {
   const missOf = createMissFinder(stored.misses);
-  let before: Prompt = { ends: [], sizes: null, startMs: null };
+  const walk = createPromptWalk();
+  let beforeMs: number | null = null;
   return stored.calls.map((row, index) => {
+    const number = index + 1 + stored.leftOutCount;
     const blocks = stored.blocks.get(textOrNull(row, "id") ?? "");
-    const prompt = blocks === undefined ? fromTiers(row, before) : fromBlocks(row, blocks, before);
+    const { kept, added, ends, isCompacted } = walk(row, blocks, number);
     const startMs = integer(row, "started_ms");
     const usage = integerOrNull(row, "uncached_tokens") === null ? null : toUsage(row);
-    const gapMs = startMs - (before.startMs ?? startMs);
+    const gapMs = startMs - (beforeMs ?? startMs);
     const miss = missOf(row);
-    before = { ends: prompt.ends, sizes: prompt.sizes, startMs };
-    const { kept, added, ends, isCompacted } = prompt;
+    beforeMs = startMs;
     const turn = textOrNull(row, "turn_id");
     return {
       call: turn === null ? text(row, "id") : `${turn}.${integer(row, "number")}`,
-      number: index + 1 + stored.leftOutCount,
+      number,
       started_at: toIso(startMs),
       model: text(row, "model"),
       policy: text(row, "policy"),
@@ -89,6 +89,7 @@ export function toPictureCalls(
       kept_tokens: kept,
       added,
       ...toPaid(usage, row, catalogue),
+      compared_usd: usdOrNull(compared.ofCalls[index] ?? null),
       markers: toMarkers(row, ends),
       miss: miss && toMiss(miss, { ends, gapMs }),
       is_compacted: isCompacted,
@@ -96,116 +97,21 @@ export function toPictureCalls(
   });
 }
 
-/** A prompt as ends of its blocks, in our tokens. */
-interface Prompt {
-  readonly ends: readonly number[];
-  /** By tier, where nothing is known of its blocks. */
-  readonly sizes: Readonly<Partial<Record<Tier, number>>> | null;
-  readonly startMs: number | null;
-}
-
-interface NextPrompt extends Omit<Prompt, "startMs"> {
-  readonly kept: number;
-  readonly added: readonly PicturePiece[];
-  readonly isCompacted: boolean;
-}
-
-/** A call of the gateway: the first blocks of the call before, then its own. */
-function fromBlocks(row: ResultRow, blocks: readonly ResultRow[], before: Prompt): NextPrompt {
-  const keptBlocks = Math.min(integerOrNull(row, "kept_blocks") ?? 0, before.ends.length);
-  const ends = before.ends.slice(0, keptBlocks);
-  const kept = ends.at(-1) ?? 0;
-  const added: PicturePiece[] = [];
-  let end = kept;
-  for (const block of blocks) {
-    const [tier, tokens] = [tierOf(text(block, "tier")), integer(block, "tokens")];
-    end += tokens;
-    ends.push(end);
-    const last = added.at(-1);
-    // Tools and system text are one piece each: their parts stay together.
-    if (last !== undefined && last.tier === tier && tier < "T3") {
-      added[added.length - 1] = { ...last, section: nameOf[tier], tokens: last.tokens + tokens };
-    } else added.push({ tier, section: text(block, "section"), tokens });
-  }
-  const whole = before.ends.at(-1) ?? 0;
-  return { kept, added, ends, sizes: null, isCompacted: whole > 20_000 && end < whole / 2 };
-}
-
-const nameOf: Readonly<Record<Tier, string>> = {
-  T0: "tools",
-  T1: "static system",
-  T2: "session system",
-  T3: "history",
-  T4: "message",
-  T5: "sent with this call alone",
-};
-
-/** A call of a turn: the sizes of its tiers. A history that grew was kept; one that shrank was compacted. */
-function fromTiers(row: ResultRow, before: Prompt): NextPrompt {
-  const sizes = sizesIn(row);
-  const old = before.sizes ?? {};
-  const added: PicturePiece[] = [];
-  const ends: number[] = [];
-  let kept = 0;
-  let isKept = before.sizes !== null;
-  let end = 0;
-  const oldHistory = (old.T3 ?? 0) + (old.T4 ?? 0);
-  const history = (sizes.T3 ?? 0) + (sizes.T4 ?? 0);
-  const isCompacted = isKept && history < oldHistory;
-  for (const tier of ["T0", "T1", "T2"] as const) {
-    const tokens = sizes[tier] ?? 0;
-    end += tokens;
-    ends.push(end);
-    isKept &&= tokens === old[tier] || tokens + (old[tier] ?? 0) === 0;
-    if (isKept) kept = end;
-    else if (tokens > 0) added.push({ tier, section: nameOf[tier], tokens });
-  }
-  const keptHistory = isKept && !isCompacted ? oldHistory : 0;
-  kept += keptHistory;
-  if (history > keptHistory)
-    added.push({ tier: "T3", section: nameOf.T3, tokens: history - keptHistory });
-  end += history;
-  const alone = sizes.T5 ?? 0;
-  if (alone > 0) added.push({ tier: "T5", section: nameOf.T5, tokens: alone });
-  return { kept, added, ends: [...ends, end, end + alone], sizes, isCompacted };
-}
-
-function sizesIn(row: ResultRow): Readonly<Partial<Record<Tier, number>>> {
-  const listed = outcomeOf(row)["tiers"];
-  const pairs = Array.isArray(listed) ? listed : [];
-  return Object.fromEntries(
-    pairs.flatMap((pair: unknown) => {
-      const [tier, tokens]: readonly unknown[] = Array.isArray(pair) ? pair : [];
-      return isTier(tier) && isCount(tokens) ? [[tier, tokens]] : [];
-    }),
-  );
-}
-
-function outcomeOf(row: ResultRow): Fields {
-  return fieldsOf(JSON.parse(text(row, "outcome_json")));
-}
-
-function isTier(value: unknown): value is Tier {
-  return tiers.some((tier) => tier === value);
-}
-
-function tierOf(value: string): Tier {
-  return isTier(value) ? value : "T3";
-}
-
 type Paid = Pick<
   PictureCall,
-  "read_tokens" | "written_tokens" | "uncached_tokens" | "output_tokens" | "dollars"
+  "read_tokens" | "written_tokens" | "uncached_tokens" | "output_tokens" | "dollars" | "plain_usd"
 >;
 
 function toPaid(usage: Usage | null, row: ResultRow, catalogue: Catalogue): Paid {
   if (usage === null) {
     const none = { read_tokens: 0, written_tokens: {}, uncached_tokens: 0, output_tokens: 0 };
-    return { ...none, dollars: null };
+    return { ...none, dollars: null, plain_usd: null };
   }
   const facts = findModel(text(row, "model"), catalogue)?.facts ?? null;
   const at = integer(row, "started_ms");
   const { cost } = facts === null ? { cost: null } : findCost(usage, facts, { at });
+  const { cost: plain } =
+    facts === null ? { cost: null } : findCost(withoutCache(usage), facts, { at });
   const written = Object.values(cost?.writePicoUsd ?? {}).reduce((sum, each) => sum + each, 0n);
   return {
     read_tokens: usage.cacheReadTokens,
@@ -222,6 +128,7 @@ function toPaid(usage: Usage | null, row: ResultRow, catalogue: Catalogue): Paid
       uncached_usd: toUsdText(cost.uncachedPicoUsd),
       output_usd: toUsdText(cost.outputPicoUsd + cost.reasoningPicoUsd),
     },
+    plain_usd: plain && toUsdText(plain.totalPicoUsd),
   };
 }
 

@@ -1,9 +1,16 @@
 // The cross-section of a session: every call as a column, with what it kept and added.
+import type { ResultRow } from "../../edge/stores/sql/database.ts";
 import { textOrNull, text as textAt, integer } from "../../edge/stores/sql/read-row.ts";
+import { toUsdText } from "../../analytics/figures.ts";
+import { promptTokens } from "../../core/message/usage.ts";
+import { toUsage } from "../../edge/stores/ledger/turns/call-rows.ts";
+import { moneyOf } from "../../edge/stores/sql/sums.ts";
 import { toIso } from "../../analytics/time-window.ts";
 import { tiers } from "../../core/tokens/budget.ts";
-import { callsMax, readPicture } from "../picture/read-picture.ts";
+import { comparePolicies, type ComparedCosts } from "../picture/compare-policies.ts";
+import { callsMax, childCallsMax, readPicture, type StoredChild } from "../picture/read-picture.ts";
 import { toPictureCalls } from "../picture/to-picture.ts";
+import { toConversationFacts } from "../shapes/call-shape.ts";
 import type { Asked, Found, Route, Source } from "./route.ts";
 import { count, flag, list, moment, named, object, oneOf, orNull, text, usd } from "./schema.ts";
 
@@ -11,6 +18,27 @@ const piece = object({
   tier: oneOf(tiers, "where it is on the wire"),
   section: text("for people, such as `tool Bash`"),
   tokens: count("by our count"),
+  since: count(
+    "the number of the call that first brought it: of an earlier one where it was sent again because the prompt below it changed",
+  ),
+});
+
+const child = object({
+  session: text("its id"),
+  agent: orNull(text("the program or role")),
+  kind: text("such as sub-agent, title, summary; else its role"),
+  model: text("of its latest call"),
+  started_at: moment("in UTC"),
+  call_count: count("all its calls"),
+  cost_usd: usd("all its calls"),
+  calls: list(
+    object({
+      started_at: moment("in UTC"),
+      prompt_tokens: count("as billed"),
+      read_tokens: count("as billed"),
+    }),
+    `oldest first; of all sub-agents together at most ${childCallsMax} are listed`,
+  ),
 });
 
 const call = object({
@@ -36,6 +64,10 @@ const call = object({
       },
       "at list prices of that time; null if a price is unknown",
     ),
+  ),
+  plain_usd: orNull(usd("what it would have cost without a cache; null if a price is unknown")),
+  compared_usd: orNull(
+    usd("what the policy in `compared` would have paid; null without an account"),
   ),
   markers: list(
     object({
@@ -76,13 +108,18 @@ export const pictureRoutes: readonly Route[] = [
         session: text("its id"),
         agent: orNull(text("the program or role")),
         parent_session: orNull(text("the session that started it")),
-        children: list(
-          object({
-            session: text("its id"),
-            agent: orNull(text("the program or role")),
-            started_at: moment("in UTC"),
-          }),
-          "sessions that it started, oldest first",
+        client_session: orNull(text("the program's own name for it")),
+        children: list(child, "sessions that it started, oldest first"),
+        compared: orNull(
+          object(
+            {
+              policy: text("the cheapest of those that the gateway keeps an account of"),
+              cost_usd: usd("what it would have paid"),
+              paid_usd: usd("what was paid for the same calls"),
+              call_count: count("calls that have both"),
+            },
+            "what another policy would have paid; null where none has an account",
+          ),
         ),
         calls: list(call, "oldest first"),
       }),
@@ -102,16 +139,49 @@ async function readSessionPicture(
     readPicture(snapshot, path["session"] ?? "", access),
   );
   const { session, children, leftOutCount } = stored;
+  const compared = comparePolicies(stored.calls);
   const data = {
     session: textAt(session, "id"),
     agent: textOrNull(session, "agent"),
     parent_session: textOrNull(session, "parent_session_id"),
-    children: children.map((row) => ({
-      session: textAt(row, "id"),
-      agent: textOrNull(row, "agent"),
-      started_at: toIso(integer(row, "created_ms")),
-    })),
-    calls: toPictureCalls(stored, catalogue),
+    client_session: clientNameOf(session),
+    children: children.map(toChild),
+    compared: toCompared(compared),
+    calls: toPictureCalls(stored, compared, catalogue),
   };
   return { body: { data, left_out_count: leftOutCount }, isClosed: false };
+}
+
+function toChild({ session, sums, calls }: StoredChild): object {
+  const { kind } = toConversationFacts(textOrNull(session, "context_json"));
+  return {
+    session: textAt(session, "id"),
+    agent: textOrNull(session, "agent"),
+    kind: typeof kind === "string" ? kind : textAt(session, "role"),
+    model: textAt(session, "model"),
+    started_at: toIso(integer(session, "created_ms")),
+    call_count: sums === undefined ? 0 : integer(sums, "call_count"),
+    cost_usd: toUsdText(moneyOf(sums, "cost")),
+    calls: calls
+      .filter((row) => row["uncached_tokens"] !== null)
+      .map((row) => {
+        const usage = toUsage(row);
+        return {
+          started_at: toIso(integer(row, "started_ms")),
+          prompt_tokens: promptTokens(usage),
+          read_tokens: usage.cacheReadTokens,
+        };
+      }),
+  };
+}
+
+function toCompared({ policy, costPicoUsd, paidPicoUsd, callCount }: ComparedCosts): object | null {
+  if (policy === null || callCount === 0) return null;
+  const costs = { cost_usd: toUsdText(costPicoUsd), paid_usd: toUsdText(paidPicoUsd) };
+  return { policy, ...costs, call_count: callCount };
+}
+
+function clientNameOf(session: ResultRow): string | null {
+  const { clientSession } = toConversationFacts(textOrNull(session, "context_json"));
+  return typeof clientSession === "string" ? clientSession : null;
 }

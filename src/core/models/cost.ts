@@ -124,7 +124,7 @@ export function findSavings(usage: Usage, model: PricedModel, options: CostOptio
   return without === null || cost === null ? null : without - cost;
 }
 
-function withoutCache(usage: Usage): Usage {
+export function withoutCache(usage: Usage): Usage {
   return {
     uncachedTokens: promptTokens(usage),
     cacheReadTokens: 0,

@@ -4,8 +4,10 @@ import type { PicturedCall } from "./pictured-call.ts";
 
 /** A rectangle over columns and tokens. */
 export interface Layer {
-  /** Index of the call that added it. */
-  readonly call: number;
+  /** The same for all rectangles of one piece: it is cut, or moves up or down, where the prompt below it changes. */
+  readonly strand: number;
+  /** The number of the call that first brought it. */
+  readonly since: number;
   readonly tier: Tier;
   readonly section: string;
   /** First column, and the one after the last. */
@@ -21,32 +23,49 @@ type OpenLayer = Omit<Layer, "to">;
 export function findLayers(calls: readonly PicturedCall[]): readonly Layer[] {
   const closed: Layer[] = [];
   const open: OpenLayer[] = [];
+  let strandCount = 0;
   const close = (layer: OpenLayer, to: number): void => {
     if (to > layer.from && layer.top > layer.bottom) closed.push({ ...layer, to });
   };
-  for (const [index, { keptTokens, added }] of calls.entries()) {
-    let cut: OpenLayer | undefined;
+  for (const [index, { number, keptTokens, added }] of calls.entries()) {
+    const cut: OpenLayer[] = [];
     while ((open.at(-1)?.top ?? 0) > keptTokens) {
-      cut = open.pop();
-      if (cut !== undefined) close(cut, index);
+      const layer = open.pop();
+      if (layer === undefined) break;
+      close(layer, index);
+      cut.push(layer);
     }
     // The lower part of the last one goes on.
-    if (cut !== undefined && cut.bottom < keptTokens) {
-      open.push({ ...cut, from: index, top: keptTokens });
+    const last = cut.at(-1);
+    if (last !== undefined && last.bottom < keptTokens) {
+      open.push({ ...last, from: index, top: keptTokens });
     }
     let bottom = open.at(-1)?.top ?? 0;
-    if (keptTokens > bottom) {
-      // The calls that brought it are not known.
-      open.push({ call: index, tier: "T3", section: "", from: index, bottom, top: keptTokens });
-      bottom = keptTokens;
-    }
-    for (const { tier, section, tokens } of added) {
-      open.push({ call: index, tier, section, from: index, bottom, top: bottom + tokens });
+    const add = (tier: Tier, section: string, tokens: number, since: number): void => {
+      // What was cut off and is sent again goes on elsewhere.
+      const again = since < number ? takeAlike(cut, since, tokens) : undefined;
+      const strand = again?.strand ?? strandCount++;
+      open.push({ strand, since, tier, section, from: index, bottom, top: bottom + tokens });
       bottom += tokens;
-    }
+    };
+    // The calls that brought it are not known.
+    if (keptTokens > bottom) add("T3", "", keptTokens - bottom, number);
+    for (const { tier, section, tokens, since } of added) add(tier, section, tokens, since);
   }
   for (const layer of open.toReversed()) close(layer, calls.length);
   return closed;
+}
+
+/** The uppermost layer was cut first, and pieces come back from below: so it is looked for from the end, and taken out. */
+function takeAlike(cut: OpenLayer[], since: number, tokens: number): OpenLayer | undefined {
+  for (let at = cut.length - 1; at >= 0; at -= 1) {
+    const layer = cut[at];
+    if (layer?.since !== since || layer.top - layer.bottom !== tokens) continue;
+    // What lies below it did not come back: it is not looked at again.
+    cut.length = at;
+    return layer;
+  }
+  return undefined;
 }
 
 /** How much of a column belongs to each tier, from the bottom, as ends: tools, static system, session system, history, rest. */

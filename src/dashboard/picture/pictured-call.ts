@@ -19,6 +19,10 @@ export interface PicturedCall {
   readonly isCompacted: boolean;
   /** Null where the price is unknown. */
   readonly dollars: PicturedDollars | null;
+  /** What it would have cost without a cache; null where the price is unknown. */
+  readonly plainDollars: number | null;
+  /** What the policy that the session is compared with would have paid; null without an account. */
+  readonly comparedDollars: number | null;
 }
 
 export interface AddedPiece {
@@ -26,6 +30,8 @@ export interface AddedPiece {
   /** For people, such as `tool Bash`. */
   readonly section: string;
   readonly tokens: number;
+  /** The number of the call that first brought it: an earlier one where it was sent again. */
+  readonly since: number;
 }
 
 export interface WrittenTokens {

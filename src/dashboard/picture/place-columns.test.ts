@@ -25,6 +25,8 @@ function callAt(startMs: number): PicturedCall {
     miss: null,
     isCompacted: false,
     dollars: null,
+    plainDollars: null,
+    comparedDollars: null,
   };
 }
 

@@ -7,11 +7,15 @@ export interface Scene {
   readonly calls: readonly PicturedCall[];
   /** Those that take most room over time first. */
   readonly layers: readonly Layer[];
+  /** The rectangles of each strand, in order of time. */
+  readonly strands: ReadonlyMap<number, readonly Layer[]>;
   /** What a picture may name, heaviest first. */
   readonly heaviest: readonly Carried[];
   readonly tierEnds: readonly TierEnds[];
   /** By column. */
   readonly zones: readonly (readonly Zone[])[];
+  /** Strands that stand out: the first of the heaviest. */
+  readonly outstanding: ReadonlySet<number>;
   readonly edges: Edges;
   readonly scale: Scale;
   /** Tokens that were not read, by column. */
@@ -44,13 +48,19 @@ export function toScene(calls: readonly PicturedCall[], scale: Scale): Scene {
     unread[index] = Math.max(0, prompt - call.readTokens);
     tokensMax = Math.max(tokensMax, prompt);
     dollars[index] = dollarsOf(call) ?? 0;
-    dollarsMax = Math.max(dollarsMax, dollars[index] ?? 0);
+    dollarsMax = Math.max(dollarsMax, dollars[index] ?? 0, call.comparedDollars ?? 0);
   }
-  const layers = findLayers(calls).toSorted((left, right) => areaOf(right) - areaOf(left));
+  const found = findLayers(calls);
+  const layers = found.toSorted((left, right) => areaOf(right) - areaOf(left));
+  const strands = Map.groupBy(found, ({ strand }) => strand);
+  const heaviest = findHeaviest({ calls, strands });
+  const outstanding = heaviest.filter(({ tokens }) => tokens > tokensMax * outstandingShare);
   return {
     calls,
     layers,
-    heaviest: findHeaviest(layers, calls),
+    strands,
+    heaviest,
+    outstanding: new Set(outstanding.slice(0, outstandingMax).map(({ strand }) => strand)),
     tierEnds: findTierEnds(calls),
     zones: calls.map(zonesOf),
     edges: placeColumns(calls, scale),
@@ -84,12 +94,16 @@ function zonesOf(call: PicturedCall): readonly Zone[] {
   return zones;
 }
 
-/** A layer over all columns in which it stayed, also where its upper part was cut off on the way. */
-export interface Carried extends Layer {
+/** A piece of the prompt over all columns in which it stayed. */
+export interface Carried {
+  readonly section: string;
   readonly tokens: number;
   readonly callCount: number;
   /** Read, written and sent so far; null if a price is unknown. */
   readonly dollars: number | null;
+  readonly strand: number;
+  /** Where it lies. */
+  readonly parts: readonly Layer[];
 }
 
 function areaOf({ from, to, bottom, top }: Layer): number {
@@ -97,24 +111,35 @@ function areaOf({ from, to, bottom, top }: Layer): number {
 }
 
 const heaviestMax = 24;
+const outstandingMax = 5;
+/** Of the longest prompt. */
+const outstandingShare = 0.03;
 
-function findHeaviest(
-  layers: readonly Layer[],
-  calls: readonly PicturedCall[],
-): readonly Carried[] {
-  const named = layers.filter(({ tier, section }) => tier === "T3" && section !== "");
-  return named.slice(0, heaviestMax).map((layer) => carry(layer, { calls }));
+type Strands = Pick<Scene, "calls" | "strands">;
+
+function findHeaviest(scene: Strands): readonly Carried[] {
+  return [...scene.strands.values()]
+    .filter(([first]) => first?.tier === "T3" && first.section !== "")
+    .map((parts) => ({ parts, area: parts.reduce((sum, part) => sum + areaOf(part), 0) }))
+    .toSorted((left, right) => right.area - left.area)
+    .slice(0, heaviestMax)
+    .flatMap(({ parts: [first] }) => (first === undefined ? [] : [carry(first, scene)]));
 }
 
-export function carry(layer: Layer, { calls }: Pick<Scene, "calls">): Carried {
-  const tokens = layer.top - layer.bottom;
+export function carry({ strand, section }: Layer, { calls, strands }: Strands): Carried {
+  const parts = strands.get(strand) ?? [];
+  let [tokens, callCount] = [0, 0];
   let dollars: number | null = 0;
-  for (let column = layer.from; column < layer.to; column += 1) {
-    const call = calls[column];
-    const cost: number | null = call === undefined ? null : costOfPart(call, layer);
-    dollars = cost === null || dollars === null ? null : dollars + cost;
+  for (const part of parts) {
+    tokens = Math.max(tokens, part.top - part.bottom);
+    callCount += part.to - part.from;
+    for (let column = part.from; column < part.to; column += 1) {
+      const call = calls[column];
+      const cost: number | null = call === undefined ? null : costOfPart(call, part);
+      dollars = cost === null || dollars === null ? null : dollars + cost;
+    }
   }
-  return { ...layer, tokens, callCount: layer.to - layer.from, dollars };
+  return { section, tokens, callCount, dollars, strand, parts };
 }
 
 /** The share of a layer in each bucket of the call's bill. */

@@ -1,5 +1,6 @@
 // An answer of the API → what the cross-section draws. Billed tokens are scaled to our count, in which blocks are known.
 import type { ApiRoutes } from "../../api/client/answers.ts";
+import { toDollars } from "../words/figures.ts";
 import type { PicturedCall } from "./pictured-call.ts";
 
 export type AnsweredCall = ApiRoutes["session_picture"]["answer"]["data"]["calls"][number];
@@ -20,7 +21,7 @@ export function toPictured(calls: readonly AnsweredCall[]): readonly PicturedCal
       // Without blocks there is still the bill.
       added:
         counted === 0 && billed > 0
-          ? [{ tier: "T3" as const, section: "", tokens: billed }]
+          ? [{ tier: "T3" as const, section: "", tokens: billed, since: call.number }]
           : call.added,
       readTokens: call.read_tokens * scale,
       written: written.map(([lifetime, tokens]) => ({ lifetime, tokens: tokens * scale })),
@@ -34,7 +35,7 @@ export function toPictured(calls: readonly AnsweredCall[]): readonly PicturedCal
         cause: miss.cause,
         atTokens: miss.at_tokens,
         lostTokens: miss.lost_tokens,
-        lostDollars: miss.lost_usd === null ? null : Number(miss.lost_usd),
+        lostDollars: toDollars(miss.lost_usd),
         block: miss.block,
         byte: miss.byte,
         advice: miss.advice,
@@ -46,6 +47,8 @@ export function toPictured(calls: readonly AnsweredCall[]): readonly PicturedCal
         fresh: Number(dollars.uncached_usd),
         output: Number(dollars.output_usd),
       },
+      plainDollars: toDollars(call.plain_usd),
+      comparedDollars: toDollars(call.compared_usd),
     };
   });
 }

@@ -26,7 +26,7 @@ test("counts have their unit, and short ones a letter", () => {
   expect([950, 12_400, 999_960, 1_240_000, 128_000].map(short)).toEqual([
     "950",
     "12.4k",
-    "1.0M",
+    "1M",
     "1.2M",
     "128k",
   ]);

@@ -26,7 +26,7 @@ export function tokens(number: number): string {
   return counted(number, "token");
 }
 
-/** 950, 12.4k, 1.2M: where there is no room. */
+/** 950, 12.4k, 50k, 1.2M: where there is no room. */
 export function short(number: number): string {
   if (number < 1000) return String(Math.round(number));
   if (number < 999_950) return `${trim(number / 1000)}k`;
@@ -34,7 +34,7 @@ export function short(number: number): string {
 }
 
 function trim(number: number): string {
-  return number >= 100 ? number.toFixed(0) : number.toFixed(1);
+  return (number >= 100 ? number.toFixed(0) : number.toFixed(1)).replace(/\.0$/, "");
 }
 
 export function share(part: number | null): string {

@@ -1,46 +1,71 @@
-// What a person would say of one session: what it cost, what was lost and why.
+// What a person would say of one session: what it cost, what was lost, why, and what to do.
 import type { PicturedCall } from "../picture/pictured-call.ts";
 import { dollarsOf } from "../picture/scene.ts";
-import { count, dollars, span, toDollars, tokens } from "./figures.ts";
+import { capital, clauseOf } from "./causes.ts";
+import { count, counted, dollars, span, toDollars, tokens } from "./figures.ts";
 
 export interface SessionWords {
   readonly cost: string;
+  /** Null where a price is unknown. */
+  readonly withoutCache: string | null;
   /** Null where nothing was lost. */
-  readonly lost: { readonly dollars: string; readonly causes: string } | null;
+  readonly lost: LostWords | null;
   /** Calls whose price is unknown: they are in no sum. */
   readonly unpricedCount: number;
 }
 
+export interface LostWords {
+  readonly dollars: string;
+  readonly breaks: string;
+  /** Those that cost most, in words. */
+  readonly causes: readonly string[];
+  /** What would have avoided the dearest of them. */
+  readonly advice: string;
+}
+
+const causesMax = 3;
+
 export function describeSession(calls: readonly PicturedCall[]): SessionWords {
   const costs = calls.map(dollarsOf);
-  const misses = calls.filter(({ miss }) => miss !== null && miss.lostTokens > 0);
-  const byCause = [...Map.groupBy(misses, ({ miss }) => miss?.cause ?? "")]
-    .map(([cause, each]) => ({ cause, each, lost: sum(each.map(lostBy)) }))
-    .toSorted((left, right) => right.lost - left.lost);
+  const plain = calls.map(({ plainDollars }) => plainDollars);
   return {
     cost: dollars(sum(costs.map((cost) => cost ?? 0))),
-    lost:
-      misses.length === 0
-        ? null
-        : {
-            dollars: dollars(sum(misses.map(lostBy))),
-            causes: byCause.slice(0, 3).map(describeCause).join(", "),
-          },
+    withoutCache: plain.includes(null) ? null : dollars(sum(plain.map((each) => each ?? 0))),
+    lost: describeLost(calls),
     unpricedCount: costs.filter((cost) => cost === null).length,
   };
 }
 
-function describeCause({
-  cause,
-  each,
-}: {
-  readonly cause: string;
-  readonly each: readonly PicturedCall[];
-}): string {
+function describeLost(calls: readonly PicturedCall[]): LostWords | null {
+  const misses = calls.filter(({ miss }) => miss !== null && miss.lostTokens > 0);
+  if (misses.length === 0) return null;
+  const gaps = new Map(
+    calls.map((call, at) => [call, call.startMs - (calls[at - 1] ?? call).startMs]),
+  );
+  const byCause = [...Map.groupBy(misses, ({ miss }) => miss?.cause ?? "")]
+    .map(([cause, each]) => ({ cause, each, lost: sum(each.map(lostBy)) }))
+    .toSorted((left, right) => right.lost - left.lost);
+  const dearest = byCause[0]?.each.toSorted((left, right) => lostBy(right) - lostBy(left))[0];
+  return {
+    dollars: dollars(sum(misses.map(lostBy))),
+    breaks: counted(misses.length, "break"),
+    causes: byCause.slice(0, causesMax).map(({ cause, each }) => describeCause(cause, each, gaps)),
+    advice: dearest?.miss?.advice ?? "",
+  };
+}
+
+function describeCause(
+  cause: string,
+  each: readonly PicturedCall[],
+  gaps: ReadonlyMap<PicturedCall, number>,
+): string {
   const [first] = each;
-  return each.length === 1 && first !== undefined
-    ? `${cause} at call ${first.number}`
-    : `${cause} (${each.length} times)`;
+  if (first === undefined || each.length > 1) return `${clauseOf(cause)} ${each.length} times`;
+  const clause =
+    cause === "lifetime expired"
+      ? `a pause of ${span(gaps.get(first) ?? 0)} outlived the lifetime`
+      : clauseOf(cause);
+  return `${clause} at call ${first.number}`;
 }
 
 function lostBy({ miss }: PicturedCall): number {
@@ -82,11 +107,8 @@ function say(
 ): string {
   const place =
     block === null ? "" : ` at ${byte === null ? "" : `byte ${count(byte)} of `}${block}`;
-  const pause = gapMs === null ? "" : ` after a pause of ${span(gapMs)}`;
+  const clause =
+    gapMs === null ? clauseOf(cause) : `a pause of ${span(gapMs)} outlived the lifetime`;
   const price = lostDollars === null ? "" : `, ${dollars(lostDollars)}`;
-  return `${capital(cause)}${place}${pause}: ${tokens(lostTokens)} paid again${price}`;
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
+  return `${capital(clause)}${place}: ${tokens(lostTokens)} paid again${price}`;
 }

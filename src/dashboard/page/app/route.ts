@@ -45,6 +45,11 @@ addEventListener("hashchange", () => {
   place.value = parsePlace(location.hash);
 });
 
+/** To another place, which the back button leaves again. */
+export function go(fragment: string): void {
+  location.hash = fragment;
+}
+
 /** Null takes the choice away. The back button goes through views, not through every choice in one. */
 export function choose(name: string, value: string | null): void {
   const choices = new Map(place.value.choices);

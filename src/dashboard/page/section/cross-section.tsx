@@ -1,35 +1,45 @@
 // The cross-section of a session, to look at, point at, zoom and walk through by keys.
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { reveal, wholeView, zoom, type Scale, type View } from "../../picture/place-columns.ts";
 import type { PicturedCall } from "../../picture/pictured-call.ts";
+import type { Vein } from "../../picture/place-veins.ts";
 import { toScene, type Scene } from "../../picture/scene.ts";
 import { Canvas } from "./canvas.tsx";
 import { moveOf } from "./keys.ts";
-import { Legend } from "./legend.tsx";
+import { CostLegend, Legend } from "./legend.tsx";
 import { describeScene, paintGrid } from "./paint.ts";
 import { createCostPainter } from "./paint-costs.ts";
 import { paintOver } from "./paint-over.ts";
 import { createPromptPainter } from "./paint-prompts.ts";
 import { usePointer, type Pointed } from "./pointer.ts";
 import { Tip } from "./tip.tsx";
+import { Veins } from "./veins.tsx";
 
 export interface CrossSectionProps {
   readonly calls: readonly PicturedCall[];
   /** Index of the chosen column. */
   readonly chosen: number | null;
   readonly onChoose: (column: number | null) => void;
-  readonly height?: number;
+  /** Sub-agents that the session started. */
+  readonly veins?: readonly Vein[];
+  readonly onOpen?: (session: string) => void;
+  /** The policy whose costs are drawn over what was paid. */
+  readonly compared?: string | null;
+  readonly scale?: Scale;
+  readonly onScale?: (scale: Scale) => void;
 }
 
 export function CrossSection(props: CrossSectionProps): JSX.Element {
-  const { calls, chosen, onChoose, height = 420 } = props;
-  const [scale, setScale] = useState<Scale>("calls");
+  const { calls, chosen, onChoose, veins = none, onOpen = ignore, compared = null } = props;
+  const [ownScale, setOwnScale] = useState<Scale>("calls");
+  const { scale = ownScale, onScale = setOwnScale } = props;
+  const height = useRoomyHeight();
   const [view, setView] = useState<View>(wholeView);
   const scene = useMemo(() => toScene(calls, scale), [calls, scale]);
   return (
     <div class="cross-section">
-      <Choices scale={scale} setScale={setScale} view={view} setView={setView} />
+      <Choices scale={scale} setScale={onScale} view={view} setView={setView} />
       <Plot
         scene={scene}
         view={view}
@@ -38,10 +48,30 @@ export function CrossSection(props: CrossSectionProps): JSX.Element {
         onChoose={onChoose}
         height={height}
       />
-      <Legend />
+      <Veins scene={scene} view={view} veins={veins} onOpen={onOpen} />
+      <Legend calls={calls} />
       <Costs scene={scene} view={view} />
+      <CostLegend compared={compared} />
     </div>
   );
+}
+
+const none: readonly Vein[] = [];
+const ignore = (): void => {};
+
+/** A wall shows more than a phone. */
+function useRoomyHeight(): number {
+  const [height, setHeight] = useState(roomyHeight);
+  useEffect(() => {
+    const onResize = (): void => setHeight(roomyHeight());
+    addEventListener("resize", onResize);
+    return () => removeEventListener("resize", onResize);
+  }, []);
+  return height;
+}
+
+function roomyHeight(): number {
+  return Math.round(Math.max(300, Math.min(1000, innerHeight * 0.46)));
 }
 
 interface PlotProps extends Pick<CrossSectionProps, "chosen" | "onChoose"> {

@@ -2,12 +2,18 @@
 
 export interface Ink {
   readonly font: string;
+  /** The height of its letters, about. */
+  readonly textPixels: number;
+  /** What lies behind everything. */
+  readonly paper: string;
   readonly text: string;
   readonly soft: string;
   readonly line: string;
   /** From the bottom: tools, static system, session system, history, what is sent with one call. */
   readonly tiers: readonly string[];
   readonly shades: readonly string[];
+  /** Layers that name themselves. */
+  readonly heavy: string;
   readonly short: string;
   /** Hatched, for eyes that do not tell the colours apart. */
   readonly long: CanvasPattern | string;
@@ -23,13 +29,17 @@ export function readInk(context: CanvasRenderingContext2D): Ink {
   const read = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   const history = read("t3");
   const longLine = read("w1");
+  const textPixels = Math.round(Number.parseFloat(style.fontSize) * textShare);
   return {
-    font: `11px ${style.fontFamily}`,
+    font: `${textPixels}px ${style.fontFamily}`,
+    textPixels,
+    paper: read("card"),
     text: read("ink"),
     soft: read("soft"),
     line: read("line"),
     tiers: [read("t0"), read("t1"), read("t2"), history, read("t4")],
     shades: tones.map((tone) => shade(history, tone)),
+    heavy: shade(history, heavyTone),
     short: read("w5"),
     long: hatch(context, longLine, read("w5")),
     longLine,
@@ -40,12 +50,17 @@ export function readInk(context: CanvasRenderingContext2D): Ink {
   };
 }
 
+/** Of the size of the page's text. */
+const textShare = 0.8;
+
 const tones: readonly number[] = [0, 0.5, -0.35, 0.8, 0.15, -0.6, 0.35, -0.15];
+
+const heavyTone = -1.7;
 
 function shade(colour: string, tone: number): string {
   const value = Number.parseInt(colour.slice(1), 16);
   const parts = [value >> 16, (value >> 8) & 255, value & 255];
-  return `rgb(${parts.map((part) => Math.max(0, Math.min(255, Math.round(part + 14 * tone)))).join(",")})`;
+  return `rgb(${parts.map((part) => Math.max(0, Math.min(255, Math.round(part + 18 * tone)))).join(",")})`;
 }
 
 /** The tile that is repeated. */

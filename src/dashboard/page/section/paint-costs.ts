@@ -2,6 +2,9 @@
 import type { Scene } from "../../picture/scene.ts";
 import { dollars } from "../../words/figures.ts";
 import { createKeptPicture } from "./kept-picture.ts";
+import type { PicturedCall } from "../../picture/pictured-call.ts";
+import type { Slice } from "../../picture/place-columns.ts";
+import type { Ink } from "./ink.ts";
 import { gapped } from "./paint-prompts.ts";
 import { margin, type Frame } from "./plot.ts";
 
@@ -17,6 +20,7 @@ export function createCostPainter(): (
     weights: (scene) => scene.dollars,
     paintStrip: (context, { calls, dollarsMax }, { slices, ink, height, ratio }) => {
       const perDollar = ((height - above - below) * ratio) / dollarsMax;
+      const foot = (height - below) * ratio;
       for (const { x, width, column } of slices) {
         const paid = calls[column]?.dollars;
         if (!paid) continue;
@@ -28,7 +32,6 @@ export function createCostPainter(): (
           [paid.fresh, ink.fresh],
           [paid.output, ink.tiers[0] ?? ink.soft],
         ] as const;
-        const foot = (height - below) * ratio;
         let sum = 0;
         for (const [amount, colour] of buckets) {
           const low = Math.round(foot - sum * perDollar);
@@ -39,6 +42,8 @@ export function createCostPainter(): (
           context.fillRect(left, high, wide, low - high);
         }
       }
+      const paths = { ink, ratio, y: (amount: number) => foot - amount * perDollar };
+      paintCompared(context, calls, slices, paths);
     },
   });
   return (context, scene, frame) => {
@@ -53,4 +58,36 @@ export function createCostPainter(): (
     context.textAlign = "left";
     if (most > 0) paintBars(context, scene, frame);
   };
+}
+
+interface Paths {
+  readonly ink: Ink;
+  readonly ratio: number;
+  readonly y: (amount: number) => number;
+}
+
+/** A line in steps, because strips of it are painted one by one. */
+function paintCompared(
+  context: CanvasRenderingContext2D,
+  calls: readonly PicturedCall[],
+  slices: readonly Slice[],
+  { ink, ratio, y }: Paths,
+): void {
+  context.strokeStyle = ink.focus;
+  context.lineWidth = 1.2 * ratio;
+  context.beginPath();
+  let isOpen = false;
+  for (const { x, width, column } of slices) {
+    const amount = calls[column]?.comparedDollars ?? null;
+    if (amount === null) {
+      isOpen = false;
+      continue;
+    }
+    const at = y(amount);
+    if (isOpen) context.lineTo(x, at);
+    else context.moveTo(x, at);
+    context.lineTo(x + width, at);
+    isOpen = true;
+  }
+  context.stroke();
 }

@@ -1,7 +1,7 @@
-// What happened between calls: faults, compactions, pauses, and the markers of columns that are wide enough.
-import { columnAt } from "../../picture/place-columns.ts";
+// What happened between calls: faults where the cache broke, folds where the history was compacted, and long pauses.
+import { promptTokensOf } from "../../picture/pictured-call.ts";
 import { pauseBefore, type Scene } from "../../picture/scene.ts";
-import { span } from "../../words/figures.ts";
+import { short, span } from "../../words/figures.ts";
 import type { Ink } from "./ink.ts";
 import { margin, type Plot } from "./plot.ts";
 import { widthOf } from "./text-width.ts";
@@ -10,135 +10,184 @@ export interface Tools {
   readonly plot: Plot;
   readonly ink: Ink;
   readonly height: number;
-}
-
-interface Line {
-  readonly colour: string;
-  readonly dash: readonly number[];
-  readonly places: number[];
+  /** The height of a line of text. */
+  readonly line: number;
 }
 
 /** Each is drawn, however many calls share its pixel; what looks alike is one path. */
 export function paintEvents(context: CanvasRenderingContext2D, scene: Scene, tools: Tools): void {
-  const { plot, ink } = tools;
+  const { plot } = tools;
   const { calls, edges } = scene;
-  const pauses: Line = { colour: ink.soft, dash: [2, 3], places: [] };
-  const folds: Line = { colour: ink.good, dash: [6, 3], places: [] };
+  const pauses: number[] = [];
+  const folds: Fold[] = [];
   const faults: Fault[] = [];
-  let labelEnd = 0;
+  const titles: Title[] = [];
   for (const column of scene.notable) {
     const right = edges[column + 1] ?? 1;
     if (right < plot.view.from) continue;
     if ((edges[column] ?? 0) > plot.view.to) break;
+    const call = calls[column];
+    if (call === undefined) continue;
     const left = plot.x(edges[column] ?? 0);
+    const before = calls[column - 1];
     const pauseMs = pauseBefore(calls, column);
     if (pauseMs > 0) {
-      pauses.places.push(left);
-      labelEnd = labelPause(context, { left, pauseMs, labelEnd }, tools);
+      pauses.push(left);
+      titles.push({ left, text: span(pauseMs), isFold: false });
     }
-    if (calls[column]?.isCompacted === true) folds.places.push(left);
-    const miss = calls[column]?.miss ?? null;
-    if (miss !== null) faults.push({ x: (left + plot.x(right)) / 2, y: plot.y(miss.atTokens) });
+    const prompt = promptTokensOf(call);
+    if (call.isCompacted) {
+      const old = before === undefined ? prompt : promptTokensOf(before);
+      folds.push({ x: left, from: plot.y(old), to: plot.y(prompt) });
+      titles.push({ left, text: `compacted ${short(old)} → ${short(prompt)}`, isFold: true });
+    }
+    if (call.miss !== null) {
+      const wide = plot.x(right) - left;
+      faults.push({ x: left, wide, foot: plot.y(call.miss.atTokens), head: plot.y(prompt) });
+    }
   }
-  paintLines(context, pauses, tools);
-  paintLines(context, folds, tools);
-  context.fillStyle = ink.good;
-  for (const left of folds.places) context.fillText("⌁", left + 2, margin.top - 2);
+  paintPauses(context, pauses, tools);
+  paintFolds(context, folds, tools);
+  paintTitles(context, titles, tools);
   paintFaults(context, faults, tools);
-  paintMarkers(context, scene, tools);
 }
 
-interface Pause {
+interface Title {
   readonly left: number;
-  readonly pauseMs: number;
-  /** Where the last label ended. */
-  readonly labelEnd: number;
+  readonly text: string;
+  readonly isFold: boolean;
 }
 
-function labelPause(
+/** In the order of time; one that would lie over the one before it is left out, because its line says what it is. */
+function paintTitles(
   context: CanvasRenderingContext2D,
-  { left, pauseMs, labelEnd }: Pause,
-  { ink }: Tools,
-): number {
-  if (left - 4 < labelEnd) return labelEnd;
-  const text = span(pauseMs);
-  context.fillStyle = ink.soft;
-  context.fillText(text, left + 3, margin.top - 12);
-  return left + 6 + widthOf(context, text);
+  titles: readonly Title[],
+  { plot, ink }: Tools,
+): void {
+  let end = 0;
+  const last = margin.left + plot.width;
+  for (const { left, text, isFold } of titles) {
+    const width = widthOf(context, text);
+    const x = Math.min(left + 3, last - width);
+    if (x < end) continue;
+    context.fillStyle = isFold ? ink.good : ink.soft;
+    context.fillText(text, x, margin.top - 16);
+    end = x + width + 8;
+  }
 }
 
-function paintLines(
+function paintPauses(
   context: CanvasRenderingContext2D,
-  { colour, dash, places }: Line,
-  { height }: Tools,
+  places: readonly number[],
+  { ink, height }: Tools,
 ): void {
   if (places.length === 0) return;
-  context.strokeStyle = colour;
-  context.setLineDash([...dash]);
+  context.strokeStyle = ink.soft;
+  context.setLineDash([2, 3]);
   context.beginPath();
   for (const place of places) {
     const x = Math.round(place) - 0.5;
-    context.moveTo(x, margin.top - 8);
+    context.moveTo(x, margin.top - 12);
     context.lineTo(x, height - margin.bottom);
   }
   context.stroke();
   context.setLineDash([]);
 }
 
-interface Fault {
+interface Fold {
   readonly x: number;
-  readonly y: number;
+  /** Where the prompt before it ended, and where this one does. */
+  readonly from: number;
+  readonly to: number;
 }
 
-/** A zigzag where the prompt differs, and a sign above the column. */
+/** The old surface bends down to the new one. */
+function paintFolds(
+  context: CanvasRenderingContext2D,
+  folds: readonly Fold[],
+  { ink }: Tools,
+): void {
+  if (folds.length === 0) return;
+  context.strokeStyle = ink.good;
+  context.lineWidth = 2;
+  context.setLineDash([6, 3]);
+  context.beginPath();
+  for (const { x, from, to } of folds) {
+    context.moveTo(x, margin.top - 10);
+    context.lineTo(x, from);
+    context.bezierCurveTo(
+      x + 14,
+      from + (to - from) * 0.35,
+      x - 14,
+      to - (to - from) * 0.35,
+      x,
+      to,
+    );
+  }
+  context.stroke();
+  context.setLineDash([]);
+  context.lineWidth = 1;
+}
+
+interface Fault {
+  readonly x: number;
+  /** Of its column. */
+  readonly wide: number;
+  /** From where the prompt was not read up to its end. */
+  readonly foot: number;
+  readonly head: number;
+}
+
+/** More than these are drawn straight: their teeth would not be seen, and cost time. */
+const jaggedMax = 60;
+const tooth = 6;
+
+/** A crack from the place where the prompt differs up to its surface, and a sign above the column. */
 function paintFaults(
   context: CanvasRenderingContext2D,
   faults: readonly Fault[],
   { ink }: Tools,
 ): void {
   if (faults.length === 0) return;
-  context.strokeStyle = ink.fault;
-  context.lineWidth = 1.6;
-  context.beginPath();
-  for (const { x, y } of faults) {
-    context.moveTo(x - 16, y - 3);
-    for (let tooth = -3; tooth <= 4; tooth += 1) {
-      context.lineTo(x + tooth * 4, y + (tooth % 2 === 0 ? -3 : 3));
+  const isJagged = faults.length <= jaggedMax;
+  const path = (): void => {
+    context.beginPath();
+    for (const fault of faults) {
+      if (isJagged) crack(context, fault);
+      else {
+        context.moveTo(fault.x, fault.foot);
+        context.lineTo(fault.x, fault.head);
+      }
     }
+    context.stroke();
+  };
+  context.lineJoin = "miter";
+  if (isJagged) {
+    context.strokeStyle = ink.paper;
+    context.lineWidth = 4;
+    path();
   }
-  context.stroke();
+  context.strokeStyle = ink.fault;
+  context.lineWidth = isJagged ? 1.8 : 1;
+  path();
   context.lineWidth = 1;
   context.fillStyle = ink.fault;
   context.beginPath();
-  for (const { x } of faults) {
-    context.moveTo(x - 4, margin.top - 10);
-    context.lineTo(x + 4, margin.top - 10);
-    context.lineTo(x, margin.top - 2);
+  for (const { x, wide } of faults) {
+    const middle = x + wide / 2;
+    context.moveTo(middle - 4.5, margin.top - 11);
+    context.lineTo(middle + 4.5, margin.top - 11);
+    context.lineTo(middle, margin.top - 3);
   }
   context.fill();
 }
 
-/** Pixels of a column that has room for its markers. */
-const markedMin = 7;
-
-function paintMarkers(
-  context: CanvasRenderingContext2D,
-  { calls, edges }: Scene,
-  { plot, ink }: Tools,
-): void {
-  const last = columnAt(edges, plot.view.to);
-  for (let column = columnAt(edges, plot.view.from); column <= last; column += 1) {
-    const left = plot.x(edges[column] ?? 0);
-    const x = (left + plot.x(edges[column + 1] ?? 1)) / 2;
-    if ((x - left) * 2 < markedMin) continue;
-    for (const { atTokens, lifetime } of calls[column]?.markers ?? []) {
-      const y = plot.y(atTokens);
-      context.fillStyle = lifetime === "5m" ? ink.text : ink.longLine;
-      context.beginPath();
-      context.moveTo(x - 3, y - 4);
-      context.lineTo(x + 3, y - 4);
-      context.lineTo(x, y);
-      context.fill();
-    }
+function crack(context: CanvasRenderingContext2D, { x, foot, head }: Fault): void {
+  context.moveTo(x - 5, foot);
+  let side = 1;
+  for (let y = foot - tooth; y > head; y -= tooth) {
+    context.lineTo(x + side * 2.6, y);
+    side = -side;
   }
+  context.lineTo(x, head - 2);
 }

@@ -2,6 +2,7 @@
 import type { Layer } from "../../picture/find-layers.ts";
 import type { Scene } from "../../picture/scene.ts";
 import { paintSigns } from "./paint.ts";
+import { paintNamedPins } from "./paint-pins.ts";
 import { margin, toPlot, type Frame } from "./plot.ts";
 
 export interface Over {
@@ -25,20 +26,20 @@ export function paintOver(
   context.beginPath();
   context.rect(margin.left - 3, 0, plot.width + 6, height);
   context.clip();
-  if (layer !== null) {
-    const left = plot.x(scene.edges[layer.from] ?? 0);
-    const right = plot.x(scene.edges[layer.to] ?? 1);
-    context.strokeStyle = ink.focus;
-    context.lineWidth = 1.5;
-    context.strokeRect(
-      left,
-      plot.y(layer.top),
-      Math.max(2, right - left),
-      Math.max(2, plot.y(layer.bottom) - plot.y(layer.top)),
-    );
+  context.strokeStyle = ink.focus;
+  context.lineWidth = 1.5;
+  // All of it, also where it lies higher or lower after a change below it.
+  for (const part of layer === null ? [] : (scene.strands.get(layer.strand) ?? [])) {
+    const left = plot.x(scene.edges[part.from] ?? 0);
+    const right = plot.x(scene.edges[part.to] ?? 1);
+    const [high, low] = [plot.y(part.top), plot.y(part.bottom)];
+    context.strokeRect(left, high, Math.max(2, right - left), Math.max(2, low - high));
   }
   if (pointed !== null && pointed !== chosen) frameColumn(context, pointed, 1);
   if (chosen !== null) frameColumn(context, chosen, 2);
+  const named = pointed ?? chosen;
+  if (named !== null)
+    paintNamedPins(context, scene, named, { plot, ink, height, line: ink.textPixels });
   context.restore();
 
   function frameColumn(to: CanvasRenderingContext2D, column: number, line: number): void {

@@ -78,7 +78,7 @@ const layersMax = 1500;
 /** Those that can be seen, largest first: the others keep the colour of their band. How many does not depend on which part is in view. */
 function paintLayers(
   context: CanvasRenderingContext2D,
-  { edges, layers }: Scene,
+  { edges, layers, outstanding }: Scene,
   { ink, x, y, left: from, right: to, ratio, span }: Painted,
 ): void {
   const count = Math.min(layers.length, Math.ceil(layersMax / span));
@@ -93,7 +93,9 @@ function paintLayers(
     const low = Math.round(y(layer.bottom));
     const right = Math.round(gapped(end - left, ratio) + left);
     if (low <= high || right <= left) continue;
-    context.fillStyle = ink.shades[layer.call % ink.shades.length] ?? "";
+    context.fillStyle = outstanding.has(layer.strand)
+      ? ink.heavy
+      : (ink.shades[layer.since % ink.shades.length] ?? "");
     context.fillRect(left, high, right - left, low - high);
   }
 }

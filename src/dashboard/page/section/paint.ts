@@ -1,11 +1,12 @@
 // What lies below and above the prompts of a cross-section: a grid, times, the names of heavy layers, and what happened between calls.
 import { columnAt } from "../../picture/place-columns.ts";
-import type { Carried, Scene } from "../../picture/scene.ts";
-import { dollars, short, tokens } from "../../words/figures.ts";
+import type { Scene } from "../../picture/scene.ts";
+import { counted, short, tokens } from "../../words/figures.ts";
 import { clock } from "../app/times.ts";
 import { paintEvents, type Tools } from "./paint-events.ts";
+import { paintLabels } from "./paint-labels.ts";
+import { paintPins } from "./paint-pins.ts";
 import { depthOf, margin, toPlot, type Frame } from "./plot.ts";
-import { widthOf } from "./text-width.ts";
 
 /** What does not move: lines at round numbers of tokens. */
 export function paintGrid(
@@ -42,7 +43,7 @@ function niceStep(least: number): number {
 export function paintSigns(context: CanvasRenderingContext2D, scene: Scene, frame: Frame): void {
   const { ink, height } = frame;
   const plot = toPlot(scene, frame);
-  const tools = { plot, ink, height };
+  const tools = { plot, ink, height, line: ink.textPixels };
   context.font = ink.font;
   paintTimes(context, scene, tools);
   context.save();
@@ -51,6 +52,7 @@ export function paintSigns(context: CanvasRenderingContext2D, scene: Scene, fram
   context.clip();
   paintLabels(context, scene, tools);
   paintEvents(context, scene, tools);
+  paintPins(context, scene, tools);
   context.restore();
 }
 
@@ -73,36 +75,9 @@ function paintTimes(
 /** Pixels from one time to the next. */
 const timesApart = 130;
 
-const labelledMax = 5;
-
-/** Heavy layers name themselves where there is room for it. */
-function paintLabels(context: CanvasRenderingContext2D, scene: Scene, { plot, ink }: Tools): void {
-  const taken: number[] = [];
-  for (const heavy of scene.heaviest) {
-    if (taken.length >= labelledMax) return;
-    const left = Math.max(margin.left, plot.x(scene.edges[heavy.from] ?? 0)) + 8;
-    const right = Math.min(margin.left + plot.width, plot.x(scene.edges[heavy.to] ?? 1)) - 8;
-    const y = (plot.y(heavy.top) + plot.y(heavy.bottom)) / 2 + 4;
-    const isThin = plot.y(heavy.bottom) - plot.y(heavy.top) < 11;
-    if (isThin || taken.some((other) => Math.abs(other - y) < 15)) continue;
-    const text = labelsOf(heavy).find((each) => widthOf(context, each) <= right - left);
-    if (text === undefined) continue;
-    context.fillStyle = ink.text;
-    context.fillText(text, left, y);
-    taken.push(y);
-  }
-}
-
-/** Longest first: where there is room it says what carrying it has cost. */
-function labelsOf({ section, tokens: size, callCount, dollars: paid }: Carried): readonly string[] {
-  const name = `${section}: ${short(size)} tokens`;
-  const carried = `${name}, carried for ${callCount} calls`;
-  return [...(paid === null ? [] : [`${carried}, ${dollars(paid)} so far`]), carried, name];
-}
-
 /** For a screen reader, and as the title of the picture. */
 export function describeScene({ calls, tokensMax }: Scene): string {
   const misses = calls.filter(({ miss }) => miss !== null).length;
   const folds = calls.filter(({ isCompacted }) => isCompacted).length;
-  return `Cross-section of ${calls.length} calls with prompts up to ${tokens(tokensMax)}; ${misses} misses, ${folds} compactions. Arrow keys choose a call.`;
+  return `Cross-section of ${counted(calls.length, "call")} with prompts up to ${tokens(tokensMax)}; ${counted(misses, "miss", "misses")}, ${counted(folds, "compaction")}. Arrow keys choose a call.`;
 }

@@ -13,7 +13,7 @@ export interface Frame {
   readonly ratio: number;
 }
 
-export const margin = { left: 52, right: 8, top: 28, bottom: 26 } as const;
+export const margin = { left: 58, right: 8, top: 36, bottom: 28 } as const;
 
 export interface Plot {
   readonly width: number;
