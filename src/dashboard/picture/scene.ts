@@ -18,6 +18,8 @@ export interface Scene {
   readonly outstanding: ReadonlySet<number>;
   readonly edges: Edges;
   readonly scale: Scale;
+  /** Tokens of the whole prompt, by column. */
+  readonly prompts: Float64Array;
   /** Tokens that were not read, by column. */
   readonly unread: Float64Array;
   /** By column; 0 where the price is unknown. */
@@ -40,11 +42,13 @@ export function pauseBefore(calls: readonly PicturedCall[], column: number): num
 
 export function toScene(calls: readonly PicturedCall[], scale: Scale): Scene {
   const unread = new Float64Array(calls.length);
+  const prompts = new Float64Array(calls.length);
   const dollars = new Float64Array(calls.length);
   let tokensMax = 1;
   let dollarsMax = 0;
   for (const [index, call] of calls.entries()) {
     const prompt = promptTokensOf(call);
+    prompts[index] = prompt;
     unread[index] = Math.max(0, prompt - call.readTokens);
     tokensMax = Math.max(tokensMax, prompt);
     dollars[index] = dollarsOf(call) ?? 0;
@@ -65,6 +69,7 @@ export function toScene(calls: readonly PicturedCall[], scale: Scale): Scene {
     zones: calls.map(zonesOf),
     edges: placeColumns(calls, scale),
     scale,
+    prompts,
     unread,
     dollars,
     tokensMax,

@@ -9,6 +9,9 @@ export type SavingsRow = RowOf<"savings">;
 export type MissRow = RowOf<"misses">;
 export type SessionRow = RowOf<"sessions">;
 
+/** One session, as its cross-section is drawn from. */
+export type Pictured = ApiRoutes["session_picture"]["answer"]["data"];
+
 /** The name of a row among its group, which is a member of its own. */
 export function labelOf(row: object, group: string): string {
   const label: unknown = Object.entries(row).find(([name]) => name === group)?.[1];

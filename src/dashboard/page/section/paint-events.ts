@@ -1,5 +1,4 @@
 // What happened between calls: faults where the cache broke, folds where the history was compacted, and long pauses.
-import { promptTokensOf } from "../../picture/pictured-call.ts";
 import { pauseBefore, type Scene } from "../../picture/scene.ts";
 import { short, span } from "../../words/figures.ts";
 import type { Ink } from "./ink.ts";
@@ -29,15 +28,14 @@ export function paintEvents(context: CanvasRenderingContext2D, scene: Scene, too
     const call = calls[column];
     if (call === undefined) continue;
     const left = plot.x(edges[column] ?? 0);
-    const before = calls[column - 1];
     const pauseMs = pauseBefore(calls, column);
     if (pauseMs > 0) {
       pauses.push(left);
       titles.push({ left, text: span(pauseMs), isFold: false });
     }
-    const prompt = promptTokensOf(call);
+    const prompt = scene.prompts[column] ?? 0;
     if (call.isCompacted) {
-      const old = before === undefined ? prompt : promptTokensOf(before);
+      const old = scene.prompts[column - 1] ?? prompt;
       folds.push({ x: left, from: plot.y(old), to: plot.y(prompt) });
       titles.push({ left, text: `compacted ${short(old)} → ${short(prompt)}`, isFold: true });
     }

@@ -1,5 +1,6 @@
 // The chosen call: its exact bill, why it missed, what it could have cost, and its whole prompt.
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import type { ApiRoutes } from "../../../api/client/answers.ts";
 import { promptTokensOf, type PicturedCall } from "../../picture/pictured-call.ts";
 import { dollarsOf } from "../../picture/scene.ts";
@@ -128,18 +129,21 @@ function Bill({ call, billed, expected }: BillProps): JSX.Element {
 }
 
 function Added({ call }: { readonly call: PicturedCall }): JSX.Element | null {
+  const [isOpen, setOpen] = useState(false);
   const shown = call.added.filter(({ section }) => section !== "");
   if (shown.length === 0) return null;
   return (
-    <details>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{counted(shown.length, "piece")} added</summary>
-      <ul class="plain">
-        {shown.map(({ section, tier, tokens: size }, index) => (
-          <li key={index}>
-            {tier} {section}: {tokens(size)}
-          </li>
-        ))}
-      </ul>
+      {isOpen && (
+        <ul class="plain">
+          {shown.map(({ section, tier, tokens: size }, index) => (
+            <li key={index}>
+              {tier} {section}: {tokens(size)}
+            </li>
+          ))}
+        </ul>
+      )}
     </details>
   );
 }

@@ -6,8 +6,8 @@ import { counted, dollars, share } from "../../words/figures.ts";
 import { nameSession } from "../../words/names.ts";
 import { describeSession } from "../../words/session-words.ts";
 import { Say } from "../app/answered.tsx";
+import type { Pictured } from "../app/rows.ts";
 import { clock, moment } from "../app/times.ts";
-import type { Pictured } from "./session.tsx";
 
 export function SaySession({
   of,

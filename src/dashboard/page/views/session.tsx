@@ -1,7 +1,6 @@
 // One session: its cross-section, the chosen call, its breaks, and the sessions around it.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { ApiRoutes } from "../../../api/client/answers.ts";
 import type { Vein } from "../../picture/place-veins.ts";
 import { toPictured } from "../../picture/to-pictured.ts";
 import { counted, dollars } from "../../words/figures.ts";
@@ -9,12 +8,11 @@ import { nameChild, nameSession } from "../../words/names.ts";
 import { client, useAnswer } from "../app/ask.ts";
 import { Answered, Card, Empty, Say } from "../app/answered.tsx";
 import { choose, go, linkTo, place } from "../app/route.ts";
+import type { Pictured } from "../app/rows.ts";
 import { CrossSection } from "../section/cross-section.tsx";
 import { Breaks } from "./breaks.tsx";
 import { Call } from "./call.tsx";
 import { SaySession } from "./say-session.tsx";
-
-export type Pictured = ApiRoutes["session_picture"]["answer"]["data"];
 
 export function Session(): JSX.Element {
   const session = place.value.of ?? "";
