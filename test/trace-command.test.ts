@@ -111,5 +111,5 @@ test("money is rounded from its exact digits", () => {
   } as const;
   const draft = { sessionId: "s", type: "spending.cap_reached", payload } as const;
   const event = completeEvent(draft, { id: "01", timestampUs: 1 });
-  expect(describeEvent(event)).toBe("cap per day: $1.0001, spent $9007199254740993.0002");
+  expect(describeEvent(event)).toBe("cap per day: $1.0001, spent $9,007,199,254,740,993.0002");
 });

@@ -2,7 +2,7 @@
 import { integerOrNull } from "../edge/stores/sql/read-row.ts";
 import { countSum } from "../edge/stores/sql/sums.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
-import { formatUsdRounded } from "../core/models/pico-usd.ts";
+import { toUsdDecimal } from "../core/models/pico-usd.ts";
 import { writeColumns } from "../edge/stores/ledger/turns/call-rows.ts";
 
 /** All cache writes of a row of `calls c`. */
@@ -74,7 +74,7 @@ export function hitRateOf({ uncached, read, written }: TokenSums): number | null
 
 /** Dollars as decimal text with six digits after the point. Sums are rounded only here. */
 export function toUsdText(pico: bigint): string {
-  return formatUsdRounded(pico, 6).replace("$", "");
+  return toUsdDecimal(pico, 6);
 }
 
 /** Exact dollars as events spell them; null if the text is not an amount. */

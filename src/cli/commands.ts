@@ -2,7 +2,7 @@
 import { json, type Command, type OptionSpec } from "./command.ts";
 import { agentOptions, chatCommand } from "./chat/chat-command.ts";
 import { configCommands } from "./config/config-commands.ts";
-import { ledgerCommands, store } from "./ledger/ledger-commands.ts";
+import { ledgerCommands, simulatedOption, store } from "./ledger/ledger-commands.ts";
 import { mcpCommand } from "./mcp/mcp-command.ts";
 import { memoryCommands } from "./memory/memory-commands.ts";
 import { keysCommand, serveCommand } from "./serve/serve-command.ts";
@@ -196,7 +196,7 @@ export const commands: readonly Command[] = [
       "strata sim --port 0 --control --virtual-clock --json":
         "a simulator for a test, which moves its clock",
     },
-    load: () => import("./sim.ts"),
+    load: () => import("./sim/sim.ts"),
   },
   ...ledgerCommands,
   {
@@ -209,6 +209,7 @@ export const commands: readonly Command[] = [
         meaning: "only these events, comma-separated: cache.miss, or tool for all of tools",
       },
       turn: { value: "ID", meaning: "only events of this turn" },
+      simulated: simulatedOption,
       store,
       json: { meaning: "print each event as a line of JSON: the audit trail" },
     },

@@ -4,7 +4,7 @@ import { formatUsdRounded } from "../core/models/pico-usd.ts";
 import { formatCount } from "../replay/page/format-figures.ts";
 
 /** `$0.0123`, `unknown`, or `≥ $0.0123, 2 calls without a price`. */
-export function formatCost(knownPicoUsd: bigint, unpricedCalls: number, decimals = 4): string {
+export function formatCost(knownPicoUsd: bigint, unpricedCalls: number, decimals?: number): string {
   const short = formatShortCost(knownPicoUsd, unpricedCalls, decimals);
   if (unpricedCalls === 0) return short;
   const rest = `${formatCount(unpricedCalls, "call")} without a price`;
@@ -12,7 +12,11 @@ export function formatCost(knownPicoUsd: bigint, unpricedCalls: number, decimals
 }
 
 /** For a cell or the status line: `$0.0123`, `unknown` or `≥ $0.0123`. */
-export function formatShortCost(knownPicoUsd: bigint, unpricedCalls: number, decimals = 4): string {
+export function formatShortCost(
+  knownPicoUsd: bigint,
+  unpricedCalls: number,
+  decimals?: number,
+): string {
   const known = formatUsdRounded(knownPicoUsd, decimals);
   if (unpricedCalls === 0) return known;
   return knownPicoUsd === 0n ? "unknown" : `≥ ${known}`;

@@ -1,4 +1,5 @@
 // Help texts from the command table.
+import { windowColumns, wrapWords } from "./window.ts";
 import { commonOptions, type Command, type Operand, type OptionSpec } from "./command.ts";
 
 /** What `strata --help` prints. */
@@ -41,6 +42,20 @@ export function renderHelp(command: Command): string {
   ].join("\n");
 }
 
+/** What `strata GROUP` and `strata GROUP --help` print, as for `ledger`. */
+export function renderGroup(word: string, group: readonly Command[]): string {
+  const usual = group.find(({ alias }) => alias === word);
+  return [
+    `Usage: strata ${word} COMMAND [options]`,
+    "",
+    ...columns(group.map((command) => [usageOf(command), command.summary] as const)),
+    "",
+    ...(usual === undefined ? [] : [`strata ${word} alone is strata ${usual.name}.`]),
+    `strata ${word} COMMAND --help shows a command's options and examples.`,
+    "",
+  ].join("\n");
+}
+
 export function usageOf(command: Command): string {
   return [command.name, ...(command.operands ?? []).map(spellOperand)].join(" ");
 }
@@ -57,7 +72,23 @@ export function spellOption(name: string, spec: OptionSpec): string {
   return `${short}--${name}${value}`;
 }
 
+/** Beside each other; below each other where the window leaves no room for words. */
 function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const window = windowColumns();
   const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+  const room = window - width - 4;
+  if (room >= wordsRoomMin) {
+    return rows.flatMap(([left, right]) =>
+      wrapWords(right, room).map(
+        (line, at) => `  ${(at === 0 ? left : "").padEnd(width)}  ${line}`,
+      ),
+    );
+  }
+  return rows.flatMap(([left, right]) => [
+    `  ${left}`,
+    ...wrapWords(right, Math.max(wordsRoomMin, window - 6)).map((line) => `      ${line}`),
+  ]);
 }
+
+/** Fewer columns would break most lines. */
+const wordsRoomMin = 30;

@@ -102,6 +102,9 @@ describe("strata doctor", () => {
         { name: "tokenizer", state: "ok" },
         { name: "postgres driver" },
         { name: "ledger", state: "failed", detail: expect.stringContaining("STRATA_DATA_DIR") },
+        { name: "configuration", state: "ok" },
+        { name: "keys", state: "absent", detail: expect.stringContaining("ANTHROPIC_API_KEY") },
+        { name: "answers", state: "warning", detail: expect.stringMatching(/^simulated, as /) },
       ],
     });
   });

@@ -1,11 +1,11 @@
 // Words → command → exit status. An error the user can fix is two lines on stderr; any other prints its stack.
 import packageJson from "../../package.json" with { type: "json" };
-import { exitStatusOf, StrataError } from "../core/strata-error.ts";
-import { parseInput, type Command, type Io } from "./command.ts";
+import { exitStatusOf } from "../core/strata-error.ts";
+import { parseInput, type Io } from "./command.ts";
 import { commands } from "./commands.ts";
-import { renderHelp, renderOverview } from "./help.ts";
-import { nearestNames } from "../core/nearest-names.ts";
-import { toPrintable } from "./ledger/render-ledger.ts";
+import { findCommand, groupOf } from "./find-command.ts";
+import { renderGroup, renderHelp, renderOverview } from "./help.ts";
+import { reportError } from "./report-error.ts";
 
 export async function runCli(words: readonly string[], io: Io): Promise<number> {
   try {
@@ -16,7 +16,7 @@ export async function runCli(words: readonly string[], io: Io): Promise<number> 
 }
 
 async function dispatch(words: readonly string[], io: Io): Promise<number> {
-  const first = words[0];
+  const [first, second] = words;
   if (first === "--version" || first === "-v") {
     io.out(`${packageJson.version}\n`);
     return 0;
@@ -26,6 +26,13 @@ async function dispatch(words: readonly string[], io: Io): Promise<number> {
     io.out(renderOverview(commands, packageJson.version));
     return first === undefined ? exitStatusOf.usage : 0;
   }
+  const group = groupOf(first);
+  const wantsHelp = second === "--help" || second === "-h";
+  const isAlone = second === undefined && !group.some(({ alias }) => alias === first);
+  if (group.length > 0 && (wantsHelp || isAlone)) {
+    io.out(renderGroup(first, group));
+    return wantsHelp ? 0 : exitStatusOf.usage;
+  }
   const { command, rest } = findCommand(words);
   const input = parseInput(command, rest);
   if (input.switches.has("help")) {
@@ -34,51 +41,4 @@ async function dispatch(words: readonly string[], io: Io): Promise<number> {
   }
   const { run } = await command.load();
   return run(input, io);
-}
-
-/** The command whose full name or alias the words begin with; the longest wins. */
-function findCommand(words: readonly string[]): { command: Command; rest: readonly string[] } {
-  const name = words.slice(0, 2).join(" ");
-  const full = commands.find((command) => command.name === name);
-  if (full !== undefined) return { command: full, rest: words.slice(2) };
-  const [first = "", second] = words;
-  const short = commands.find((command) => command.name === first || command.alias === first);
-  const standsAlone = second === undefined || second.startsWith("-") || short?.name === first;
-  if (short !== undefined && standsAlone) return { command: short, rest: words.slice(1) };
-  const group = commands.filter((command) => command.name.startsWith(`${first} `));
-  const isGroup = group.length > 0;
-  const suggestions = isGroup ? inGroup(name, group) : nearCommands(first);
-  throw new StrataError(
-    "usage",
-    `there is no command "${isGroup ? name : first}"`,
-    `try: ${suggestions.map((each) => `strata ${each}`).join(", ")}`,
-  );
-}
-
-function inGroup(name: string, group: readonly Command[]): readonly string[] {
-  const known = group.map((command) => command.name);
-  const near = nearestNames(name, known, 3);
-  return near.length > 0 ? near : known;
-}
-
-function wordOf({ name }: Command): string {
-  return name.split(" ")[0] ?? name;
-}
-
-/** Commands with a similar first word; help if there are none. */
-function nearCommands(first: string): readonly string[] {
-  const [near] = nearestNames(first, [...new Set(commands.map(wordOf))], 1);
-  if (near === undefined) return ["--help"];
-  return commands.filter((command) => wordOf(command) === near).map(({ name }) => name);
-}
-
-function reportError(error: unknown, isDebugging: boolean, io: Io): number {
-  if (!(error instanceof StrataError)) {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    io.error(toPrintable(`strata: ${text}\n`));
-    return 1;
-  }
-  io.error(toPrintable(`strata: ${error.message}\n  ${error.hint}\n`));
-  if (isDebugging) io.error(toPrintable(`${error.stack ?? ""}\n`));
-  return exitStatusOf[error.code];
 }

@@ -92,23 +92,33 @@ export function toCallView({ billed, ...call }: Call): object {
   };
 }
 
-/** One line for a terminal. */
-export function describeCall(call: Call): string {
+/** One line for a terminal. `nameOf` may replace the id of a request by something shorter. */
+export function describeCall(call: Call, nameOf: (requestId: string) => string = same): string {
   const { billed } = call;
   const place = `#${call.number} ${call.method} ${call.path} ${call.status}`;
-  if (billed === null) return `${place}  ${whyOf(call)}`;
+  if (billed === null) return `${place}  ${whyOf(call, nameOf)}`;
   const { bill, outputTokens, costUsd } = billed;
   const model = billed.host === undefined ? billed.model : `${billed.model} at ${billed.host}`;
-  const written = Object.entries(bill.writeTokens).map(([lifetime, n]) => `${n} for ${lifetime}`);
-  const tokens = `read ${bill.readTokens}, written ${written.join(" + ") || "0"}`;
+  const written = Object.entries(bill.writeTokens).map(
+    ([lifetime, n]) => `${count(n)} for ${lifetime}`,
+  );
+  const tokens = `read ${count(bill.readTokens)}, written ${written.join(" + ") || "0"}`;
   const cost = costUsd ?? "no price";
-  return `${place}  ${model}  ${tokens}, fresh ${bill.uncachedTokens}, out ${outputTokens}  ${cost}  ${whyOf(call)}`;
+  return `${place}  ${model}  ${tokens}, fresh ${count(bill.uncachedTokens)}, out ${count(outputTokens)}  ${cost}  ${whyOf(call, nameOf)}`;
 }
 
-function whyOf(call: Call): string {
+function count(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}
+
+function same(requestId: string): string {
+  return requestId;
+}
+
+function whyOf(call: Call, nameOf: (requestId: string) => string = same): string {
   if (call.problem !== null) return call.problem;
   const parts = [
-    ...(call.billed === null ? [] : [describeReason(call.billed.bill.reason)]),
+    ...(call.billed === null ? [] : [describeReason(call.billed.bill.reason, nameOf)]),
     ...(call.fault === null ? [] : [`fault: ${call.fault}`]),
     ...(call.refusal === null ? [] : [`refused: ${call.refusal}`]),
     ...(call.outcome === "left" ? ["the client left"] : []),
@@ -116,10 +126,13 @@ function whyOf(call: Call): string {
   return parts.join("; ") || "nothing is billed here";
 }
 
-export function describeReason(reason: Reason): string {
+export function describeReason(
+  reason: Reason,
+  nameOf: (requestId: string) => string = same,
+): string {
   switch (reason.kind) {
     case "hit":
-      return `read what ${reason.writtenBy} wrote${reason.lifetime === null ? "" : ` for ${reason.lifetime}`}`;
+      return `read what ${nameOf(reason.writtenBy)} wrote${reason.lifetime === null ? "" : ` for ${reason.lifetime}`}`;
     case "no marker":
       return "nothing asked for caching";
     case "below the minimum":
@@ -129,7 +142,7 @@ export function describeReason(reason: Reason): string {
     case "expired":
       return `what was written up to block ${reason.block} expired ${seconds(reason.agoMs)} ago`;
     case "not readable yet":
-      return `${reason.writtenBy} wrote up to block ${reason.block}, but its response has not begun`;
+      return `${nameOf(reason.writtenBy)} wrote up to block ${reason.block}, but its response has not begun`;
     case "beyond lookback":
       return `an entry ends at block ${reason.block}, further back than any marker looks`;
     case "stored prefix":

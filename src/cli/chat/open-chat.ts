@@ -23,7 +23,7 @@ import { findCallSettings } from "../../engine/session/recorded-setup.ts";
 import { needSession } from "../use-ledger.ts";
 import { simulationOf } from "../../host/ledger/simulated-session.ts";
 import { refuseMissing, type LedgerPlace } from "../../host/ledger/ledger-place.ts";
-import { findSessionId } from "./session/name-session.ts";
+import { findSessionId } from "../sessions/name-session.ts";
 
 export async function openChat(
   input: CommandInput,

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { readPiped } from "./chat.ts";
+import { readPiped } from "./piped-input.ts";
 
 const never = (): never => expect.fail("no notice is expected");
 

@@ -7,6 +7,7 @@ import type { Io } from "../command.ts";
 import { openChatSession, type ChatSetup } from "./session/chat-session.ts";
 import { createConfirmations, type Permission } from "./session/confirmations.ts";
 import { renderFarewell, renderGreeting } from "./words/greeting.ts";
+import { refuseTooLong } from "./piped-input.ts";
 import { runLines } from "./line-mode.ts";
 import { describeChange } from "./words/model-words.ts";
 import { watchOutside, type Outside } from "./outside.ts";
@@ -171,5 +172,7 @@ async function talkInLines(
   void outside.ended.then(() => (chat.isBusy ? chat.stop() : null));
   await resume?.();
   if (outside.isEnded()) return "cancelled";
-  return typeof input === "string" ? chat.say(input) : runLines(context, input);
+  if (typeof input !== "string") return runLines(context, input);
+  refuseTooLong(input, chat.session.session.model);
+  return chat.say(input);
 }

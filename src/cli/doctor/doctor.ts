@@ -3,9 +3,11 @@ import { accessSync, constants, statSync } from "node:fs";
 import { styleText } from "node:util";
 import { exitStatusOf, messageOf } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
+import { checkAnswers } from "./check-answers.ts";
 import { checkLifetimes } from "./check-lifetimes.ts";
 import { checkStrays } from "./check-strays.ts";
 import { checkStore, nearestExisting, type Finding } from "./check-store.ts";
+import { hang } from "../table.ts";
 import { readDataDirectory } from "../../host/config/environment.ts";
 
 export const run: CommandBody = async (input, io) => {
@@ -18,6 +20,7 @@ export const run: CommandBody = async (input, io) => {
     await checkPart("tokenizer", "gpt-tokenizer/bpeRanks/o200k_base", "reinstall strata-context"),
     await checkOptionalPart("postgres driver", "pg", "npm install pg, to keep the ledger there"),
     await checkStore(io.env),
+    ...(await checkAnswers(io.env)),
     ...(await checkLifetimes(io.env)),
     ...(await checkStrays(io.env, input.switches.has("delete-strays"))),
   ];
@@ -77,9 +80,10 @@ async function checkOptionalPart(name: string, module: string, advice: string): 
 function renderFindings(findings: readonly Finding[], isFit: boolean): string {
   const colours = { ok: "green", absent: "yellow", warning: "yellow", failed: "red" } as const;
   const width = Math.max(...findings.map(({ name }) => name.length));
-  const lines = findings.map(({ name, state, detail }) => {
-    const mark = styleText(colours[state], state.padEnd("warning".length));
-    return `${mark}  ${name.padEnd(width)}  ${detail}`;
+  const markWidth = "warning".length;
+  const lines = findings.flatMap(({ name, state, detail }) => {
+    const mark = styleText(colours[state], state.padEnd(markWidth));
+    return hang(`${mark}  ${name.padEnd(width)}  `, markWidth + width + 4, detail);
   });
   return `${[...lines, isFit ? "Strata can run here." : "Strata cannot run here yet."].join("\n")}\n`;
 }

@@ -6,6 +6,10 @@ export const store: OptionSpec = {
   meaning:
     "the ledger: a file or postgres://…; default: STRATA_STORE, then the configuration, then ledger.db in the data directory",
 };
+/** Where `strata chat` keeps sessions if there is no key. */
+export const simulatedOption: OptionSpec = {
+  meaning: "the ledger of simulated sessions, simulated.db in the data directory",
+};
 const force: OptionSpec = { meaning: "overwrite an existing file" };
 const session: Operand = { name: "ID", meaning: "the name of a session" };
 
@@ -22,6 +26,7 @@ const sessionCommands: readonly Command[] = [
         meaning: "conversations of other programs that strata serve saw, instead of sessions",
       },
       limit: { value: "N", meaning: "at most N sessions; default: 50" },
+      simulated: simulatedOption,
       store,
       json,
     },
@@ -46,6 +51,7 @@ const sessionCommands: readonly Command[] = [
         value: "TURN",
         meaning: "show one compaction with its summary and index; latest for the last one",
       },
+      simulated: simulatedOption,
       store,
       json,
     },

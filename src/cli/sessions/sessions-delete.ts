@@ -8,11 +8,12 @@ import { needSession, useLedger } from "../use-ledger.ts";
 import { printResult } from "../ledger/render-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
-  const [id = ""] = input.operands;
+  const [typed = ""] = input.operands;
   const { switches } = input;
   const withForks = switches.has("with-forks");
   return useLedger(input, io, async ({ ledger }, place) => {
-    const session = await needSession(ledger, id, place);
+    const session = await needSession(ledger, typed, place);
+    const { id } = session;
     const all = { origin: "all", status: "all" } as const;
     const workers = await ledger.listSessions({ ...all, parentSessionId: id, limit: 1000 });
     const question = ask(session, workers.length, withForks);

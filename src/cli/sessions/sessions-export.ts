@@ -9,13 +9,13 @@ import { toJsonLine } from "../ledger/render-ledger.ts";
 import { writeLines } from "../write-lines.ts";
 
 export const run: CommandBody = (input, io) => {
-  const [id = ""] = input.operands;
+  const [typed = ""] = input.operands;
   const file = input.values.get("out");
   const isJson = input.switches.has("json");
   const force = input.switches.has("force");
   if (file === undefined && (isJson || force)) throw withoutFile(isJson ? "--json" : "--force");
   return useLedger(input, io, async ({ ledger }, place) => {
-    await needSession(ledger, id, place);
+    const { id } = await needSession(ledger, typed, place);
     if (file === undefined) {
       for await (const line of ledger.exportSession(id)) io.out(`${line}\n`);
       return 0;

@@ -4,10 +4,10 @@ import { needSession, useLedger } from "../use-ledger.ts";
 import { printResult } from "../ledger/render-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
-  const [id = "", name = ""] = input.operands;
+  const [typed = "", name = ""] = input.operands;
   const turnId = input.values.get("turn");
   return useLedger(input, io, async ({ ledger }, place) => {
-    await needSession(ledger, id, place);
+    const { id } = await needSession(ledger, typed, place);
     const fork = await ledger.forkSession({
       id: name,
       from: turnId === undefined ? { sessionId: id } : { turnId },

@@ -7,9 +7,10 @@ import { readRunner } from "../../edge/stores/session-inside.ts";
 import { countUnpriced, formatShortCost } from "../format-cost.ts";
 import type { CommandBody, CommandInput } from "../command.ts";
 import { formatTime, toJsonLine, toPrintable, toShort } from "../ledger/render-ledger.ts";
+import { shortNames } from "./name-session.ts";
 import { renderTable, type Column } from "../table.ts";
-import { findSimulatedBeside } from "../../host/ledger/ledger-place.ts";
-import { useLedger } from "../use-ledger.ts";
+import { findSimulatedBeside, wayTo } from "../../host/ledger/ledger-place.ts";
+import { useFoundLedger } from "../use-ledger.ts";
 
 interface Listed extends SessionRecord {
   /** The state of the turn that is not closed; null if there is none. */
@@ -21,28 +22,28 @@ interface Listed extends SessionRecord {
 export const run: CommandBody = (input, io) => {
   const filter = readFilter(input);
   const isJson = input.switches.has("json");
-  return useLedger(
+  return useFoundLedger(
     input,
     io,
-    async (store) => {
+    async (store, place) => {
       // One more than is shown shows whether there are more.
       const found = await store.ledger.listSessions({ ...filter, limit: filter.limit + 1 });
       const shown = await withOpenTurns(store, found.slice(0, filter.limit));
       if (isJson) io.out(toJsonLine(shown));
       else io.out(render(shown, found.length > shown.length));
+      const beside = findSimulatedBeside(place);
+      if (beside !== null && !isJson) {
+        io.error(`Simulated sessions are kept apart: strata sessions ${wayTo(beside, place)}\n`);
+      }
       return 0;
     },
     (place) => {
       const { name, origin } = place;
-      const beside = findSimulatedBeside(place);
       io.out(
         isJson
           ? "[]\n"
           : `There are no sessions: ${name} (from ${origin}) holds no ledger yet. It is made when the first one is recorded.\n`,
       );
-      if (beside !== null) {
-        io.error(`Sessions without a provider are in --store ${beside}.\n`);
-      }
       return 0;
     },
   );
@@ -95,8 +96,8 @@ async function withOpenTurns(
   return listed;
 }
 
-const columns: readonly Column<Listed>[] = [
-  { title: "session", cell: ({ id }) => toPrintable(id) },
+const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Listed>[] => [
+  { title: "session", cell: ({ id }) => toPrintable(names.get(id) ?? id) },
   { title: "agent", cell: ({ agent }) => toShort(agent, 30) },
   { title: "model", cell: ({ model }) => toShort(model, 40) },
   { title: "turns", align: "right", cell: ({ turnCount }) => String(turnCount) },
@@ -119,5 +120,5 @@ function render(sessions: readonly Listed[], hasMore: boolean): string {
   const more = hasMore
     ? `The ${sessions.length} latest; --limit ${sessions.length * 10} shows more.\n`
     : "";
-  return `${renderTable(columns, sessions)}${more}`;
+  return `${renderTable(columnsOf(shortNames(sessions.map(({ id }) => id))), sessions)}${more}`;
 }

@@ -9,7 +9,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { readOwnTurnIds, readRunner } from "../../edge/stores/session-inside.ts";
 import type { CommandBody, CommandInput } from "../command.ts";
-import { needSession, useLedger } from "../use-ledger.ts";
+import { needSession, useFoundLedger } from "../use-ledger.ts";
 import { renderCompaction, toCompactionJson } from "../compact/render-compacted.ts";
 import { printResult, toJsonLine } from "../ledger/render-ledger.ts";
 import { renderConversation, type ShownConversation } from "./render-conversation.ts";
@@ -22,11 +22,12 @@ import {
 } from "./render-session.ts";
 
 export const run: CommandBody = (input, io) => {
-  const [id = ""] = input.operands;
+  const [typed = ""] = input.operands;
   const { switches } = input;
   checkOptions(input);
-  return useLedger(input, io, async (store, place) => {
-    const session = await needSession(store.ledger, id, place);
+  return useFoundLedger(input, io, async (store, place) => {
+    const session = await needSession(store.ledger, typed, place);
+    const { id } = session;
     if (switches.has("system")) {
       io.out(await renderSystem(store, session, switches.has("json")));
       return 0;

@@ -8,9 +8,9 @@ export const archive: CommandBody = (input, io) => setStatus(input, io, "archive
 export const activate: CommandBody = (input, io) => setStatus(input, io, "active");
 
 function setStatus(input: CommandInput, io: Io, status: "archived" | "active"): Promise<number> {
-  const [id = ""] = input.operands;
+  const [typed = ""] = input.operands;
   return useLedger(input, io, async ({ ledger }, place) => {
-    await needSession(ledger, id, place);
+    const { id } = await needSession(ledger, typed, place);
     const value = await ledger.setStatus(id, status);
     const way = status === "active" ? "" : `; strata sessions activate ${id} brings it back`;
     return printResult(input, io, { value, text: `${id} is ${status}${way}.\n` });
@@ -19,9 +19,9 @@ function setStatus(input: CommandInput, io: Io, status: "archived" | "active"): 
 
 /** Gives up a turn that was left open. */
 export const abandon: CommandBody = (input, io) => {
-  const [id = ""] = input.operands;
+  const [typed = ""] = input.operands;
   return useLedger(input, io, async ({ ledger }, place) => {
-    const { openTurnId } = await needSession(ledger, id, place);
+    const { id, openTurnId } = await needSession(ledger, typed, place);
     await ledger.abandonTurn(id);
     const session = await needSession(ledger, id, place);
     return printResult(input, io, {

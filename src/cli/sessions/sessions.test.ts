@@ -91,12 +91,45 @@ describe("strata sessions list", () => {
     expect(existsSync(data)).toBe(false);
   });
 
-  test("says where sessions without a provider are, where there are some", async () => {
+  test("shows simulated sessions where no provider has answered yet, and offers them where one has", async () => {
+    const env = { STRATA_DATA_DIR: join(folder, "data") };
     const simulated = join(folder, "data", "simulated.db");
     mkdirSync(join(folder, "data"));
-    writeFileSync(simulated, "");
-    const { error } = await run({ STRATA_DATA_DIR: join(folder, "data") }, "sessions");
-    expect(error).toBe(`Sessions without a provider are in --store ${simulated}.\n`);
+    await makeExample(simulated);
+    const found = await run(env, "sessions");
+    expect(found.error).toBe(
+      `No provider has answered yet; these are simulated sessions, from ${simulated}.\n`,
+    );
+    expect(found.out).toMatch(/^build +coder/m);
+    expect((await run(env, "sessions", "show", "build")).out).toContain("turn-3");
+    expect((await run(env, "trace", "build")).status).toBe(0);
+
+    await run(env, "ledger", "migrate");
+    const real = await run(env, "sessions");
+    expect(real.out).not.toContain("build");
+    expect(real.error).toBe("Simulated sessions are kept apart: strata sessions --simulated\n");
+    expect((await run(env, "sessions", "--simulated")).out).toBe(found.out);
+    const missed = await run(env, "sessions", "show", "build");
+    expect(missed.error).toContain("or for a simulated one --simulated");
+    expect(await run(env, "sessions", "--simulated", "--store", simulated)).toMatchObject({
+      status: 2,
+      error: expect.stringContaining("--simulated and --store name two ledgers"),
+    });
+  });
+
+  test("lists generated ids short, and takes them so", async () => {
+    const file = join(folder, "short.db");
+    const ledger = await openLedger(file);
+    const id = "c78c6c0b-8c74-4414-959c-e498cfa6f220";
+    await ledger.createSession({ id, agent: "a", role: "unified", model: "m", provider: "p" });
+    await ledger.close();
+    const listed = await run({}, "sessions", "--store", file);
+    expect(listed.out).toMatch(/^c78c6c0b +a +m /m);
+    const shown = await run({}, "sessions", "show", "c78c", "--store", file);
+    expect(shown.out).toContain(id);
+    const archived = await run({}, "sessions", "archive", "c78c6c0b", "--store", file);
+    expect(archived).toMatchObject({ status: 0, error: "" });
+    expect((await run({}, "sessions", "--json", "--store", file)).out).toBe("[]\n");
   });
 
   test.each([

@@ -8,8 +8,8 @@ import { createEcho, createScripted, createSimulator } from "../../simulator/ind
 import { parseInput } from "../command.ts";
 import { checkSmoke, type SmokeTurn } from "./smoke-checks.ts";
 import { smokeCommand } from "./smoke-command.ts";
-import { modelNamed, run } from "./smoke.ts";
-import { createTestIo, type Ran } from "../test-kit.ts";
+import { run } from "./smoke.ts";
+import { createTestIo, strata, type Ran } from "../test-kit.ts";
 
 async function smoke(
   env: Readonly<Record<string, string>>,
@@ -85,9 +85,12 @@ test("a model that costs too much is refused before anything is sent", async () 
   );
 });
 
-test("a family is its newest model in service", () => {
-  expect(modelNamed("sonnet")).toBe("claude-sonnet-5-5");
-  expect(modelNamed("gpt-6.1-terra")).toBe("gpt-6.1-terra");
+test("an unknown model is one error, and nothing is said beside it", async () => {
+  const { status, out, error } = await strata({}, "smoke", "--model", "xx");
+  expect({ status, out }).toEqual({ status: 3, out: "" });
+  expect(error).toBe(
+    'strata: model "xx" is unknown\n  list the known ones with: strata models list\n',
+  );
 });
 
 const turn: SmokeTurn = {

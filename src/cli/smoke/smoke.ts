@@ -3,7 +3,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigOption } from "../../core/config/read-config.ts";
-import { builtInCatalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -23,6 +22,7 @@ import {
   type SmokeCheck,
   type SmokeTurn,
 } from "./smoke-checks.ts";
+import { formatNumber } from "../../replay/page/format-figures.ts";
 import { renderTable } from "../table.ts";
 import { smokeLifetimes } from "./lifetimes.ts";
 
@@ -43,7 +43,10 @@ export const run: CommandBody = async (input, io) => {
       ...configOf(input),
     });
   try {
-    const cached = await pass(await open([], (text) => io.error(`${text}\n`)), modelOf(input));
+    const notices = holdNotices(io);
+    const host = await open([], notices.tell);
+    notices.release();
+    const cached = await pass(host, modelOf(input));
     const { model, turns, prefixTokens } = cached;
     const mayControl = controlIsAffordable(turns, prefixTokens, model);
     // The same turns once more without markers, to compare with.
@@ -56,6 +59,22 @@ export const run: CommandBody = async (input, io) => {
     await rm(workspace, { recursive: true, force: true });
   }
 };
+
+/** Keeps notices until everything is open: an error that ends the command says more than they do. */
+function holdNotices({ error }: Io): {
+  readonly tell: (text: string) => void;
+  readonly release: () => void;
+} {
+  let held: string[] | null = [];
+  const print = (text: string): void => error(`${text}\n`);
+  return {
+    tell: (text) => (held === null ? print(text) : void held.push(text)),
+    release: () => {
+      held?.forEach(print);
+      held = null;
+    },
+  };
+}
 
 /** Throws on options that only the trial of lifetimes takes. */
 function refuseTrialOptions({ switches, values }: CommandInput): void {
@@ -85,31 +104,12 @@ function typedOptions(input: CommandInput): readonly ConfigOption[] {
 }
 
 function modelOf({ values }: CommandInput): string {
-  return modelNamed(values.get("model") ?? "haiku");
+  return values.get("model") ?? "haiku";
 }
 
 function configOf({ values }: CommandInput): { readonly configFile?: string } {
   const configFile = values.get("config");
   return configFile === undefined ? {} : { configFile };
-}
-
-const families: readonly string[] = ["haiku", "sonnet", "opus"];
-
-/** The newest active model of a family; any other name unchanged. */
-export function modelNamed(name: string): string {
-  if (!families.includes(name)) return name;
-  const ids = builtInCatalogue.ids.filter(
-    (id) =>
-      id.split("-").includes(name) && builtInCatalogue.factsOf(id).lifecycle.status === "active",
-  );
-  const newest = ids.toSorted((left, right) => versionOf(right) - versionOf(left))[0];
-  if (newest !== undefined) return newest;
-  throw new StrataError("model-unknown", `no model of ${name} is in service`, "name one by its id");
-}
-
-function versionOf(id: string): number {
-  const [major = 0, minor = 0] = id.split("-").map(Number).filter(Number.isInteger);
-  return major * 1000 + minor;
 }
 
 const questions = [
@@ -191,11 +191,11 @@ function render({ model, isSimulated, turns, control, checks }: Result): string 
   const table = renderTable(
     [
       { title: "turn", cell: ({ name }) => name },
-      { title: "prompt", align: "right", cell: (turn) => String(turn.promptTokens) },
-      { title: "written", align: "right", cell: (turn) => String(turn.writtenTokens) },
-      { title: "read", align: "right", cell: (turn) => String(turn.readTokens) },
-      { title: "uncached", align: "right", cell: (turn) => String(turn.uncachedTokens) },
-      { title: "made", align: "right", cell: (turn) => String(turn.outputTokens) },
+      { title: "prompt", align: "right", cell: (turn) => formatNumber(turn.promptTokens) },
+      { title: "written", align: "right", cell: (turn) => formatNumber(turn.writtenTokens) },
+      { title: "read", align: "right", cell: (turn) => formatNumber(turn.readTokens) },
+      { title: "uncached", align: "right", cell: (turn) => formatNumber(turn.uncachedTokens) },
+      { title: "made", align: "right", cell: (turn) => formatNumber(turn.outputTokens) },
       { title: "cost", align: "right", cell: ({ costPicoUsd }) => costText(costPicoUsd) },
     ],
     rows,

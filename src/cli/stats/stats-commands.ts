@@ -44,6 +44,9 @@ export const statsCommands: readonly Command[] = [
         meaning:
           "the ledger: a file or postgres://…; default: STRATA_STORE, then the configuration, then ledger.db in the data directory",
       },
+      simulated: {
+        meaning: "the ledger of simulated sessions, simulated.db in the data directory",
+      },
       url: {
         value: "URL",
         meaning:

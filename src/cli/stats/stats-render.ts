@@ -1,5 +1,7 @@
 // An answer of the ledger as text: a table of the figures people look at; --json has all of them.
 import type { AnalysisName } from "../../analytics/analysis-names.ts";
+import { parseUsdText } from "../../analytics/figures.ts";
+import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import type { Answer } from "../../analytics/ask-ledger.ts";
 import { formatCount, formatNumber, formatPercent } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
@@ -142,11 +144,9 @@ function toFigure(name: string, value: number): string {
   return /tokens/.test(name) ? formatTokens(value) : formatNumber(value);
 }
 
-/** Four digits, as everywhere; the last two are for machines. */
+/** As everywhere for people; the further digits are for machines. */
 function toDollars(text: string): string {
-  return text.startsWith("-")
-    ? `-$${Number(text.slice(1)).toFixed(4)}`
-    : `$${Number(text).toFixed(4)}`;
+  return formatUsdRounded(parseUsdText(text) ?? 0n);
 }
 
 function toMinutes(iso: string): string {

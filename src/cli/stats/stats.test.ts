@@ -113,12 +113,18 @@ describe("strata stats", () => {
       });
     });
 
-    test("a ledger that is not there names the one of simulated sessions beside it", async () => {
-      writeFileSync(join(home, "simulated.db"), "");
+    test("simulated sessions are found where no provider has answered yet, and said to be so", async () => {
+      await makeExample(join(home, "simulated.db"));
       const env = { STRATA_DATA_DIR: home, XDG_CONFIG_HOME: home };
-      const { error, status } = await strata(env, "stats", "cost");
-      expect(error).toContain(`sessions without a provider are in --store ${home}/simulated.db`);
-      expect(status).toBe(7);
+      const found = await strata(env, "stats", "cost", "--from", "2026-11-10");
+      expect(found.error).toContain(`these are simulated sessions, from ${home}/simulated.db`);
+      expect(found.status).toBe(0);
+      expect(found.out).toContain("claude-x");
+      const asked = await strata(env, "stats", "cost", "--simulated", "--from", "2026-11-10");
+      expect(asked).toMatchObject({ status: 0, error: "" });
+      const named = await strata(env, "stats", "cost", "--store", join(home, "none.db"));
+      expect(named.status).toBe(7);
+      expect(named.error).toContain(`see them with --store ${home}/simulated.db`);
     });
   });
 

@@ -13,7 +13,7 @@ import { readCatalogue } from "../../host/config/read-catalogue.ts";
 import { printResult, toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 import { askServer } from "./ask-server.ts";
 import { renderAnswer } from "./stats-render.ts";
-import { createOnProblem, useLedger } from "../use-ledger.ts";
+import { createOnProblem, useFoundLedger } from "../use-ledger.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 
 export const run: CommandBody = (input, io) => {
@@ -31,7 +31,7 @@ export const run: CommandBody = (input, io) => {
     refuseLocal(input);
     return print(askServer(url, name, query, io));
   }
-  return useLedger(input, io, async ({ database, ledger }) => {
+  return useFoundLedger(input, io, async ({ database, ledger }) => {
     await keepUp(ledger, createOnProblem(io));
     const world = { nowMs: Date.now(), catalogue: await readPrices(input, io) };
     return print(askLedger(database, analyses[name], query, world));
@@ -53,8 +53,9 @@ async function keepUp(
 const keepUpMs = 500;
 
 /** A server has its own ledger and prices. */
-function refuseLocal({ values }: CommandInput): void {
-  const other = ["store", "models"].find((each) => values.has(each));
+function refuseLocal({ values, switches }: CommandInput): void {
+  const isGiven = (each: string): boolean => values.has(each) || switches.has(each);
+  const other = ["store", "simulated", "models"].find(isGiven);
   if (other === undefined) return;
   throw usage(`--${other} is about a ledger here, and --url asks a server`, "give one of them");
 }

@@ -140,7 +140,7 @@ function list(...parts: readonly (string | null | undefined)[]): string {
 /** Null is a price that is not known. */
 function dollars(usd: string | null): string {
   const picoUsd = parseUsdText(usd);
-  return picoUsd === null ? "cost unknown" : formatUsdRounded(picoUsd);
+  return picoUsd === null ? "cost unknown" : formatUsdRounded(picoUsd, 4);
 }
 
 function duration(ms: number): string {

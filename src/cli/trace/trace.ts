@@ -6,16 +6,16 @@ import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
-import { needSession, useLedger } from "../use-ledger.ts";
+import { needSession, useFoundLedger } from "../use-ledger.ts";
 import { describeEvent } from "./describe-event.ts";
 
 export const run: CommandBody = (input, io) => {
-  const [id = ""] = input.operands;
+  const [typed = ""] = input.operands;
   const types = readTypes(input.values.get("type"));
   const turn = input.values.get("turn") ?? null;
   const isJson = input.switches.has("json");
-  return useLedger(input, io, async ({ ledger }, place) => {
-    await needSession(ledger, id, place);
+  return useFoundLedger(input, io, async ({ ledger }, place) => {
+    const { id } = await needSession(ledger, typed, place);
     const depths = new Map<string, number>();
     let [count, shown] = [0, 0];
     for await (const event of ledger.readEvents({ sessionId: id })) {

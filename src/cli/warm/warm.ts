@@ -8,7 +8,7 @@ import type { Prewarmed } from "../../engine/warm/prewarm.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { openChat } from "../chat/open-chat.ts";
 import type { OpenedChat } from "../chat/run-chat.ts";
-import { shortName } from "../chat/session/name-session.ts";
+import { shortName } from "../sessions/name-session.ts";
 import type { CommandBody } from "../command.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 

@@ -11,6 +11,7 @@ import peakHours from "./data/peak-hours.json" with { type: "json" };
 import qwen from "./data/qwen.json" with { type: "json" };
 import routes from "./data/routes.json" with { type: "json" };
 import shared from "./data/shared.json" with { type: "json" };
+import shortNames from "./data/short-names.json" with { type: "json" };
 import unlisted from "./data/unlisted.json" with { type: "json" };
 import wires from "./data/wires.json" with { type: "json" };
 import xai from "./data/xai.json" with { type: "json" };
@@ -32,6 +33,7 @@ export const builtInFiles: readonly (readonly [string, unknown])[] = [
 export const peakHoursFile: unknown = peakHours;
 export const routesFile: unknown = routes;
 export const sharedFile: unknown = shared;
+export const shortNamesFile: unknown = shortNames;
 export const openProvidersFile: unknown = openProviders;
 export const unlistedFile: unknown = unlisted;
 export const wiresFile: unknown = wires;

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import {
   formatUsd,
   formatUsdRounded,
+  toUsdDecimal,
   parseUsdPerMTok,
   timesDecimal,
   toUsdPerMTok,
@@ -59,12 +60,22 @@ test("money is formatted exactly", () => {
 });
 
 test("money for people is rounded half away from zero", () => {
-  expect(formatUsdRounded(1_234_550_000_000n)).toBe("$1.2346");
-  expect(formatUsdRounded(1_234_549_999_999n)).toBe("$1.2345");
-  expect(formatUsdRounded(-1_234_550_000_000n)).toBe("-$1.2346");
+  expect(formatUsdRounded(1_234_550_000_000n, 4)).toBe("$1.2346");
+  expect(formatUsdRounded(1_234_549_999_999n, 4)).toBe("$1.2345");
+  expect(formatUsdRounded(-1_234_550_000_000n, 4)).toBe("-$1.2346");
   expect(formatUsdRounded(-1n)).toBe("$0.0000");
   expect(formatUsdRounded(999_960_000_000n, 2)).toBe("$1.00");
   expect(formatUsdRounded(1_500_000_000_000n, 0)).toBe("$2");
+});
+
+test("money for people is written one way: four digits below a dollar, two from there, and commas", () => {
+  expect(formatUsdRounded(12_345_678_000n)).toBe("$0.0123");
+  expect(formatUsdRounded(999_949_999_999n)).toBe("$0.9999");
+  expect(formatUsdRounded(999_950_000_000n)).toBe("$1.00");
+  expect(formatUsdRounded(1_402_380_000_000_000n)).toBe("$1,402.38");
+  expect(formatUsdRounded(-1_234_567_890_000_000_000n)).toBe("-$1,234,567.89");
+  expect(formatUsdRounded(1_402_380_000_000_000n, 0)).toBe("$1,402");
+  expect(toUsdDecimal(-1_402_380_000_000_000n, 6)).toBe("-1402.380000");
 });
 
 test.each([-1, 13, 1.5, Number.NaN])(

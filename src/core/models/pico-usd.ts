@@ -36,8 +36,19 @@ export function formatUsd(pico: bigint): string {
   return withSign(pico, decimal(magnitude(pico), digitsPerUsd));
 }
 
-/** Dollars for people, rounded half away from zero to `decimals`. */
-export function formatUsdRounded(pico: bigint, decimals = 4): string {
+/**
+ * Dollars for people, as `$1,402.38` and `$0.0123`: rounded half away from zero to `decimals`, by default four below a dollar and two
+ * from there.
+ */
+export function formatUsdRounded(pico: bigint, decimals: number = usualDecimals(pico)): string {
+  const [whole = "", fraction] = toUsdDecimal(pico, decimals).split(".");
+  const digits = whole.replace("-", "").replace(/\B(?=(\d{3})+$)/g, ",");
+  const text = fraction === undefined ? digits : `${digits}.${fraction}`;
+  return whole.startsWith("-") ? `-$${text}` : `$${text}`;
+}
+
+/** The same for programs: without the sign of a dollar and without commas. */
+export function toUsdDecimal(pico: bigint, decimals: number): string {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > digitsPerUsd)
     throw new StrataError(
       "input-invalid",
@@ -49,7 +60,12 @@ export function formatUsdRounded(pico: bigint, decimals = 4): string {
   const digits = rounded.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
   const text = decimals === 0 ? digits : `${whole}.${digits.slice(digits.length - decimals)}`;
-  return withSign(rounded === 0n ? 0n : pico, text);
+  return rounded !== 0n && pico < 0n ? `-${text}` : text;
+}
+
+/** An amount that four decimals would round to a dollar has two. */
+function usualDecimals(pico: bigint): number {
+  return magnitude(pico) + 50_000_000n >= 1_000_000_000_000n ? 2 : 4;
 }
 
 /** A rate as vendors write it, in dollars per million tokens: "0.1", "12.5". */

@@ -4,6 +4,7 @@ import { StrataError } from "../strata-error.ts";
 import { builtInCatalogue, type Catalogue, type ListedName } from "./catalogue.ts";
 import type { ModelFacts } from "./model-facts.ts";
 import { isCalendarDay } from "./moment.ts";
+import { findShortName } from "./short-names.ts";
 import { longWindowTokens, readSpelling, type Spelling } from "./spelling.ts";
 
 export interface ResolvedModel {
@@ -11,7 +12,13 @@ export interface ResolvedModel {
   readonly facts: ModelFacts;
   readonly route: string;
   /** How the name itself matched, without its prefixes. */
-  readonly matched: "exact" | "alias" | "dotted version" | "date suffix" | "any name";
+  readonly matched:
+    | "exact"
+    | "alias"
+    | "dotted version"
+    | "date suffix"
+    | "short name"
+    | "any name";
 }
 
 /**
@@ -94,6 +101,8 @@ function findName(
 ): (Omit<ListedName, "kind"> & { readonly matched: ResolvedModel["matched"] }) | null {
   const listed = catalogue.names.get(name);
   if (listed !== undefined) return { ...listed, matched: listed.kind };
+  const short = catalogue.names.get(findShortName(name, catalogue) ?? "");
+  if (short !== undefined) return { ...short, matched: "short name" };
   const base = withoutDate(name);
   const dated = base === null || withoutDate(base) !== null ? undefined : catalogue.names.get(base);
   return dated === undefined ? null : { ...dated, matched: "date suffix" };

@@ -86,12 +86,12 @@ const whose: Readonly<Record<CapScope, string>> = {
 
 export function toCapFailure(reached: CapReached): ProviderFailure {
   const { scope, capPicoUsd, spentPicoUsd, neededPicoUsd, model, hasReply } = reached;
-  const [cap, spent] = [formatUsdRounded(capPicoUsd), formatUsdRounded(spentPicoUsd)];
+  const [cap, spent] = [formatUsdRounded(capPicoUsd, 4), formatUsdRounded(spentPicoUsd, 4)];
   const about = `the spending cap of ${whose[scope]} is ${cap}, and ${spent} is spent`;
   const detail =
     neededPicoUsd === null
       ? `${about}; ${model.id} has no price, so the call was not sent: give it one under models.override, or remove the cap spending.${scope}_usd`
-      : `${about}; the next call may cost ${formatUsdRounded(neededPicoUsd)} and was not sent: raise spending.${scope}_usd${hasReply ? ", or allow shorter replies" : ""}`;
+      : `${about}; the next call may cost ${formatUsdRounded(neededPicoUsd, 4)} and was not sent: raise spending.${scope}_usd${hasReply ? ", or allow shorter replies" : ""}`;
   return { kind: "spending-cap", detail };
 }
 

@@ -46,7 +46,7 @@ export function overBudget(
   const left = budget > spent ? budget - spent : 0n;
   const ends = endOf(span, nowMs);
   const until = ends === null ? "" : ` until ${new Date(ends).toISOString().slice(0, 16)}Z`;
-  const message = `the gateway's key ${name} has ${formatUsdRounded(left)} left of ${formatUsdRounded(budget, 2)} ${spans[span]}${until}, and this call may cost ${formatUsdRounded(asked)}; ask for a shorter answer, or wait`;
+  const message = `the gateway's key ${name} has ${formatUsdRounded(left, 4)} left of ${formatUsdRounded(budget, 2)} ${spans[span]}${until}, and this call may cost ${formatUsdRounded(asked, 4)}; ask for a shorter answer, or wait`;
   const retryAfterSeconds = ends === null ? null : Math.max(1, Math.ceil((ends - nowMs) / 1000));
   return { kind: "billing", code: "budget_spent", message, retryAfterSeconds };
 }

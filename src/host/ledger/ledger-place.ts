@@ -5,7 +5,7 @@ import type { Environment } from "../../core/config/environment.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { isConnectionString } from "../../edge/stores/open-ledger.ts";
 import { parseAddress } from "../../edge/stores/postgres/connection-string.ts";
-import { readStore, type Setting } from "../config/environment.ts";
+import { readDataDirectory, readStore, type Setting } from "../config/environment.ts";
 import { findConfigPlaces, readConfigOnce } from "../config/read-config-once.ts";
 
 export interface LedgerPlace {
@@ -63,6 +63,11 @@ export function nameOf(where: string): string {
 /** Simulated sessions are kept here, beside the ledger of the data directory. */
 export const simulatedFile = "simulated.db";
 
+/** The file for simulated sessions, where no other ledger is named. */
+export function simulatedPlace(env: Environment): string {
+  return join(readDataDirectory(env).value, simulatedFile);
+}
+
 /** The file for simulated sessions beside a ledger's; null where there is none, or the ledger is that file. */
 export function findSimulatedBeside({ where }: Pick<LedgerPlace, "where">): string | null {
   const simulated = join(dirname(where), simulatedFile);
@@ -70,10 +75,21 @@ export function findSimulatedBeside({ where }: Pick<LedgerPlace, "where">): stri
   return isThere ? simulated : null;
 }
 
+/** How the origin of a ledger begins that nobody named. */
+export const usualOrigin = "the data directory";
+
+/** What to type for the ledger of simulated sessions. */
+export function wayTo(beside: string, { origin }: Pick<LedgerPlace, "origin">): string {
+  return origin.startsWith(usualOrigin) ? "--simulated" : `--store ${beside}`;
+}
+
 export function refuseMissing(place: LedgerPlace): never {
   const { name, origin } = place;
   const beside = findSimulatedBeside(place);
-  const other = beside === null ? "" : `sessions without a provider are in --store ${beside}; `;
+  const other =
+    beside === null
+      ? ""
+      : `sessions without a provider are in ${beside}: see them with ${wayTo(beside, place)}; `;
   throw new StrataError(
     "not-found",
     `there is no ledger in ${name} yet, which is from ${origin}`,

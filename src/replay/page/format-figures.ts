@@ -1,7 +1,7 @@
 // Formats figures, the same for the page and the command.
 
 export function formatUsd(dollars: number): string {
-  return `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
+  return `$${dollars.toFixed(dollars < 1 ? 4 : 2).replace(/\B(?=(\d{3})+\.)/g, ",")}`;
 }
 
 export function formatPercent(share: number): string {

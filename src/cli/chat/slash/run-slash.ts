@@ -11,7 +11,7 @@ import type { ChatSession, ChatSetup } from "../session/chat-session.ts";
 import { toText } from "../words/ending-words.ts";
 import { viewContext } from "../state/context-view.ts";
 import { describeChange } from "../words/model-words.ts";
-import { findSessionId, shortName } from "../session/name-session.ts";
+import { findSessionId, shortName } from "../../sessions/name-session.ts";
 import { toShellWord, textOf } from "../words/greeting.ts";
 import { renderHelp, type SlashSpec } from "./slash-words.ts";
 import type { ChatState } from "../state/state.ts";
@@ -84,7 +84,10 @@ const works: Readonly<Record<string, Work>> = {
   fork: async (name, { engine, chat, emit }) => {
     const from = chat.session.id;
     requireRecorded(chat, "fork");
+    const { modelName } = chat.session.session;
     const fork = await engine.fork({ sessionId: from, ...(name === "" ? {} : { id: name }) });
+    // The ledger knows the model of the last turn; this chat may have chosen another one since.
+    if (fork.session.modelName !== modelName) await fork.useModel(modelName);
     await chat.change(fork);
     const back = shortName(from);
     const text = `This is ${shortName(fork.id)} now. ${back} is unchanged: /sessions ${back} goes back.`;

@@ -47,7 +47,8 @@ export function readShared(
 
 function findOpenaiModel(name: string): ModelFacts {
   const found = name.includes("/") ? null : findModel(name);
-  const facts = found?.facts;
+  // Short names are ours.
+  const facts = found?.matched === "short name" ? undefined : found?.facts;
   if (facts === undefined || facts.provider !== "openai" || facts.route !== "openai-api") {
     const known = `The model \`${name}\` does not exist or you do not have access to it.`;
     throw notFound(known);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Ledger } from "../../../core/ledger/ledger.ts";
-import { openLedger } from "../../../edge/stores/open-ledger.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import { openLedger } from "../../edge/stores/open-ledger.ts";
 import { findSessionId, shortName } from "./name-session.ts";
 
 const ids = [

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
-import { plantedKey } from "../../harness/planted-key.ts";
+import { plantedKey } from "../../../harness/planted-key.ts";
 import { run } from "./sim.ts";
 
 const started: ChildProcess[] = [];
@@ -18,7 +18,7 @@ interface Program {
 /** The command alone in a process of its own, because it waits for signals. */
 function start(values: Record<string, string>, switches: readonly string[]): Program {
   const code = `
-    import { run } from "./src/cli/sim.ts";
+    import { run } from "./src/cli/sim/sim.ts";
     process.exitCode = await run(
       { operands: [], switches: new Set(${JSON.stringify(switches)}), values: new Map(Object.entries(${JSON.stringify(values)})) },
       { out: (text) => process.stdout.write(text), error: (text) => process.stderr.write(text), env: {} },
@@ -85,6 +85,29 @@ test("for people it says how to use it, and shows every request when asked to", 
     );
   expect(program.out()).not.toContain(plantedKey);
   expect(await stop(program, "SIGINT")).toBe(0);
+  expect(program.out()).toMatch(/\ncalls +1: 1 billed, 0 refused\n/);
+});
+
+test("a call names the one whose prefix it read by its number, and the end is a sum of all", async () => {
+  const program = start({ port: "0" }, ["verbose"]);
+  const url = await urlOf(program);
+  const system = [
+    { type: "text", text: "Be brief. ".repeat(2000), cache_control: { type: "ephemeral" } },
+  ];
+  for (const content of ["one", "two"]) {
+    const reply = await ask(url, { system, messages: [{ role: "user", content }] });
+    expect(reply.status).toBe(200);
+    await reply.text();
+  }
+  expect((await ask(url, { max_tokens: -1 })).status).toBe(400);
+  expect(await stop(program, "SIGTERM")).toBe(0);
+  const out = program.out();
+  expect(out).toMatch(/#2 .* read what #1 wrote for 5m\n/);
+  const read = /#2 .* read ([\d,]+), /.exec(out)?.[1] ?? "";
+  expect(read).toMatch(/^\d,\d{3}$/);
+  expect(out).toMatch(/\ncalls +3: 2 billed, 1 refused\n/);
+  expect(out).toContain(`\nread        ${read} tokens, 50.0 % of what was sent\n`);
+  expect(out).toMatch(/\ncost +\$0\.\d{4}, simulated\n$/);
 });
 
 test("a stop ends open streams", async () => {

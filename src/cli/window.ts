@@ -1,0 +1,15 @@
+// The width of the window that output goes to, and text that is wrapped to it between words.
+import { wrapLine } from "./chat/words/text-width.ts";
+
+/** Infinite where the output is no terminal: a file or another program gets whole lines. */
+export function windowColumns(
+  { isTTY, columns }: Pick<typeof process.stdout, "isTTY" | "columns"> = process.stdout,
+): number {
+  return isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY;
+}
+
+/** The lines of a text; a word longer than the width keeps its own line. */
+export function wrapWords(text: string, width: number): readonly string[] {
+  if (width === Number.POSITIVE_INFINITY) return text.split("\n");
+  return text.split("\n").flatMap((line) => wrapLine(line, width));
+}
