@@ -157,7 +157,7 @@ test("slash commands fork and list sessions, show the context and switch the mod
       "Look around",
       "/compact",
       "/fork try-it",
-      "/model haiku",
+      "/model haikuu",
       "/model claude-haiku-5-5",
       "/sessions",
       "/context",
@@ -170,7 +170,7 @@ test("slash commands fork and list sessions, show the context and switch the mod
     words: ["--workspace", folder],
   });
   expect(out).toContain("This is try-it now.");
-  expect(out).toContain('model "haiku" is unknown');
+  expect(out).toContain('model "haikuu" is unknown');
   expect(out).toMatch(
     /claude-haiku-5-5 answers from now on\. Nothing is cached there yet: the next call sends \S+ tokens uncached, about \$0\.\d+\.\nThe cache of claude-sonnet-5-5 stays valid/,
   );

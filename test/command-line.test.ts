@@ -124,12 +124,6 @@ test("lint says each reason once per file, however many lines have it", async ()
 });
 
 describe("doctor says what is in force", () => {
-  const findings = async (): Promise<Record<string, string>> => {
-    const { out } = await strata(env, "doctor", "--json");
-    const { findings: found }: { findings: { name: string; detail: string }[] } = JSON.parse(out);
-    return Object.fromEntries(found.map(({ name, detail }) => [name, detail]));
-  };
-
   test("without a key: the simulator, and where its sessions go", async () => {
     const found = await findings();
     expect(found["keys"]).toContain("no provider has a key");
@@ -238,4 +232,10 @@ test("a prompt that no window holds is refused by its size", async () => {
 
 function escape(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+async function findings(): Promise<Record<string, string>> {
+  const { out } = await strata(env, "doctor", "--json");
+  const { findings: found }: { findings: { name: string; detail: string }[] } = JSON.parse(out);
+  return Object.fromEntries(found.map(({ name, detail }) => [name, detail]));
 }

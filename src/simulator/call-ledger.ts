@@ -100,14 +100,14 @@ export function describeCall(call: Call, nameOf: (requestId: string) => string =
   const { bill, outputTokens, costUsd } = billed;
   const model = billed.host === undefined ? billed.model : `${billed.model} at ${billed.host}`;
   const written = Object.entries(bill.writeTokens).map(
-    ([lifetime, n]) => `${count(n)} for ${lifetime}`,
+    ([lifetime, n]) => `${spell(n)} for ${lifetime}`,
   );
-  const tokens = `read ${count(bill.readTokens)}, written ${written.join(" + ") || "0"}`;
+  const tokens = `read ${spell(bill.readTokens)}, written ${written.join(" + ") || "0"}`;
   const cost = costUsd ?? "no price";
-  return `${place}  ${model}  ${tokens}, fresh ${count(bill.uncachedTokens)}, out ${count(outputTokens)}  ${cost}  ${whyOf(call, nameOf)}`;
+  return `${place}  ${model}  ${tokens}, fresh ${spell(bill.uncachedTokens)}, out ${spell(outputTokens)}  ${cost}  ${whyOf(call, nameOf)}`;
 }
 
-function count(tokens: number): string {
+function spell(tokens: number): string {
   return tokens.toLocaleString("en-US");
 }
 
