@@ -106,8 +106,8 @@ test("--resume with --model switches the model with a notice", async () => {
 });
 
 test("a fork goes on with the model that was chosen last, also before it has answered", async () => {
-  await provide(null);
-  const { out } = await chat({ lines: ["hello", "/model haiku", "/fork", "/model", "go on"] });
+  await kit.provide(null);
+  const { out } = await kit.chat({ lines: ["hello", "/model haiku", "/fork", "/model", "go on"] });
   expect(out).toContain("claude-haiku-5-5 of anthropic, 1.0M tokens.");
   expect(out).not.toContain("claude-sonnet-5-5 of anthropic");
   expect(out).toContain("I have looked into this: go on");
