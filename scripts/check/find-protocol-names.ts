@@ -13,6 +13,7 @@ export interface NamedProtocol {
 export const exceptions: Readonly<Record<string, string>> = {
   "src/index.ts": "users import each protocol by its name",
   "src/core-index.ts": "users import each protocol by its name",
+  "src/cli/setup/clients.ts": "a client's folder and the gateway's path are called so",
   "src/integrations/ai-sdk/reach-model.ts": "the AI SDK has words of its own for each protocol",
   "src/replay/readers/forms/gemini-messages.ts": "gemini-cli calls a reply so in its files",
   "src/replay/readers/read-gemini-cli.ts": "gemini-cli calls a reply so in its files",

@@ -6,6 +6,7 @@ import { ledgerCommands, simulatedOption, store } from "./ledger/ledger-commands
 import { mcpCommand } from "./mcp/mcp-command.ts";
 import { memoryCommands } from "./memory/memory-commands.ts";
 import { keysCommand, serveCommand } from "./serve/serve-command.ts";
+import { hookCommand, setupCommand, statusLineCommand } from "./setup/setup-command.ts";
 import { skillsCommands } from "./skills/skills-commands.ts";
 import { smokeCommand } from "./smoke/smoke-command.ts";
 import { statsCommands } from "./stats/stats-commands.ts";
@@ -167,6 +168,7 @@ export const commands: readonly Command[] = [
   },
   serveCommand,
   keysCommand,
+  setupCommand,
   {
     name: "sim",
     summary:
@@ -226,6 +228,8 @@ export const commands: readonly Command[] = [
   ...configCommands,
   ...statsCommands,
   mcpCommand,
+  statusLineCommand,
+  hookCommand,
   {
     name: "doctor",
     summary: "Check that this machine has what Strata needs",

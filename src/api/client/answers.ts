@@ -368,6 +368,8 @@ export interface ApiRoutes {
   readonly warmth: {
     readonly path: undefined;
     readonly query: {
+      /** only those of this session */
+      readonly session?: string;
       /** at most so many rows, 1 to 1000; default: 100 */
       readonly limit?: number;
     };

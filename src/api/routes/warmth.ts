@@ -26,7 +26,7 @@ export const warmthRoutes: readonly Route[] = [
     isSlow: true,
     summary:
       "Sessions and conversations whose cache is warm, or went cold within the last hour, the latest call first",
-    query: ["limit"],
+    query: ["session", "limit"],
     answer: object({
       at: moment("the time that the answer is about, in UTC"),
       data: list(
@@ -71,7 +71,7 @@ async function readWarmth(
 ): Promise<Found> {
   const { limit } = parsePage(asked);
   const { sessions, calls, hasMore } = await database.snapshot(({ query }) =>
-    readLatest(query, nowMs - backMs),
+    readLatest(query, nowMs - backMs, asked.session ?? null),
   );
   const found = sessions.map((session) =>
     warmthOf(session, calls.get(textOf(session, "id")) ?? [], catalogue, nowMs),
@@ -101,11 +101,17 @@ interface Latest {
   readonly hasMore: boolean;
 }
 
-async function readLatest(query: Snapshot["query"], fromMs: number): Promise<Latest> {
+/** `session`: only that one; null for all. */
+async function readLatest(
+  query: Snapshot["query"],
+  fromMs: number,
+  session: string | null,
+): Promise<Latest> {
+  const only = session === null ? "" : " AND c.session_id = ?";
   const latest = await query(
-    `SELECT c.session_id, MAX(c.started_ms) AS latest_ms FROM calls c WHERE c.started_ms >= ?
+    `SELECT c.session_id, MAX(c.started_ms) AS latest_ms FROM calls c WHERE c.started_ms >= ?${only}
     GROUP BY c.session_id ORDER BY latest_ms DESC, c.session_id LIMIT ?`,
-    [fromMs, sessionsMax + 1],
+    [fromMs, ...(session === null ? [] : [session]), sessionsMax + 1],
   );
   const ids = latest.slice(0, sessionsMax).map((row) => textOf(row, "session_id"));
   if (ids.length === 0) return { sessions: [], calls: new Map(), hasMore: false };

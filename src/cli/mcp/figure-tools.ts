@@ -136,8 +136,8 @@ interface More {
 }
 
 async function askMore(client: ApiClient, session: string): Promise<More> {
-  const { data: warm } = await answerOf(client.ask("warmth", { query: { limit: 1000 } }));
-  const found = warm.find((each) => each.session === session);
+  const { data: warm } = await answerOf(client.ask("warmth", { query: { session } }));
+  const [found] = warm;
   const cold = found?.cold_cost_usd ?? null;
   const loss = cold === null ? "" : `; letting it go cold costs $${cold}`;
   const until = found?.is_warm === true ? `warm until ${found.warm_until}${loss}` : "cold";

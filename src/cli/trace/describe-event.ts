@@ -92,6 +92,8 @@ const phrases: Phrases = {
     ),
   "gateway.calls_lost": ({ cause, lost_call_count: count, from, until }) =>
     list(cause, count === null ? null : formatCount(count, "call"), `${from} to ${until}`),
+  "gateway.compacted": ({ client, trigger, summary_size_bytes: bytes }) =>
+    list(client, trigger, `a summary of ${formatBytes(bytes)}`),
 
   "tool.called": ({ tool_name: name, input_size_bytes: bytes, side_effects: effects }) =>
     list(name, formatBytes(bytes), effects === "none" ? null : effects),

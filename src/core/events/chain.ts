@@ -78,6 +78,7 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
     case "cache.warmed":
     case "gateway.call":
     case "gateway.calls_lost":
+    case "gateway.compacted":
       return started;
   }
 }
@@ -133,6 +134,7 @@ export function extendChain(chain: Chain, event: StrataEvent): Chain {
     case "memory.unreadable":
     case "gateway.call":
     case "gateway.calls_lost":
+    case "gateway.compacted":
       return chain;
   }
 }

@@ -50,6 +50,7 @@ describe("the catalogue", () => {
       "compaction.failed",
       "compaction.skipped",
       "gateway.call",
+      "gateway.compacted",
       "gateway.calls_lost",
     ]);
     expect(isEventType("toString")).toBe(false);

@@ -25,6 +25,16 @@ export const gatewayEvents = {
       response_size_bytes: "count",
     },
   },
+  "gateway.compacted": {
+    when: "a program said that it shortened its conversation",
+    actor: "agent",
+    sensitivity: "pseudonymous",
+    payload: {
+      client: "name",
+      trigger: ["manual", "auto"],
+      summary_size_bytes: "count",
+    },
+  },
   "gateway.calls_lost": {
     when: "the gateway could not record calls: traffic went on, the ledger has a gap",
     actor: "system",
