@@ -9,7 +9,7 @@ import {
 } from "../../harness/report.ts";
 import { splitByRepository, type TraceHalf } from "../../harness/traces.ts";
 import { loadO200k, type TextCounter } from "../../src/core/tokens/o200k/counter.ts";
-import { explainRecordings } from "../../src/replay/explain-recording.ts";
+import { explainRecordings } from "../../src/replay/explain/explain-recording.ts";
 import { readRecordings } from "../../src/replay/readers/read-recordings.ts";
 
 export async function explainHalves(folder: string): Promise<Pick<Report, "figures" | "checks">> {

@@ -4,7 +4,8 @@ import { hashContent } from "../../src/core/hash.ts";
 import { noUsage, type Lifetime, type Usage } from "../../src/core/message/usage.ts";
 import type { CacheRules } from "../../src/core/models/cache-rules.ts";
 import type { ModelFacts } from "../../src/core/models/model-facts.ts";
-import { explainRecordings, type ExplainedCall } from "../../src/replay/explain-recording.ts";
+import { explainRecordings } from "../../src/replay/explain/explain-recording.ts";
+import type { ExplainedCall } from "../../src/replay/explain/explained-call.ts";
 import type {
   Recorded,
   RecordedBlock,

@@ -3,7 +3,7 @@ import { hashContent } from "../core/hash.ts";
 import { promptTokens } from "../core/message/usage.ts";
 import type { Tokenizer } from "../core/models/model-facts.ts";
 import type { RecordedBlock, RecordedRequest } from "./recording.ts";
-import { countErrorOf } from "./unseen-change.ts";
+import { countErrorOf } from "./explain/unseen-change.ts";
 
 export interface AnchoredRequest {
   /** Its blocks add up to the bill. A block for hidden growth shifts the numbers of those after it. */

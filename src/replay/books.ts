@@ -4,7 +4,8 @@ import type { Policy } from "../core/cache/policy.ts";
 import type { BillingOptions } from "../simulator/index.ts";
 import type { CallDetail } from "./call-detail.ts";
 import { createReadsMeter, type ReadsMeter, type SessionReads } from "./recorded-reads.ts";
-import type { Recorded } from "./recording.ts";
+import type { Recorded, RecordedSession } from "./recording.ts";
+import { openAccount, type SessionAccount, type SessionKind } from "./summary/session-account.ts";
 import { createTally, mergeTally, type Tally } from "./tally.ts";
 
 export type GroupBy = "session" | "model" | "agent" | "day" | "none";
@@ -32,6 +33,8 @@ export interface Sums {
   readonly groups: Map<string, Group>;
   readonly skipped: Map<string, number>;
   readonly skippedWhere: SkippedPlace[];
+  /** Requests that were read and are in no sum, by reason. They count as skipped, too. */
+  readonly leftOut: Map<string, number>;
   readonly standIns: Map<string, number>;
   /** Requests to providers without markers, kept apart because policies make no difference there. */
   readonly automatic: Group;
@@ -40,6 +43,40 @@ export interface Sums {
   readonly billedGroups: Map<string, Group>;
   /** Sessions whose recordings were read to the end. */
   readonly reads: SessionReads[];
+  /** By session, in the order of the recordings. */
+  readonly accounts: Map<string, SessionAccount>;
+  readonly comparison: Comparison;
+  /** Every file that was read or could not be, by path: what was left out, by reason. */
+  readonly files: Map<string, Map<string, number>>;
+}
+
+/** The requests that have both prompt and bill, at providers that take markers. */
+export interface Comparison {
+  requests: number;
+  paidPicoUsd: bigint;
+  /** In the order of the policies, with the bytes that the recordings show. */
+  readonly shownPicoUsd: bigint[];
+  /** The same with the changes that only the bills show. */
+  readonly brokenPicoUsd: bigint[];
+  limitPicoUsd: bigint;
+  limitWithBreaksPicoUsd: bigint;
+}
+
+function noComparison(): Comparison {
+  const sums = { requests: 0, paidPicoUsd: 0n, limitPicoUsd: 0n, limitWithBreaksPicoUsd: 0n };
+  return { ...sums, shownPicoUsd: [], brokenPicoUsd: [] };
+}
+
+function addComparison(sum: Comparison, more: Comparison): void {
+  sum.requests += more.requests;
+  sum.paidPicoUsd += more.paidPicoUsd;
+  sum.limitPicoUsd += more.limitPicoUsd;
+  sum.limitWithBreaksPicoUsd += more.limitWithBreaksPicoUsd;
+  for (const [index, cost] of more.shownPicoUsd.entries()) {
+    sum.shownPicoUsd[index] = (sum.shownPicoUsd[index] ?? 0n) + cost;
+    const broken = more.brokenPicoUsd[index] ?? 0n;
+    sum.brokenPicoUsd[index] = (sum.brokenPicoUsd[index] ?? 0n) + broken;
+  }
 }
 
 export function createSums(policyCount: number): Sums {
@@ -48,11 +85,15 @@ export function createSums(policyCount: number): Sums {
     groups: new Map(),
     skipped: new Map(),
     skippedWhere: [],
+    leftOut: new Map(),
     standIns: new Map(),
     automatic: createGroup("automatic", 1),
     billed: createGroup("billed", 0),
     billedGroups: new Map(),
     reads: [],
+    accounts: new Map(),
+    comparison: noComparison(),
+    files: new Map(),
   };
 }
 
@@ -75,14 +116,40 @@ export function closeBooks({ sums, reads }: Books): Sums {
 const placesMax = 1000;
 
 export function skip(
-  { skipped, skippedWhere }: Sums,
+  sums: Sums,
   reason: string,
-  where?: Pick<SkippedPlace, "file" | "line">,
+  { file, line }: Pick<SkippedPlace, "file" | "line">,
 ): void {
+  const { skipped, skippedWhere } = sums;
   countUp(skipped, reason);
-  if (where !== undefined && skippedWhere.length < placesMax) {
-    skippedWhere.push({ file: where.file, line: where.line, reason });
-  }
+  countUp(fileOf(sums, file), reason);
+  if (skippedWhere.length < placesMax) skippedWhere.push({ file, line, reason });
+}
+
+/** A request that was read and is in no sum. */
+export function leaveOut(books: Books, session: RecordedSession, reason: string): void {
+  countUp(books.sums.skipped, reason);
+  countUp(books.sums.leftOut, reason);
+  countUp(fileOf(books.sums, session.file), reason);
+  accountOf(books, session).unused += 1;
+}
+
+/** A request that is in a sum. */
+export function countUsed(books: Books, session: RecordedSession, kind: SessionKind): void {
+  accountOf(books, session).requests[kind] += 1;
+}
+
+export function accountOf({ sums }: Books, session: RecordedSession): SessionAccount {
+  const account = sums.accounts.get(session.id) ?? openAccount(session);
+  sums.accounts.set(session.id, account);
+  return account;
+}
+
+/** What was left out of a file, by reason. */
+export function fileOf({ files }: Sums, file: string): Map<string, number> {
+  const reasons = files.get(file) ?? new Map<string, number>();
+  files.set(file, reasons);
+  return reasons;
 }
 
 export function countUp(counts: Map<string, number>, reason: string, by = 1): void {
@@ -97,9 +164,16 @@ export function addSums(sums: Sums, more: Sums): void {
   addGroups(sums.groups, more.groups);
   addGroups(sums.billedGroups, more.billedGroups);
   for (const [reason, count] of more.skipped) countUp(sums.skipped, reason, count);
+  for (const [reason, count] of more.leftOut) countUp(sums.leftOut, reason, count);
   for (const [reason, count] of more.standIns) countUp(sums.standIns, reason, count);
   sums.skippedWhere.push(...more.skippedWhere.slice(0, placesMax - sums.skippedWhere.length));
   sums.reads.push(...more.reads);
+  for (const [id, account] of more.accounts) sums.accounts.set(id, account);
+  addComparison(sums.comparison, more.comparison);
+  for (const [file, reasons] of more.files) {
+    for (const [reason, count] of reasons) countUp(fileOf(sums, file), reason, count);
+    fileOf(sums, file);
+  }
 }
 
 function addGroups(groups: Map<string, Group>, more: ReadonlyMap<string, Group>): void {

@@ -1,4 +1,5 @@
 // The details of one replayed call, for cross-sections and miss explanations.
+import type { MissCause } from "../core/diagnosis/explanation.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { Miss } from "./misses.ts";
 
@@ -15,5 +16,7 @@ export interface CallDetail {
   readonly outcomes: readonly { readonly usage: Usage; readonly miss: Miss | null }[];
   /** The recorded usage, or null. */
   readonly recorded: Usage | null;
+  /** Why the recorded call read less than it could have, or "no miss"; null without a bill. */
+  readonly recordedCause: MissCause | null;
   readonly limitPicoUsd: bigint;
 }

@@ -82,11 +82,14 @@ interface Terms {
 }
 
 function termsOf({ cache }: ModelFacts): Terms {
+  const longest = cache.lifetimes.at(-1);
+  // A provider that keeps prefixes by itself and says not for how long may keep them for ever.
+  const unstated = cache.automatic === null ? 0 : Infinity;
   const writes = cache.lifetimes.map(({ writeMultiplier }) => writeMultiplier ?? 1);
   return {
-    longestMs: (cache.lifetimes.at(-1)?.seconds ?? 0) * 1000,
+    longestMs: longest === undefined ? unstated : longest.seconds * 1000,
     read: cache.readMultiplier ?? 1,
-    premium: Math.max(0, Math.min(...writes) - 1),
+    premium: writes.length === 0 ? 0 : Math.max(0, Math.min(...writes) - 1),
   };
 }
 

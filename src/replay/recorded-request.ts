@@ -20,6 +20,8 @@ export interface RequestParts {
   readonly request: RecordedRequest;
   /** All blocks, including those of the thread's previous call. */
   readonly blocks: readonly RecordedBlock[];
+  /** The blocks of the thread's previous call, as they were converted. */
+  readonly before: readonly ForeignBlock[];
   readonly facts: ModelFacts;
   /** The lifetime of assumed markers, if the recording has none. */
   readonly lifetime: Lifetime;
@@ -33,7 +35,7 @@ export function toForeignRequest(parts: RequestParts): ForeignRequest {
   return {
     protocol: session.wire ?? "",
     model: request.model ?? facts.id,
-    blocks: toForeignBlocks(parts.blocks),
+    blocks: growBlocks(parts.before, request),
     markers: markers.map((marker) => ({ ...marker, path: pathOf(marker.block) })),
     requestMarker: null,
     strayMarkers: [],
@@ -70,15 +72,20 @@ export function usualMarkers(
     .map((block) => ({ block, lifetime }));
 }
 
-function toForeignBlocks(recorded: readonly RecordedBlock[]): readonly ForeignBlock[] {
-  return chainBlocks(
-    recorded.map(({ excerpt: _excerpt, ...block }, index) => ({
-      ...block,
-      path: pathOf(index),
-      section: block.tier === "T3" ? `${block.kind} of the ${block.role}` : block.kind,
-      text: "",
-    })),
-  );
+/** Blocks that are sent again stay the same objects: a call costs what is new in it. */
+function growBlocks(
+  before: readonly ForeignBlock[],
+  { keep, append }: RecordedRequest,
+): readonly ForeignBlock[] {
+  const kept = keep < before.length ? before.slice(0, keep) : before;
+  const last = kept.at(-1);
+  const added = append.map(({ excerpt: _excerpt, ...block }, index) => ({
+    ...block,
+    path: pathOf(kept.length + index),
+    section: block.tier === "T3" ? `${block.kind} of the ${block.role}` : block.kind,
+    text: "",
+  }));
+  return kept.concat(chainBlocks(added, last?.key, last?.endTokens));
 }
 
 /** Recordings have no body, so the path is only a block number. */

@@ -35,14 +35,27 @@ export function* replayWorkspace<Request extends TimedRequest>(
   workspace: string,
   requests: Iterable<Request>,
   policies: readonly Pick<Policy, "markers">[],
-  clientModeOf?: (request: Request) => "implicit" | "explicit",
+  clientModeOf?: ClientModeOf<Request>,
   billing: Partial<BillingOptions> = {},
 ): Generator<ReplayedRequest<Request>> {
+  const open = openWorkspaceReplay(workspace, policies, clientModeOf, billing);
+  for (const timed of requests) yield open(timed);
+}
+
+type ClientModeOf<Request> = (request: Request) => "implicit" | "explicit";
+
+/** The same, one request at a time. */
+export function openWorkspaceReplay<Request extends TimedRequest>(
+  workspace: string,
+  policies: readonly Pick<Policy, "markers">[],
+  clientModeOf?: ClientModeOf<Request>,
+  billing: Partial<BillingOptions> = {},
+): (request: Request) => ReplayedRequest<Request> {
   const threads = new Map<string, ThreadState>();
   const runs = policies.map((policy) => openRun(policy, billing));
   const billClient = createClientBilling();
   const meter = createLimitMeter();
-  for (const timed of requests) {
+  return (timed) => {
     const thread = threads.get(timed.request.thread) ?? openThreadState(timed);
     threads.set(timed.request.thread, thread);
     const step = advance(thread, timed, workspace);
@@ -56,7 +69,7 @@ export function* replayWorkspace<Request extends TimedRequest>(
       startMs: timed.startMs,
       model: timed.model,
     });
-    yield {
+    const replayed = {
       timed,
       promptTokens: (prompt.cumulative.at(-1) ?? 0) + timed.request.remainderTokens,
       tierTokens: () => sumTiers(step.thread.blocks),
@@ -69,7 +82,8 @@ export function* replayWorkspace<Request extends TimedRequest>(
           : billClient({ ...timed, ...step, prompt, mode: clientModeOf(timed) }),
     };
     thread.lastMs = timed.startMs;
-  }
+    return replayed;
+  };
 }
 
 function sumTiers(blocks: readonly PromptBlock[]): Record<"T0" | "T1" | "T2" | "T3", number> {

@@ -10,9 +10,13 @@ import type { MissCause } from "../core/diagnosis/explanation.ts";
 import type { Policy } from "../core/cache/policy.ts";
 import type { Group, SkippedPlace, Sums } from "./books.ts";
 import type { SessionReads } from "./recorded-reads.ts";
+import { toCounts } from "./summary/accounting.ts";
+import { toSummary, type ReplaySummary } from "./summary/summary.ts";
 import { createTally, type Tally } from "./tally.ts";
 
 export interface ReplayReport extends GroupReport {
+  /** What was paid, what it would have cost, why, and where every file and request went. */
+  readonly summary: ReplaySummary;
   readonly groups: readonly (GroupReport & { readonly name: string })[];
   /** Cost at providers without markers, which cache by themselves. */
   readonly automaticOnly?: AutomaticReport;
@@ -88,6 +92,7 @@ export interface BilledReport extends BilledFigures {
 export function toReport(sums: Sums, policies: readonly Pick<Policy, "name">[]): ReplayReport {
   const { total, groups, skipped, skippedWhere, standIns, reads, automatic, billed } = sums;
   return {
+    summary: toSummary(sums, policies),
     ...toGroupReport(total, policies),
     groups: byName(groups).map((group) => ({
       name: group.name,
@@ -121,10 +126,6 @@ function toBilledFigures(group: Group): BilledFigures {
     ...figures,
     warmStartTokens: group.warmStartTokens,
   };
-}
-
-function toCounts(counts: ReadonlyMap<string, number>): { reason: string; count: number }[] {
-  return [...counts].map(([reason, count]) => ({ reason, count }));
 }
 
 function toGroupReport(group: Group, policies: readonly Pick<Policy, "name">[]): GroupReport {

@@ -35,14 +35,15 @@ export function addToTally(
   { usage, miss }: { readonly usage: Usage; readonly miss: Miss | null },
   model: ModelFacts,
   startMs: number,
+  costPicoUsd: bigint = costOf(usage, model, startMs),
 ): void {
   tally.usage = addUsage(tally.usage, usage);
-  tally.costPicoUsd += costOf(usage, model, startMs);
+  tally.costPicoUsd += costPicoUsd;
   if (miss === null) return;
   const read: Usage = { ...noUsage, cacheReadTokens: miss.tokens };
   const plain: Usage = { ...noUsage, uncachedTokens: miss.tokens };
-  const costPicoUsd = costOf(plain, model, startMs) - costOf(read, model, startMs);
-  addMiss(tally, miss.cause, { count: 1, tokens: miss.tokens, costPicoUsd });
+  const lostPicoUsd = costOf(plain, model, startMs) - costOf(read, model, startMs);
+  addMiss(tally, miss.cause, { count: 1, tokens: miss.tokens, costPicoUsd: lostPicoUsd });
 }
 
 /** Adds the sums of other requests; undefined for none. */

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createTestIo } from "../../src/cli/test-kit.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { findPolicy } from "../../src/core/cache/policies.ts";
-import { explainRecordings } from "../../src/replay/explain-recording.ts";
+import { explainRecordings } from "../../src/replay/explain/explain-recording.ts";
 import { renderReplayPage } from "../../src/replay/page/render-replay-page.ts";
 import { readRecordings } from "../../src/replay/readers/read-recordings.ts";
 import { replay } from "../../src/replay/replay.ts";

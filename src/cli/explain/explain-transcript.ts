@@ -1,7 +1,8 @@
 // strata explain TRANSCRIPT: every call of recorded sessions that read less than it could have.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { explainRecordings, isMiss, type ExplainedCall } from "../../replay/explain-recording.ts";
+import { explainRecordings } from "../../replay/explain/explain-recording.ts";
+import { isMiss, type ExplainedCall } from "../../replay/explain/explained-call.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { createProgress } from "../progress.ts";
 import { explanationToJson, renderExplanation } from "./render-explanation.ts";

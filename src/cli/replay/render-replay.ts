@@ -1,4 +1,4 @@
-// The report of a replay as text: a table of policies against the limit, and the warnings.
+// The report of a replay as text: what to do first, then the figures it rests on, then what was left out.
 import type { GroupBy } from "../../replay/books.ts";
 import type {
   BilledFigures,
@@ -6,6 +6,8 @@ import type {
   PolicyReport,
   ReplayReport,
 } from "../../replay/report.ts";
+import { renderAccounting, renderCauses, renderHeadline, renderSessions } from "./render-causes.ts";
+import { renderAutomatic, renderComparison, renderPolicies } from "./render-policies.ts";
 import { formatCount, formatPercent, formatUsd } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import { renderTable, type Column } from "../table.ts";
@@ -22,65 +24,24 @@ export function renderReplay(
   report: ReplayReport,
   { groupBy, seconds, page, excerpts }: ReplayFrame,
 ): string {
-  const rate = Math.round(report.requests / Math.max(seconds, 0.001));
   const parts = [
-    `${formatCount(report.sessions, "session")}, ${formatCount(report.requests, "request")}, ` +
-      `${formatCount(report.policies.length, "policy", "policies")} in ${seconds.toFixed(1)} s (${rate} requests/s)\n`,
-    ...(hasNoChoice(report) ? [] : [renderGroup(report)]),
+    renderHeadline(report),
+    renderCauses(report),
+    renderSessions(report),
+    ...(report.requests === 0 ? [] : [renderComparison(report), renderPolicies(report)]),
+    renderAutomatic(report),
     ...(groupBy === "none" || report.groups.length === 0 ? [] : [renderGroups(report)]),
     renderMisses(report),
     renderReads(report),
     renderBilled(report),
     renderRest(report),
+    renderAccounting(report, seconds),
     page === undefined
       ? ""
       : `page: ${page}${excerpts ? ", with excerpts of what was said" : ""}\n`,
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
-
-/** With bills only, or providers that take no markers, a table of policies would be empty. */
-function hasNoChoice({ requests, billedOnly, automaticOnly }: ReplayReport): boolean {
-  return requests === 0 && (billedOnly !== undefined || automaticOnly !== undefined);
-}
-
-function renderGroup(group: GroupReport): string {
-  const { limit, limitWarm, recorded } = group;
-  const cheapestFirst = group.policies.toSorted((left, right) => left.costUsd - right.costUsd);
-  const lines = [
-    renderTable(columns, cheapestFirst),
-    `limit     ${formatUsd(limit.costUsd)}  ${limit.relativeCost.toFixed(4)} of no caching; ` +
-      `with keep-warm ${formatUsd(limitWarm.costUsd)}\n`,
-  ];
-  if (recorded !== undefined) {
-    lines.push(
-      `recorded  ${formatUsd(recorded.costUsd)}  ${recorded.ratioToLimit.toFixed(3)} x the limit of its ` +
-        `${formatCount(recorded.requests, "request")}; ${recorded.warmStartTokens} tokens of first ` +
-        `requests were warm from elsewhere\n`,
-    );
-  }
-  return lines.join("");
-}
-
-const columns: readonly Column<PolicyReport>[] = [
-  { title: "policy", cell: ({ policy }) => policy },
-  { title: "dollars", align: "right", cell: ({ costUsd }) => formatUsd(costUsd) },
-  { title: "x limit", align: "right", cell: ({ ratioToLimit }) => ratioToLimit.toFixed(3) },
-  { title: "of none", align: "right", cell: ({ relativeCost }) => relativeCost.toFixed(4) },
-  { title: "hit rate", align: "right", cell: ({ hitRate }) => formatPercent(hitRate) },
-  { title: "coverage", align: "right", cell: ({ coverage }) => formatPercent(coverage) },
-  { title: "read", align: "right", cell: ({ readTokens }) => formatTokens(readTokens) },
-  { title: "write 5m", align: "right", cell: ({ writeTokens }) => formatTokens(writeTokens["5m"]) },
-  { title: "30m", align: "right", cell: ({ writeTokens }) => formatTokens(writeTokens["30m"]) },
-  { title: "1h", align: "right", cell: ({ writeTokens }) => formatTokens(writeTokens["1h"]) },
-  { title: "fresh", align: "right", cell: ({ uncachedTokens }) => formatTokens(uncachedTokens) },
-  {
-    title: "wasted",
-    align: "right",
-    cell: ({ wastedWriteTokens }) => formatTokens(wastedWriteTokens),
-  },
-  { title: "rewrites", align: "right", cell: ({ rewriteFactor }) => rewriteFactor.toFixed(2) },
-];
 
 function renderGroups({ groups }: ReplayReport): string {
   type Row = ReplayReport["groups"][number];
@@ -178,18 +139,12 @@ const billedColumns: readonly Column<BilledFigures & { readonly name: string }>[
   { title: "fresh", align: "right", cell: ({ uncachedTokens }) => formatTokens(uncachedTokens) },
 ];
 
-function renderRest({ automaticOnly, skipped, skippedWhere, standIns }: ReplayReport): string {
+function renderRest({ skipped, skippedWhere, standIns, summary }: ReplayReport): string {
   const lines: string[] = [];
-  if (automaticOnly !== undefined) {
-    const { sessions, requests, costUsd, recorded } = automaticOnly;
-    const bill = recorded === undefined ? "" : `, recorded ${formatUsd(recorded.costUsd)}`;
-    lines.push(
-      `apart: ${formatCount(sessions, "session")} (${formatCount(requests, "request")}) of providers that take no ` +
-        `markers, ${formatUsd(costUsd)}${bill}`,
-    );
-  }
   for (const { reason, count: times } of standIns) lines.push(`${reason} (${times} requests)`);
-  for (const { reason, count: times } of skipped) lines.push(`skipped: ${reason} (${times})`);
+  const known = new Set(summary.accounting.unusedRequests.map(({ reason }) => reason));
+  const others = skipped.filter(({ reason }) => !known.has(reason));
+  for (const { reason, count: times } of others) lines.push(`skipped: ${reason} (${times})`);
   for (const { file, line, reason } of skippedWhere.slice(0, placesShown)) {
     lines.push(`  ${file}${line === null ? "" : `:${line}`} ${reason}`);
   }

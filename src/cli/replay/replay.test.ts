@@ -82,7 +82,10 @@ test("the table names policies, the limit and what the pause cost; the page is w
     page,
   );
   expect(status).toBe(0);
-  expect(out).toMatch(/^1 session, 3 requests, 2 policies/);
+  expect(out).toMatch(
+    /^No bill is recorded\. These prompts would have cost \$0\.05\d+ under tail-1h/,
+  );
+  expect(out).toContain("1 file, all under every policy\n3 requests, all under every policy\n");
   expect(out).toMatch(/tail-1h +\$\d/);
   expect(out).toMatch(/limit +\$\d/);
   expect(readFileSync(page, "utf8")).toContain("Content-Security-Policy");
@@ -98,9 +101,11 @@ test("a log of Gemini, which takes no markers, is priced without an empty table 
   writeFileSync(log, lines.join("\n"));
   const { status, out } = await strata("replay", log, "--policy", "adaptive,none");
   expect(status).toBe(0);
+  expect(out).toContain("providers that take no markers: 1 session, 2 requests\n");
   expect(out).toMatch(
-    /apart: 1 session \(2 requests\) of providers that take no markers, \$0\.\d+/,
+    /^by their documents +2 +\$0\.0187 +1\.000 +0\.5500 +50\.0 % +22\.7k +22\.7k$/m,
   );
+  expect(out).toMatch(/^no caching +2 +\$0\.0340 +1\.818 +1\.0000 +0\.0 % +0 +45\.4k$/m);
   expect(out).not.toContain("adaptive");
 });
 

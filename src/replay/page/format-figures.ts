@@ -1,7 +1,10 @@
 // Formats figures, the same for the page and the command.
 
+/** $1,402.38; below a dollar with four decimals. */
 export function formatUsd(dollars: number): string {
-  return `$${dollars.toFixed(dollars < 1 ? 4 : 2).replace(/\B(?=(\d{3})+\.)/g, ",")}`;
+  const size = Math.abs(dollars);
+  const [whole = "0", decimals = ""] = size.toFixed(size < 1 ? 4 : 2).split(".");
+  return `${dollars < 0 ? "-" : ""}$${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${decimals}`;
 }
 
 export function formatPercent(share: number): string {

@@ -43,6 +43,7 @@ export function makeReport(changes: Partial<ReplayReport> = {}): ReplayReport {
     standIns: [],
     skipped: [],
     skippedWhere: [],
+    summary: makeSummary(),
     ...changes,
   };
 }
@@ -79,6 +80,7 @@ export function makeCall(changes: Partial<CallDetail> = {}): CallDetail {
       },
     ],
     recorded: null,
+    recordedCause: null,
     limitPicoUsd: 5n,
     ...changes,
   };
@@ -91,4 +93,11 @@ export function makeMissing(excerpt: string): CallDetail {
     miss: miss === null ? null : { ...miss, excerpt },
   }));
   return makeCall({ outcomes });
+}
+
+/** Nothing is billed. */
+function makeSummary(): ReplayReport["summary"] {
+  const places = { all: 1, compared: 1, automatic: 0, billed: 0, unused: 0 };
+  const accounting = { files: places, requests: places, unusedFiles: [], unusedRequests: [] };
+  return { headline: null, causes: [], sessions: [], days: [], accounting };
 }

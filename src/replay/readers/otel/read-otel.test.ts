@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findPolicy } from "../../../core/cache/policies.ts";
-import { explainRecordings } from "../../explain-recording.ts";
+import { explainRecordings } from "../../explain/explain-recording.ts";
 import type { Recorded } from "../../recording.ts";
 import { replay } from "../../replay.ts";
 import { createOtelReader } from "./read-otel.ts";

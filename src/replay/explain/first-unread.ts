@@ -1,12 +1,12 @@
 // Excerpts of the first unread block of a call, and of the block that changed.
-import type { Explanation, MissCause } from "../core/diagnosis/explanation.ts";
-import { sharedBlocks } from "../core/diagnosis/find-divergence.ts";
-import type { TrackedEntry } from "../core/diagnosis/kept-prefixes.ts";
-import type { PromptView } from "../core/diagnosis/prompt-view.ts";
-import { scaledRuler, type RememberedCall } from "../core/diagnosis/remember-call.ts";
-import type { ContentHash } from "../core/hash.ts";
-import type { Usage } from "../core/message/usage.ts";
-import type { RecordedBlock } from "./recording.ts";
+import type { Explanation, MissCause } from "../../core/diagnosis/explanation.ts";
+import { sharedBlocks } from "../../core/diagnosis/find-divergence.ts";
+import type { TrackedEntry } from "../../core/diagnosis/kept-prefixes.ts";
+import type { PromptView } from "../../core/diagnosis/prompt-view.ts";
+import { scaledRuler, type RememberedCall } from "../../core/diagnosis/remember-call.ts";
+import type { ContentHash } from "../../core/hash.ts";
+import type { Usage } from "../../core/message/usage.ts";
+import type { RecordedBlock } from "../recording.ts";
 
 export interface UnreadBlock {
   /** In the form explanations use. */

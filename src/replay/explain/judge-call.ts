@@ -1,17 +1,17 @@
 // Why one recorded call read less than it could have: from its blocks, otherwise from bills and replies.
-import { isLive } from "../core/cache/cache-state.ts";
-import { keepsEveryPrefix, wholeSteps } from "../core/cache/expect-bill.ts";
-import { explainCall } from "../core/diagnosis/explain-call.ts";
-import { adviseOn, type Explanation, type MissCause } from "../core/diagnosis/explanation.ts";
-import { describePlace } from "../core/diagnosis/find-divergence.ts";
-import type { TrackedEntry } from "../core/diagnosis/kept-prefixes.ts";
-import type { PromptView } from "../core/diagnosis/prompt-view.ts";
-import { scaledRuler, type RememberedCall } from "../core/diagnosis/remember-call.ts";
-import type { Usage } from "../core/message/usage.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
+import { isLive } from "../../core/cache/cache-state.ts";
+import { keepsEveryPrefix, wholeSteps } from "../../core/cache/expect-bill.ts";
+import { explainCall } from "../../core/diagnosis/explain-call.ts";
+import { adviseOn, type Explanation, type MissCause } from "../../core/diagnosis/explanation.ts";
+import { describePlace } from "../../core/diagnosis/find-divergence.ts";
+import type { TrackedEntry } from "../../core/diagnosis/kept-prefixes.ts";
+import type { PromptView } from "../../core/diagnosis/prompt-view.ts";
+import { scaledRuler, type RememberedCall } from "../../core/diagnosis/remember-call.ts";
+import type { Usage } from "../../core/message/usage.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { withExcerpts } from "./first-unread.ts";
 import { findCutRead, type PrefixEnd } from "./cut-read.ts";
-import type { RecordedBlock, RecordedRequest, RecordedSession } from "./recording.ts";
+import type { RecordedBlock, RecordedRequest, RecordedSession } from "../recording.ts";
 import { findUnseenChange } from "./unseen-change.ts";
 
 export interface Verdict {
@@ -25,6 +25,7 @@ export interface Verdict {
 /** The state of a thread after its last call. */
 export interface ThreadWalk {
   readonly blocks: readonly RecordedBlock[];
+  readonly view: PromptView;
   readonly last: RememberedCall;
   readonly usage: Usage | null;
   readonly settings: RecordedRequest["settings"];
@@ -48,9 +49,9 @@ export interface CallToExplain {
 
 /** Explains from the recorded blocks, otherwise from the bills. */
 export function judgeCall(call: CallToExplain): Verdict {
-  const { session, thread, request, blocks, view, facts, entries, startMs } = call;
+  const { session, thread, request, blocks, view, facts, startMs } = call;
   const { usage } = request;
-  const before = thread === null ? null : { ...thread.last, entries };
+  const before = thread === null ? null : rememberedOf(call, thread);
   const found = explainCall({ before, view, rules: facts, usage, startMs, textBefore: noText });
   if (thread === null || usage === null) return { explanation: found, evidence: "recorded" };
   const shown = withExcerpts(found, thread, call);
@@ -76,6 +77,11 @@ export function judgeCall(call: CallToExplain): Verdict {
   const left = nameRest(found, call, thread);
   if (!mayHaveSwitchedThinking(call, thread)) return left;
   return { ...left, ifReplyThinks: withCause(found, call, thinkingSwitched) };
+}
+
+/** Entries of the whole workspace count, unless the provider keeps every prefix: then the last call has the longest. */
+function rememberedOf(call: CallToExplain, { last }: ThreadWalk): RememberedCall {
+  return keepsEveryPrefix(call.facts.cache) ? last : { ...last, entries: call.entries };
 }
 
 const notMarked: { readonly cause: MissCause; readonly detail: string } = {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { noUsage, type Usage } from "../core/message/usage.ts";
-import { explainRecordings, type ExplainedCall } from "./explain-recording.ts";
-import { collect } from "./readers/test-kit.ts";
-import type { Recorded, RecordedBlock, RecordedRequest, RecordedSession } from "./recording.ts";
+import { noUsage, type Usage } from "../../core/message/usage.ts";
+import { explainRecordings } from "./explain-recording.ts";
+import type { ExplainedCall } from "./explained-call.ts";
+import { collect } from "../readers/test-kit.ts";
+import type { Recorded, RecordedBlock, RecordedRequest, RecordedSession } from "../recording.ts";
 
 describe("a recorded session", () => {
   test("that reads what was kept gives no miss", async () => {

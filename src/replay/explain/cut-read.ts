@@ -1,9 +1,9 @@
 // What a read says that stops short where the recording lacks parts of the request.
-import { keepsEveryPrefix } from "../core/cache/expect-bill.ts";
-import type { Explanation, MissCause } from "../core/diagnosis/explanation.ts";
-import { stepOf } from "../core/diagnosis/read-ladder.ts";
-import { promptTokens, writtenTokens, type Usage } from "../core/message/usage.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
+import { keepsEveryPrefix } from "../../core/cache/expect-bill.ts";
+import type { Explanation, MissCause } from "../../core/diagnosis/explanation.ts";
+import { stepOf } from "../../core/diagnosis/read-ladder.ts";
+import { promptTokens, writtenTokens, type Usage } from "../../core/message/usage.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
 
 /** Where a prefix ends that the provider had, by the bill of a call. */
 export interface PrefixEnd {

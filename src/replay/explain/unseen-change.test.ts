@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { noUsage, type Usage } from "../core/message/usage.ts";
-import type { RecordedBlock } from "./recording.ts";
+import { noUsage, type Usage } from "../../core/message/usage.ts";
+import type { RecordedBlock } from "../recording.ts";
 import { findUnseenChange, type UnseenQuestion } from "./unseen-change.ts";
 
 test("a user turn that read nothing means that the foundation changed", () => {

@@ -1,8 +1,8 @@
 // Infers changes that a recording does not show from bills and settings: a prompt that shrank, an unread foundation.
-import type { MissCause } from "../core/diagnosis/explanation.ts";
-import { promptTokens, type Usage } from "../core/message/usage.ts";
-import type { Tokenizer } from "../core/models/model-facts.ts";
-import type { RecordedBlock, RecordedRequest } from "./recording.ts";
+import type { MissCause } from "../../core/diagnosis/explanation.ts";
+import { promptTokens, type Usage } from "../../core/message/usage.ts";
+import type { Tokenizer } from "../../core/models/model-facts.ts";
+import type { RecordedBlock, RecordedRequest } from "../recording.ts";
 
 export interface UnseenChange {
   readonly cause: Extract<MissCause, "history rewritten" | "parameter changed" | "system changed">;
