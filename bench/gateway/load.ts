@@ -97,6 +97,12 @@ export function growingBodies(
   });
 }
 
+/** How many bytes of such a body are new: those of its latest four messages, which are as long as others of this place. */
+export function newBytesOf(bodyBytes: number): number {
+  const messageBytes = messageAt(0).length + 1;
+  return 4 * (messageAt(Math.max(0, Math.round(bodyBytes / messageBytes) - 2)).length + 1);
+}
+
 /** About 850 bytes each, as in recorded sessions. A call ends with a user's message. */
 function messageAt(at: number, isMarked = false): string {
   const words = `Line ${at} says what the file holds and where it is used. `.repeat(15);

@@ -9,6 +9,7 @@ import { openForwarder } from "../../src/gateway/open-forwarder.ts";
 import type { OptimizeSettings } from "../../src/gateway/optimize/may-mark.ts";
 import { toUpstreamTable } from "../../src/gateway/upstreams/configured.ts";
 import { createBareProxy } from "./bare-proxy.ts";
+import { newBytesOf } from "./load.ts";
 
 /** CPU milliseconds so far, or resident bytes after a collection of garbage, which costs CPU itself. */
 export type Asked = "cpu" | "memory";
@@ -79,13 +80,12 @@ function answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
 
 type Usage = Readonly<Record<string, number>>;
 
-/** As a provider bills a conversation that grows: all but the latest messages is read. */
+/** As a provider bills a conversation that grows: all but the latest messages is read, so that no call looks like a miss. */
 function usageOf(bodyBytes: number): Usage {
-  const tokens = Math.round(bodyBytes / 3.6);
-  const written = Math.min(tokens, 1000);
+  const written = Math.round(newBytesOf(bodyBytes) / 3.6);
   return {
-    input_tokens: 10,
-    cache_read_input_tokens: tokens - written,
+    input_tokens: 0,
+    cache_read_input_tokens: Math.max(0, Math.round(bodyBytes / 3.6) - written),
     cache_creation_input_tokens: written,
     output_tokens: 20,
   };

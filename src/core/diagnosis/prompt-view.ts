@@ -38,7 +38,10 @@ export function viewPrompt(
   before: PromptView | null = null,
 ): PromptView {
   const model = findModel(request.model)?.facts.id ?? detach(request.model);
-  const salts = saltsByTier(tierSalts(request.settings, rules.cache.invalidation));
+  const isSameSettings = before?.request.settings === request.settings && before.model === model;
+  const salts = isSameSettings
+    ? before.salts
+    : saltsByTier(tierSalts(request.settings, rules.cache.invalidation));
   const shown = withoutUnseenThinking(request, rules);
   const isWhole = shown.length === request.blocks.length;
   const kept = isWhole ? keptBlocks(request, { model, salts }, before) : [];

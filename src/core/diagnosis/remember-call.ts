@@ -26,7 +26,11 @@ export interface RememberedBlock extends Pick<
 
 export function rememberCall(answered: AnsweredRequest): RememberedCall {
   const remembered = rememberView(answered);
-  return { ...remembered, blocks: remembered.blocks.map(rememberBlock) };
+  return {
+    ...remembered,
+    settings: detachSettings(remembered.settings),
+    blocks: remembered.blocks.map(rememberBlock),
+  };
 }
 
 /** The same with the view's own blocks, which hold content: for a caller that keeps the view anyway. Copies nothing. */
@@ -37,7 +41,7 @@ export function rememberView(answered: AnsweredRequest): RememberedCall {
   const { longest, kept, unkept } = prefixes;
   return {
     model: view.model,
-    settings: detachSettings(request.settings),
+    settings: request.settings,
     continues: request.continues,
     blocks: view.blocks,
     // Made when they are asked for, if at all.

@@ -24,6 +24,8 @@ export interface KeptCounts {
 export interface Keeper {
   keep(after: AnsweredConversation & Pick<StateToWrite, "marks">): void;
   counts(): KeptCounts;
+  /** Whether the ledger is known to have held no states before those of this process. */
+  beganEmpty(): boolean;
   /** Writes what is not written yet, for some seconds at most. */
   close(): Promise<void>;
 }
@@ -35,7 +37,8 @@ const waitingMax = 2000;
 /** So many are written at once. */
 const batchMax = 100;
 const sweepMs = 3_600_000;
-const closeMsMax = 2000;
+/** As long as the recorder waits: the thread may only be starting. */
+const closeMsMax = 5000;
 
 export function createKeeper(options: KeeperOptions): Keeper {
   return new StateKeeper(options);
@@ -49,6 +52,7 @@ class StateKeeper implements Keeper {
   readonly #sweeps: NodeJS.Timeout;
   #due: NodeJS.Timeout | null = null;
   #writing: Promise<void> | null = null;
+  #beganEmpty = false;
   #isClosed = false;
   /** Nothing is written any more: what could not be is counted as lost. */
   #hasEnded = false;
@@ -56,9 +60,11 @@ class StateKeeper implements Keeper {
   constructor(options: KeeperOptions) {
     this.#options = options;
     // A sweep that failed was reported, and is tried again with the next one.
-    const sweep = (): void => void this.#sweep().catch(() => {});
-    this.#sweeps = setInterval(sweep, sweepMs).unref();
-    sweep();
+    const sweep = (): Promise<number | null> => this.#sweep().catch(() => null);
+    this.#sweeps = setInterval(() => void sweep(), sweepMs).unref();
+    void sweep().then((left) => {
+      this.#beganEmpty = left === 0;
+    });
   }
 
   keep({ conversation, ...after }: AnsweredConversation & Pick<StateToWrite, "marks">): void {
@@ -80,6 +86,10 @@ class StateKeeper implements Keeper {
 
   counts(): KeptCounts {
     return { ...this.#counts };
+  }
+
+  beganEmpty(): boolean {
+    return this.#beganEmpty;
   }
 
   async close(): Promise<void> {
@@ -137,13 +147,14 @@ class StateKeeper implements Keeper {
     while (this.#waiting.size > 0 && mayWrite()) await this.#write();
   }
 
-  async #sweep(): Promise<void> {
+  /** Returns how many are left. */
+  async #sweep(): Promise<number> {
     const { asker, nowMs, idleMsMax } = this.#options;
-    for (let isDone = false; !isDone;) {
+    for (;;) {
       const answer = await asker.ask({ do: "sweep states", beforeMs: nowMs() - idleMsMax });
       assert(answer.done === "sweep states", "the ledger answers what it was asked");
       this.#counts.swept += answer.sweptCount;
-      isDone = answer.sweptCount === 0;
+      if (answer.sweptCount === 0) return answer.keptCount;
     }
   }
 }

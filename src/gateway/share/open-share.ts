@@ -52,10 +52,12 @@ export function openShare(options: ShareOptions): Share {
   const counts = { found: 0, notFound: 0, tooLate: 0, failed: 0 };
   const parts = { options, asker, counts, gaps: new WeakSet<Conversation>() };
   return {
-    seek: (call, conversations) =>
-      isNeeded(call, knowledgeOf(call, conversations), options)
-        ? seek(call, conversations, parts)
-        : null,
+    seek: (call, conversations) => {
+      // The only gateway on a ledger that was empty at its start finds nothing in it that it does not know.
+      if (!options.isShared && keeper.beganEmpty()) return null;
+      const isAsked = isNeeded(call, knowledgeOf(call, conversations), options);
+      return isAsked ? seek(call, conversations, parts) : null;
+    },
     keep: (after: AnsweredConversation) => {
       const marks = options.rewriter?.save(after.conversation) ?? null;
       keeper.keep({ ...after, marks });

@@ -26,6 +26,10 @@ export interface GrownRequest {
   /** The body without the elements; the same value as long as nothing in it changes. */
   readonly body: JsonObject;
   readonly frame: ReadFrame;
+  /** What was seen in the elements. */
+  readonly carried: unknown;
+  /** What frame and elements say together, such as the settings. */
+  readonly rest: ReturnType<GrowingReader["finish"]>;
   readonly head: Piece;
   readonly elements: readonly GrownElement[];
   /** The last element that closes those before it; -1 for none. */
@@ -92,9 +96,12 @@ export function growRequest(before: GrownRequest | null, next: NextRequest): Gro
     ...oldMarkers.filter(({ block }) => block >= headCount && block < start),
     ...elements.slice(from).flatMap(markersIn),
   ];
-  const request = { protocol, model, blocks, markers, ...reader.finish(frame, carried) };
+  // The same settings stay the same value, so that nothing is derived from them again.
+  const isSameRest = isSameBody && isEqual(carried, before.carried);
+  const rest = isSameRest ? before.rest : reader.finish(frame, carried);
+  const request = { protocol, model, blocks, markers, ...rest };
   const kept = keepBlocks(head, elements, blocks, from, isSameHead);
-  return { request, reader, body, frame, ...kept, closed };
+  return { request, reader, body, frame, carried, rest, ...kept, closed };
 }
 
 /** Pieces hold the blocks of the request itself: each block is in memory once. */
