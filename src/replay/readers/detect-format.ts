@@ -4,7 +4,12 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import type { CreateReader } from "./line-reader.ts";
 import { createClaudeCodeReader, isClaudeCode } from "./read-claude-code.ts";
 import { createCodexReader, isCodex } from "./read-codex.ts";
-import { createCtxKvReader, isCtxKv } from "./ctx/read-ctx-kv.ts";
+import {
+  createCtxKvReader,
+  createPublishedKvReader,
+  isCtxKv,
+  isPublishedKv,
+} from "./ctx/read-ctx-kv.ts";
 import { createCtxTraceReader, isCtxTrace } from "./ctx/read-ctx-trace.ts";
 import { createGeminiCliReader, isGeminiCli } from "./read-gemini-cli.ts";
 import { createAiSdkReader, isAiSdk } from "./read-ai-sdk.ts";
@@ -24,6 +29,7 @@ interface Format {
 const formats: readonly Format[] = [
   { isLine: isCtxTrace, create: createCtxTraceReader },
   { isLine: isCtxKv, create: createCtxKvReader },
+  { isLine: isPublishedKv, create: createPublishedKvReader },
   { isLine: isOtel, create: createOtelReader },
   { isLine: isGeminiCli, create: createGeminiCliReader },
   { isLine: isOpencode, create: createOpencodeReader },

@@ -323,3 +323,48 @@ describe("a damaged or copied file", () => {
     expect(requestsIn(recorded)).toHaveLength(1);
   });
 });
+
+test("calls of a sub-agent that stand in the session's file as progress are requests of its own thread", () => {
+  const progress = (uuid: string, second: number, message: object): object =>
+    line(uuid, "a1", second, {
+      type: "progress",
+      parentToolUseID: "t1",
+      data: { type: "agent_progress", agentId: "agent-7", prompt: "Look for it", message },
+    });
+  const said = (id: string, second: number): object => ({
+    type: "assistant",
+    uuid: `sub ${id}`,
+    timestamp: at(second),
+    requestId: `req_${id}`,
+    message: { id, role: "assistant", model: "claude-opus-4-6", content: [call(id)], usage },
+  });
+  const answered = (id: string, second: number): object => ({
+    type: "user",
+    uuid: `result ${id}`,
+    timestamp: at(second),
+    message: { role: "user", content: result(id) },
+  });
+  const recorded = read([
+    user("u1", null, 1, "Fix it"),
+    piece("a1", "u1", 3, "m1", call("t1")),
+    progress("p1", 4, said("s1", 4)),
+    progress("p2", 5, answered("s1", 5)),
+    progress("p3", 6, said("s2", 6)),
+    user("u2", "a1", 7, result("t1")),
+    piece("a2", "u2", 8, "m2", text("Done.")),
+  ]);
+  expect(skippedIn(recorded)).toEqual([]);
+  expect(requestsIn(recorded).map(({ thread }) => thread)).toEqual(["", "agent-7", "agent-7", ""]);
+  expect(excerptsIn(recorded)[2]).toEqual([
+    hidden,
+    "user: Look for it",
+    'assistant: Read {"path":"s1"}',
+    "user: of s1",
+  ]);
+  expect(excerptsIn(recorded)[3]).toEqual([
+    hidden,
+    "user: Fix it",
+    'assistant: Read {"path":"t1"}',
+    "user: of t1",
+  ]);
+});

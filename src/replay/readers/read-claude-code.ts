@@ -2,6 +2,7 @@
 import type { Usage } from "../../core/message/usage.ts";
 import { countIn, fieldsIn, isObject, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
+import { createAgentProgress } from "./agent-progress.ts";
 import { createSessionTree, type Added } from "./claude-code-tree.ts";
 import { createThreadWay, type ThreadWay, type TreeNode } from "./conversation-tree.ts";
 import { messagesForm } from "./forms/messages-form.ts";
@@ -47,17 +48,21 @@ export function createClaudeCodeReader(source: Source): LineReader {
     counts: { repeated: 0, known: 0 },
     hasOrphan: false,
   };
+  const readOne = (line: Fields, number: number): Recorded[] => {
+    const added = tree.add(line);
+    if (added.type === "repeated") {
+      state.counts.repeated += 1;
+      return [];
+    }
+    const orphan = added.isOrphan && !state.hasOrphan ? [reportOrphan(number, state)] : [];
+    if (added.type === "reply") addPiece(line, added, state);
+    return [...orphan, ...release(state)];
+  };
+  const toAgentLines = createAgentProgress();
   return {
     read(line, number) {
       state.session ??= textIn(line, "sessionId") ?? null;
-      const added = tree.add(line);
-      if (added.type === "repeated") {
-        state.counts.repeated += 1;
-        return [];
-      }
-      const orphan = added.isOrphan && !state.hasOrphan ? [reportOrphan(number, state)] : [];
-      if (added.type === "reply") addPiece(line, added, state);
-      return [...orphan, ...release(state)];
+      return [line, ...toAgentLines(line)].flatMap((each) => readOne(each, number));
     },
     end() {
       for (const reply of state.pending) reply.isComplete = true;

@@ -187,3 +187,21 @@ test("instructions that are also sent as a message count once", () => {
   ]);
   expect(excerptsIn(recorded)[0]).toEqual(["system: Rules.", "user: Fix it"]);
 });
+
+test("what a rollout says was written is a write, not plain input", () => {
+  const usage = {
+    input_tokens: 100,
+    cached_input_tokens: 20,
+    cache_write_input_tokens: 70,
+    output_tokens: 30,
+    total_tokens: 130,
+  };
+  const lines = [...start.slice(2), message(3, "assistant", "Done."), count(4, 130, usage)];
+  const model = line("turn_context", 0, { model: "gpt-5.6" });
+  const [request] = requestsIn(read([model, ...lines]));
+  expect(request?.usage).toMatchObject({
+    uncachedTokens: 10,
+    cacheReadTokens: 20,
+    cacheWriteTokens: { "30m": 70 },
+  });
+});

@@ -158,7 +158,10 @@ function readCount(info: Fields, state: RolloutState): Recorded[] {
   state.totalTokens = total;
   const { usage } = responsesForm.readUsage({
     input_tokens: last["input_tokens"],
-    input_tokens_details: { cached_tokens: last["cached_input_tokens"] },
+    input_tokens_details: {
+      cached_tokens: last["cached_input_tokens"],
+      cache_write_tokens: last["cache_write_input_tokens"],
+    },
     output_tokens: last["output_tokens"],
     output_tokens_details: { reasoning_tokens: last["reasoning_output_tokens"] },
   });

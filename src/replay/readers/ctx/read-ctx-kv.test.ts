@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createCtxKvReader } from "./read-ctx-kv.ts";
+import { createCtxKvReader, createPublishedKvReader } from "./read-ctx-kv.ts";
 import { promptsIn, recordingsOf, requestsIn, skippedIn } from "../test-kit.ts";
 
 const header = {
@@ -101,4 +101,36 @@ describe("a ctx-kv session", () => {
       "7: it is not a request of this format",
     ]);
   });
+});
+
+test("a trace as kv-cache-tester publishes it gives the same requests as the converted one", () => {
+  const raw = (more: object): object => ({
+    ...{ t: 1.5, type: "n", model: "claude-opus-4-5-20251101", out: 7, api_time: 2.25 },
+    ...more,
+  });
+  const published = recordingsOf(createPublishedKvReader, [
+    {
+      id: "trace_1",
+      block_size: 64,
+      hash_id_scope: "local",
+      tool_tokens: 130,
+      system_tokens: 70,
+      requests: [
+        raw({ in: 330, hash_ids: [1, 2, 3, 4, 9] }),
+        {
+          ...{ t: 1, type: "subagent", agent_id: "agent_001", tool_tokens: 64, system_tokens: 0 },
+          requests: [raw({ t: 0.5, in: 128, hash_ids: [20, 21] })],
+        },
+        raw({ in: 400, t: 60, hash_ids: [1, 2, 3, 4, 11, 12] }),
+      ],
+    },
+  ]);
+  expect(published).toEqual(recorded);
+  const broken = recordingsOf(createPublishedKvReader, [
+    { id: "b", block_size: 64, requests: [{ type: "n", in: 1, hash_ids: ["x"] }, null] },
+  ]);
+  expect(skippedIn(broken)).toEqual([
+    "1: a request is not of this format",
+    "1: a request is not of this format",
+  ]);
 });

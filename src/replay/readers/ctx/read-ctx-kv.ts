@@ -1,5 +1,6 @@
-// Reads ctx-kv/1: requests as runs of numbered pieces of one size, without content.
-import { countIn, listIn, textIn, type Fields } from "../../../core/message/fields.ts";
+// Reads block traces: requests as numbered pieces of one size, without content. As ctx-kv/1 (runs of numbers that a request adds,
+// a line for each), and as kv-cache-tester publishes them (one JSON value, every number of every request).
+import { countIn, fieldsOf, listIn, textIn, type Fields } from "../../../core/message/fields.ts";
 import type { Recorded, RecordedBlock } from "../../recording.ts";
 import { openSession, skip, type LineReader, type Source } from "../line-reader.ts";
 
@@ -32,17 +33,9 @@ export function createCtxKvReader(source: Source): LineReader {
   return {
     read(line, number) {
       if (isCtxKv(line)) {
-        const opening = openSession(source, textIn(line, "id") ?? null, facts);
-        const pieceTokens = countIn(line, "block_size") || 64;
-        const heads = new Map([["", headOf(line, pieceTokens)]]);
-        state = {
-          sessionId: opening.session.id,
-          pieceTokens,
-          heads,
-          lengths: new Map(),
-          piecesLeft: piecesMax,
-        };
-        return [opening];
+        const opened = openTrace(line, source);
+        state = opened.state;
+        return [opened.opening];
       }
       if (state === undefined) return [skip(file, number, "it stands before the header")];
       if (line["kind"] === "subagent") {
@@ -54,6 +47,61 @@ export function createCtxKvReader(source: Source): LineReader {
     },
     end: () => [],
   };
+}
+
+/** One JSON value with all requests; those of a sub-agent in it, with times from its start. */
+export function isPublishedKv(line: Fields): boolean {
+  return Array.isArray(line["requests"]) && countIn(line, "block_size") !== undefined;
+}
+
+export function createPublishedKvReader(source: Source): LineReader {
+  return {
+    read(line, number) {
+      if (!isPublishedKv(line)) return [skip(source.file, number, "it is no block trace")];
+      const { opening, state } = openTrace(line, source);
+      const last = new Map<string, readonly unknown[]>();
+      const readAll = (requests: readonly unknown[], thread: string, startS: number): Recorded[] =>
+        requests.flatMap((value): readonly Recorded[] => {
+          const entry = fieldsOf(value);
+          const t = typeof entry["t"] === "number" ? startS + entry["t"] : null;
+          if (entry["type"] === "subagent") {
+            const agent = textIn(entry, "agent_id") ?? "";
+            state.heads.set(agent, headOf(entry, state.pieceTokens));
+            return readAll(listIn(entry, "requests"), agent, t ?? startS);
+          }
+          const ids = listIn(entry, "hash_ids");
+          const keep = sharedIds(last.get(thread) ?? [], ids);
+          last.set(thread, ids);
+          const append = ids.slice(keep).map((id) => [id, 1]);
+          const asLine = { ...entry, agent: thread, t, keep, append };
+          const wrong = skip(source.file, number, "a request is not of this format");
+          return [readRequest(asLine, state) ?? wrong];
+        });
+      return [opening, ...readAll(listIn(line, "requests"), "", 0)];
+    },
+    end: () => [],
+  };
+}
+
+function sharedIds(before: readonly unknown[], now: readonly unknown[]): number {
+  const first = now.findIndex((id, place) => place >= before.length || id !== before[place]);
+  return first === -1 ? now.length : first;
+}
+
+function openTrace(
+  line: Fields,
+  source: Source,
+): { readonly opening: ReturnType<typeof openSession>; readonly state: KvState } {
+  const opening = openSession(source, textIn(line, "id") ?? null, facts);
+  const pieceTokens = countIn(line, "block_size") || 64;
+  const state = {
+    sessionId: opening.session.id,
+    pieceTokens,
+    heads: new Map([["", headOf(line, pieceTokens)]]),
+    lengths: new Map<string, number>(),
+    piecesLeft: piecesMax,
+  };
+  return { opening, state };
 }
 
 const facts = { format: "ctx-kv/1", agent: null, wire: null, blocks: "hashed pieces" } as const;
