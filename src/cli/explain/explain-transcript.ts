@@ -146,13 +146,59 @@ function renderMisses({ calls, shown, skipped }: Found): string {
   const lost = shown.reduce((sum, { explanation }) => sum + explanation.lostTokens, 0);
   const cost = shown.reduce((sum, { explanation }) => sum + (explanation.lostPicoUsd ?? 0n), 0n);
   const left = [...skipped.values()].reduce((sum, each) => sum + each, 0);
-  const summary = `${shown.length} of ${calls} calls missed: ${formatCount(lost)} tokens, ${dollars(cost)}`;
+  const summary = `${formatCount(shown.length)} of ${formatCount(calls)} calls missed: ${formatCount(lost)} tokens, ${dollars(cost)}`;
   const hasInferred = shown.some(({ evidence }) => evidence === "inferred");
+  const isLong = shown.length > totalsFrom;
   return [
+    isLong ? `${summary}\n${renderTotals(shown)}\n` : "",
     shown.length === 0 ? "" : table,
-    `${summary}${left === 0 ? "" : `; ${left} lines or files skipped`}\n`,
+    isLong ? "" : `${summary}\n`,
+    left === 0 ? "" : `${formatCount(left)} lines or files skipped\n`,
     hasInferred ? "* not in the recording; inferred from bills and replies\n" : "",
   ].join("");
+}
+
+/** More misses than this are read from their totals. */
+const totalsFrom = 5;
+
+/** What each cause cost, most first. */
+function renderTotals(shown: readonly ExplainedCall[]): string {
+  const totals = new Map<string, Total>();
+  for (const each of shown) {
+    const { lostTokens, lostPicoUsd } = each.explanation;
+    const total = totals.get(causeOf(each)) ?? {
+      cause: causeOf(each),
+      calls: 0,
+      tokens: 0,
+      lostPicoUsd: 0n,
+      first: each,
+    };
+    totals.set(total.cause, total);
+    total.calls += 1;
+    total.tokens += lostTokens;
+    total.lostPicoUsd += lostPicoUsd ?? 0n;
+  }
+  const most = [...totals.values()].toSorted((left, right) =>
+    right.lostPicoUsd > left.lostPicoUsd ? 1 : -1,
+  );
+  return renderTable<Total>(
+    [
+      { title: "cause", cell: ({ cause }) => cause },
+      { title: "calls", cell: ({ calls }) => formatCount(calls), align: "right" },
+      { title: "lost", cell: ({ tokens }) => formatCount(tokens), align: "right" },
+      { title: "cost", cell: ({ lostPicoUsd }) => dollars(lostPicoUsd), align: "right" },
+      { title: "first", cell: ({ first }) => `${first.sessionId}, call ${nameOf(first)}` },
+    ],
+    most,
+  );
+}
+
+interface Total {
+  readonly cause: string;
+  calls: number;
+  tokens: number;
+  lostPicoUsd: bigint;
+  readonly first: ExplainedCall;
 }
 
 const excerptColumn: Column<ExplainedCall> = {

@@ -64,6 +64,35 @@ test("bodies that name no model are explained with --model, and the command asks
   expect((await explain(same, { model, gap: "3600" })).out).toContain("lifetime expired\n");
 });
 
+test("a long session starts with what each cause cost, most first", async () => {
+  writeFileSync(join(folder, "long.jsonl"), pausingTranscript(8));
+  const [first = "", head = "", cause = "", gap] = (await explain(["long.jsonl"])).out.split("\n");
+  expect(first).toMatch(/^7 of 8 calls missed: [\d,]+ tokens, \$\d/);
+  expect(head).toMatch(/^cause +calls +lost +cost +first$/);
+  expect(cause).toMatch(/^lifetime expired +7 +[\d,]+ +\$\d+\.\d+ +long, call 2$/);
+  expect(gap).toBe("");
+});
+
+/** Every call comes ten minutes after the one before and writes everything again. */
+function pausingTranscript(count: number): string {
+  const lines = Array.from({ length: count }, (_, index) => ({
+    kind: "request",
+    t: new Date(Date.parse("2026-11-15T12:00:00Z") + index * 600_000).toISOString(),
+    model: "claude-sonnet-4-6",
+    keep: index,
+    append: [{ role: "user", content: `message ${index} ${"go on ".repeat(500)}` }],
+    usage: {
+      input_tokens: 3,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: 9000 + 600 * index,
+      output_tokens: 1,
+    },
+  }));
+  const wire = "anthropic-messages";
+  const header = { kind: "session", format: "ctx-trace/1", id: "long", wire };
+  return [header, ...lines].map((line) => JSON.stringify(line)).join("\n");
+}
+
 test("a transcript gives every miss with its cause, tokens, dollars and advice", async () => {
   const { out, status } = await explain(["session.jsonl"]);
   expect(status).toBe(0);

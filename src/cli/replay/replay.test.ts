@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -248,4 +248,46 @@ test("recorded and simulated reads are shown per session, with what the recordin
       hidden: [{ request: 1 }, { request: 2, thread: "", tokens: 5197 }],
     },
   ]);
+});
+
+test("the first line of billed sessions says what was paid; files and requests add up", async () => {
+  const file = join(folder, "billed.jsonl");
+  const { out } = await strata("replay", file, "--policy", "adaptive,tail-5m,none");
+  expect(out).toMatch(
+    /^You paid \$0\.0\d+ \(\$0\.0\d+ for input, \$0\.0000 for output\)\. The same sessions/,
+  );
+  expect(out).toMatch(/^against the bills +with the recorded breaks +as the file shows$/m);
+  expect(out).toMatch(/^recorded +\$0\.0\d+ +-$/m);
+  expect(out).toContain("1 file, all under every policy\n3 requests, all under every policy\n");
+  const all = await strata("replay", folder, "--policy", "none");
+  expect(all.out).toMatch(
+    /^\d+ files = \d+ under every policy \+ 1 of providers that take no markers \+ \d+ not used$/m,
+  );
+  expect(all.out).toContain("  not used: 1 file: it is empty\n");
+});
+
+test("a page that cannot be written is an error before anything is read", async () => {
+  const nowhere = join(folder, "missing", "page.html");
+  const { status, out, err } = await strata("replay", folder, "--html", nowhere);
+  expect([status, out]).toEqual([6, ""]);
+  expect(err).toMatch(
+    /^strata: the page cannot be written to .*page\.html: ENOENT.*\n {2}name a file in a folder/,
+  );
+});
+
+test("a run that finds nothing leaves no page behind, and one whose page fails at the end shows its result", async () => {
+  const page = join(folder, "left.html");
+  expect((await strata("replay", join(folder, "a", "empty.jsonl"), "--html", page)).status).toBe(7);
+  expect(existsSync(page)).toBe(false);
+  if (!existsSync("/dev/full")) return;
+  const full = await strata(
+    "replay",
+    join(folder, "a", "b"),
+    "--policy",
+    "none",
+    "--html",
+    "/dev/full",
+  );
+  expect([full.status, full.out.includes("3 requests, all under every policy")]).toEqual([6, true]);
+  expect(full.err).toContain("the page cannot be written to /dev/full");
 });

@@ -1,5 +1,4 @@
 // strata replay: what recorded sessions cost, what they could have cost, and which policy is best for them.
-import { writeFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { findPolicy, listPolicies } from "../../core/cache/policies.ts";
 import type { Policy } from "../../core/cache/policy.ts";
@@ -11,9 +10,11 @@ import { replayFiles, type FilesOptions } from "../../replay/files/replay-files.
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { renderReplayPage } from "../../replay/page/render-replay-page.ts";
 import { replay } from "../../replay/replay.ts";
+import type { ReplayReport } from "../../replay/report.ts";
 import type { CommandBody } from "../command.ts";
-import { withRecordings } from "../with-recordings.ts";
+import { withRecordings, type GivenRecordings } from "../with-recordings.ts";
 import { createProgress, type Progress } from "../progress.ts";
+import { openPageFile, type PageFile } from "./page-file.ts";
 import { renderReplay } from "./render-replay.ts";
 
 export const run: CommandBody = async (input, io) => {
@@ -23,13 +24,15 @@ export const run: CommandBody = async (input, io) => {
   const { values, switches } = input;
   const policies = readPolicies(values.get("policy") ?? "all");
   const groupBy = readGroupBy(values.get("group-by") ?? "none");
-  const page = values.get("html");
+  const pagePath = values.get("html");
   const excerpts = switches.has("excerpts");
-  if (excerpts && page === undefined) throw excerptsWithoutPage();
+  if (excerpts && pagePath === undefined) throw excerptsWithoutPage();
   const isJson = switches.has("json");
   const jobs = readJobs(values.get("jobs"));
   const model = values.get("model") ?? null;
-  return withRecordings(input, io, excerpts, async ({ read, from, paths, catalogue, changes }) => {
+  const page = pagePath === undefined ? undefined : openPageFile(pagePath);
+  const work = async (given: GivenRecordings): Promise<number> => {
+    const { read, from, paths, catalogue, changes } = given;
     const details: CallDetail[] = [];
     const onCall = (call: CallDetail): void => void details.push(call);
     const progress = createProgress(io, "");
@@ -51,12 +54,36 @@ export const run: CommandBody = async (input, io) => {
     progress.end();
     checkFound(report, from);
     const seconds = (performance.now() - startedMs) / 1000;
-    if (page !== undefined) writeFileSync(page, renderReplayPage(report, details, { excerpts }));
+    // The result is shown even if the page cannot be written any more.
+    const failure = page === undefined ? null : writePage(page, report, details, excerpts);
+    const shown = failure === null ? page?.path : undefined;
     if (isJson) io.out(`${JSON.stringify(report)}\n`);
-    else io.out(renderReplay(report, { groupBy, seconds, page, excerpts }));
+    else io.out(renderReplay(report, { groupBy, seconds, page: shown, excerpts }));
+    if (failure !== null) throw failure;
+    isWritten = true;
     return 0;
-  });
+  };
+  let isWritten = false;
+  try {
+    return await withRecordings(input, io, excerpts, work);
+  } finally {
+    if (!isWritten) page?.discard();
+  }
 };
+
+function writePage(
+  page: PageFile,
+  report: ReplayReport,
+  details: readonly CallDetail[],
+  excerpts: boolean,
+): Error | null {
+  try {
+    page.write(renderReplayPage(report, details, { excerpts }));
+    return null;
+  } catch (cause) {
+    return cause instanceof Error ? cause : new Error(String(cause));
+  }
+}
 
 function showFiles(progress: Progress): NonNullable<FilesOptions["onProgress"]> {
   return (done, all) => {
