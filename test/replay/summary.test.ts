@@ -70,8 +70,9 @@ const last = { keep: 4, append: [reply("a1"), block("q2", 1000)], usage: bill(13
 const unseen = { keep: 2, append: [reply("a0"), block("q1", 1000)], usage: bill(0, 13_000) };
 /** The second call read nothing, because its system text is another one. */
 const seen = {
-  ...{ keep: 0, usage: bill(0, 13_000) },
-  append: [block("other", 10_000, head), block("q0", 1000), reply("a0"), block("q1", 1000)],
+  keep: 0,
+  usage: bill(0, 13e3),
+  append: [block("other", 1e4, head), block("q0", 1e3), reply("a0"), block("q1", 1e3)],
 };
 
 test("the first line says what was paid, input and output apart, and what to do about the difference", async () => {
@@ -148,13 +149,14 @@ test("every file and every request is somewhere, with the reason where it is not
     { ...first, minutes: null },
     { ...unseen, minutes: null },
   ]);
+  const wire = "openai-responses";
   const { summary } = await report([
-    ...[session("s1"), ...calls("s1", [first, unseen])],
-    ...[
-      session("s2", { wire: "openai-responses" }),
-      ...calls("s2", [{ ...first, model: "gpt-5.5" }]),
-    ],
-    ...[session("s3"), ...untimed],
+    session("s1"),
+    ...calls("s1", [first, unseen]),
+    session("s2", { wire }),
+    ...calls("s2", [{ ...first, model: "gpt-5.5" }]),
+    session("s3"),
+    ...untimed,
     { type: "skipped", file: "s4.jsonl", line: null, reason: "it is empty" },
   ]);
   expect(summary.accounting).toEqual({

@@ -324,13 +324,14 @@ describe("a damaged or copied file", () => {
   });
 });
 
+const progress = (uuid: string, second: number, message: object): object =>
+  line(uuid, "a1", second, {
+    type: "progress",
+    parentToolUseID: "t1",
+    data: { type: "agent_progress", agentId: "agent-7", prompt: "Look for it", message },
+  });
+
 test("calls of a sub-agent that stand in the session's file as progress are requests of its own thread", () => {
-  const progress = (uuid: string, second: number, message: object): object =>
-    line(uuid, "a1", second, {
-      type: "progress",
-      parentToolUseID: "t1",
-      data: { type: "agent_progress", agentId: "agent-7", prompt: "Look for it", message },
-    });
   const said = (id: string, second: number): object => ({
     type: "assistant",
     uuid: `sub ${id}`,

@@ -103,11 +103,16 @@ describe("a ctx-kv session", () => {
   });
 });
 
+const raw = (more: object): object => ({
+  t: 1.5,
+  type: "n",
+  model: "claude-opus-4-5-20251101",
+  out: 7,
+  api_time: 2.25,
+  ...more,
+});
+
 test("a trace as kv-cache-tester publishes it gives the same requests as the converted one", () => {
-  const raw = (more: object): object => ({
-    ...{ t: 1.5, type: "n", model: "claude-opus-4-5-20251101", out: 7, api_time: 2.25 },
-    ...more,
-  });
   const published = recordingsOf(createPublishedKvReader, [
     {
       id: "trace_1",
@@ -118,8 +123,18 @@ test("a trace as kv-cache-tester publishes it gives the same requests as the con
       requests: [
         raw({ in: 330, hash_ids: [1, 2, 3, 4, 9] }),
         {
-          ...{ t: 1, type: "subagent", agent_id: "agent_001", tool_tokens: 64, system_tokens: 0 },
-          requests: [raw({ t: 0.5, in: 128, hash_ids: [20, 21] })],
+          t: 1,
+          type: "subagent",
+          agent_id: "agent_001",
+          tool_tokens: 64,
+          system_tokens: 0,
+          requests: [
+            raw({
+              t: 0.5,
+              in: 128,
+              hash_ids: [20, 21],
+            }),
+          ],
         },
         raw({ in: 400, t: 60, hash_ids: [1, 2, 3, 4, 11, 12] }),
       ],
