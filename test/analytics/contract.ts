@@ -9,7 +9,7 @@ import { armsContract } from "./arms.ts";
 import { causesContract } from "./causes-contract.ts";
 import { ask, everyQuestion } from "./every-question.ts";
 import { writeScene } from "./scene.ts";
-import { warmCallsContract } from "./warm-calls.ts";
+import { gatewayWarmCallsContract, warmCallsContract } from "./warm-calls.ts";
 
 export function analyticsContract(store: TestStore): void {
   const open = async (): Promise<Database> => {
@@ -23,6 +23,7 @@ export function analyticsContract(store: TestStore): void {
   ): Promise<readonly object[]> => (await ask(await open(), name, query)).data;
 
   warmCallsContract(store);
+  gatewayWarmCallsContract(store);
   armsContract(store);
 
   test("a window may begin at the beginning of all times", async () => {

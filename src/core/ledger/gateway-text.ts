@@ -45,12 +45,16 @@ type Outcome = Pick<
   | "diagnosis"
 >;
 
+/** How the text of a call begins that only kept or wrote a cache. */
+export const warmingText = '{"discarded":[],"purpose":';
+
 /** The first fields are those of every call, in their order. */
 export function toGatewayText(call: Outcome): JsonText {
   const { failure, servedBy, tiers, protocol, model, factsId, replyId, reportsCache } = call;
   const about = { protocol, model, factsId, replyId, reportsCache };
   return JSON.stringify({
     discarded: [],
+    ...onlyPresent({ purpose: call.purpose }),
     ...(servedBy === null ? {} : { servedBy }),
     ...onlyPresent({ serviceTier: call.serviceTier, isCostNamed: call.isCostNamed }),
     tiers,
@@ -60,7 +64,7 @@ export function toGatewayText(call: Outcome): JsonText {
     notes: call.notes.map((note) => ({ kind: "observed", detail: redact(note) })),
     gateway: {
       ...about,
-      ...onlyPresent({ repairs: call.repairs, purpose: call.purpose, diagnosis: call.diagnosis }),
+      ...onlyPresent({ repairs: call.repairs, diagnosis: call.diagnosis }),
       plainCostPicoUsd: spelled(call.plainCostPicoUsd),
       explanation: call.explanation && withoutText(call.explanation),
       otherPolicies: call.otherPolicies.map(({ policy, costPicoUsd }) => ({
@@ -87,19 +91,15 @@ export function withoutText({ block, detail, lostPicoUsd, ...rest }: Explanation
 
 type KeptExplanation = Omit<Explanation, "lostPicoUsd"> & { readonly lostPicoUsd: string | null };
 
-interface KeptOutcome extends Pick<Outcome, "tiers" | "failure" | "serviceTier" | "isCostNamed"> {
+interface KeptOutcome extends Pick<
+  Outcome,
+  "purpose" | "tiers" | "failure" | "serviceTier" | "isCostNamed"
+> {
   readonly servedBy?: string;
   readonly notes: readonly { readonly detail: string }[];
   readonly gateway: Pick<
     Outcome,
-    | "protocol"
-    | "model"
-    | "factsId"
-    | "replyId"
-    | "reportsCache"
-    | "repairs"
-    | "purpose"
-    | "diagnosis"
+    "protocol" | "model" | "factsId" | "replyId" | "reportsCache" | "repairs" | "diagnosis"
   > & {
     readonly plainCostPicoUsd: string | null;
     readonly explanation: KeptExplanation | null;
@@ -113,13 +113,13 @@ interface KeptOutcome extends Pick<Outcome, "tiers" | "failure" | "serviceTier" 
 export function fromGatewayText(text: JsonText): Outcome {
   const value: unknown = JSON.parse(text);
   assert(isKept(value), "a stored gateway call has its outcome");
-  const { gateway, notes, tiers, failure, servedBy = null, serviceTier, isCostNamed } = value;
+  const { gateway, notes, purpose, tiers, failure, servedBy = null, serviceTier } = value;
   const { explanation, plainCostPicoUsd, otherPolicies, ...about } = gateway;
   return {
     ...about,
     servedBy,
     failure,
-    ...onlyPresent({ tiers, serviceTier, isCostNamed }),
+    ...onlyPresent({ purpose, tiers, serviceTier, isCostNamed: value.isCostNamed }),
     notes: notes.map(({ detail }) => detail),
     plainCostPicoUsd: plainCostPicoUsd === null ? null : BigInt(plainCostPicoUsd),
     explanation: explanation && {

@@ -3,13 +3,11 @@ import { hashContent } from "../../../core/hash.ts";
 import { lifetimes } from "../../../core/message/usage.ts";
 import { writeColumns } from "../ledger/turns/call-rows.ts";
 import { moneyColumns, sumOf, type Dim, type Fact } from "./fact.ts";
-import { alikeSql, storedBands, type PriceBands } from "./price-bands.ts";
+import { alikeSql, isWarmSql, storedBands, type PriceBands } from "./price-bands.ts";
 
 const writtenSql = `(${Object.values(writeColumns)
   .map((column) => `COALESCE(c.${column}, 0)`)
   .join(" + ")})`;
-
-const isWarm = "c.kind IN ('warm', 'stored')";
 
 const callDims: Readonly<Record<string, Dim>> = {
   model: { sql: ["c.model"] },
@@ -37,7 +35,7 @@ const calls: Fact = {
   name: "calls",
   dims: {
     ...callDims,
-    is_warm: { sql: [`CASE WHEN ${isWarm} THEN 1 ELSE 0 END`], isNumber: true },
+    is_warm: { sql: [`CASE WHEN ${isWarmSql} THEN 1 ELSE 0 END`], isNumber: true },
     alike: { sql: [alikeSql(writtenSql, storedBands)], isNumber: true },
   },
   columns: {
@@ -102,7 +100,7 @@ const prefixes: Fact = {
     first_ms: { merge: "min", sql: `COALESCE(${firstSql} / ${tokensMax}, 9007199254740991)` },
     longest: { merge: "max", sql: `COALESCE(MAX(c.read_tokens + ${writtenSql}), 0)` },
   },
-  from: fromCalls(` AND NOT (${isWarm})`),
+  from: fromCalls(` AND NOT ${isWarmSql}`),
 };
 
 /** Rounds up to three digits, so that many calls give a few thousand values at most. 0 if the clock was set back. */

@@ -1,6 +1,7 @@
 // Which calls have the same price per token: SQL that gives them one number. Stored sums keep calls of different numbers apart.
 import { assert } from "../../../core/assert.ts";
 import { hashContent } from "../../../core/hash.ts";
+import { warmingText } from "../../../core/ledger/gateway-text.ts";
 import { lifetimes } from "../../../core/message/usage.ts";
 import { builtInCatalogue, listModels } from "../../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
@@ -74,6 +75,9 @@ export function toAlike(alike: number): Alike {
   };
 }
 
+/** Calls that only kept a cache, of sessions and of the gateway, which says so at the beginning of a text. SQL over `calls c`. */
+export const isWarmSql: string = `(c.kind IN ('warm', 'stored') OR (c.client_cost_pico_usd = 0 AND SUBSTR(c.outcome_json, 1, ${warmingText.length}) = '${warmingText}'))`;
+
 /** SQL over `calls c`. */
 export function alikeSql(writtenSql: string, { aboveTokens, fromMs, peaks }: PriceBands): string {
   assert(aboveTokens.length < periodPlace / tokensPlace, "more tiers than places for them");
@@ -83,7 +87,7 @@ export function alikeSql(writtenSql: string, { aboveTokens, fromMs, peaks }: Pri
     "c.cost_pico_usd IS NOT NULL",
     "c.read_tokens > 0",
     ...lifetimes.map((lifetime) => `c.${writeColumns[lifetime]} > 0`),
-    "c.kind IN ('warm', 'stored')",
+    isWarmSql,
   ].map((flag, index) => `CASE WHEN ${flag} THEN ${2 ** index} ELSE 0 END`);
   const tier = placeSql(prompt, "<=", aboveTokens);
   const period = placeSql("c.started_ms", "<", fromMs);
