@@ -1,5 +1,4 @@
 // The calls of a window, grouped so that one price applies to all calls of a group.
-import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { lifetimes, type Lifetime } from "../core/message/usage.ts";
 import { isPeak, type PeakHours } from "../core/models/peak-hours.ts";
 import { callFacts, withBands } from "../edge/stores/rollups/call-facts.ts";
@@ -10,15 +9,15 @@ import {
   type Alike,
   type PriceBands,
 } from "../edge/stores/rollups/price-bands.ts";
-import { integer, text } from "../edge/stores/sql/read-row.ts";
-import { moneyOf } from "../edge/stores/sql/sums.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
-import { readSums } from "./read-sums.ts";
+import { readColumns, type SumColumns } from "./read-sums.ts";
 import type { AlikeCalls } from "./reprice.ts";
 import type { TimeWindow } from "./time-window.ts";
 
 export interface PricedCalls extends AlikeCalls {
   readonly label: Label;
+  /** The number that calls of one price share. */
+  readonly alike: number;
   readonly model: string;
   readonly callCount: number;
   readonly hasUsage: boolean;
@@ -36,20 +35,20 @@ export async function readAlike(
 ): Promise<readonly PricedCalls[]> {
   const all = await readGroups(ledger, question, bands, callFacts.calls);
   const retried = await readGroups(ledger, question, bands, callFacts.retried);
-  const parts = new Map(retried.map(({ key, calls }) => [key, calls]));
-  const rest = all.map(({ key, calls }) => {
-    const part = parts.get(key);
+  if (retried.length === 0) return all;
+  const parts = new Map(retried.map((calls) => [keyOf(calls), calls]));
+  const rest = all.map((calls) => {
+    const part = parts.get(keyOf(calls));
     return part === undefined ? calls : minus(calls, part);
   });
   return [
     ...rest.filter(({ callCount }) => callCount > 0),
-    ...retried.map(({ calls }) => ({ ...calls, isCostOfUsage: false })),
+    ...retried.map((calls) => ({ ...calls, isCostOfUsage: false })),
   ];
 }
 
-interface Group {
-  readonly key: string;
-  readonly calls: PricedCalls;
+function keyOf({ alike, model, label }: PricedCalls): string {
+  return `${alike} ${model} ${String(label)}`;
 }
 
 const priceColumns = ["call_count", "cost_0", "cost_1", "uncached", "read_tokens", "output"].concat(
@@ -61,16 +60,64 @@ async function readGroups(
   question: Question,
   bands: PriceBands,
   fact: Fact,
-): Promise<readonly Group[]> {
-  const rows = await readSums(ledger, question, {
+): Promise<readonly PricedCalls[]> {
+  const found = await readColumns(ledger, question, {
     fact: areStoredBands(bands) ? fact : withBands(fact, bands),
     dims: ["model", "alike"],
     columns: priceColumns,
   });
-  return rows.map(([label, row]) => {
-    const alike = toAlike(integer(row, "alike"));
-    const calls = { ...toPriced(row, alike), ...standIn(alike, bands, question.window), label };
-    return { key: `${integer(row, "alike")} ${text(row, "model")} ${String(label)}`, calls };
+  const [models, alikes] = [found.dim("model"), found.dim("alike")];
+  const kinds = new Map<number, Kind>();
+  const read = createReader(found);
+  return Array.from({ length: found.count }, (_, row) => {
+    const number = alikes[row] ?? 0;
+    const kind = kinds.get(number) ?? toKind(number, bands, question.window);
+    kinds.set(number, kind);
+    const model = found.nameOf(models[row] ?? 0) ?? "";
+    return { ...kind, model, label: found.labels[found.groupOf[row] ?? 0] ?? null, ...read(row) };
+  });
+}
+
+/** What all calls of one number have in common. */
+type Kind = Pick<
+  PricedCalls,
+  "alike" | "hasUsage" | "isCostOfUsage" | "isWarm" | "promptTokens" | "startMs"
+>;
+
+function toKind(number: number, bands: PriceBands, window: TimeWindow): Kind {
+  const alike = toAlike(number);
+  const { hasUsage, hasCost: isCostOfUsage, isWarm } = alike;
+  return { alike: number, hasUsage, isCostOfUsage, isWarm, ...standIn(alike, bands, window) };
+}
+
+function createReader({
+  column,
+}: SumColumns): (row: number) => Omit<PricedCalls, keyof Kind | "model" | "label"> {
+  const countsOf = (name: string): ((row: number) => number) => {
+    const values = column(name);
+    return (row) => Math.min(values[row] ?? 0, Number.MAX_SAFE_INTEGER);
+  };
+  const [callCount, uncached, readTokens, output] = [
+    countsOf("call_count"),
+    countsOf("uncached"),
+    countsOf("read_tokens"),
+    countsOf("output"),
+  ];
+  const [large, small] = [countsOf("cost_0"), countsOf("cost_1")];
+  const written = {
+    "5m": countsOf("written_5m"),
+    "30m": countsOf("written_30m"),
+    "1h": countsOf("written_1h"),
+    "12h": countsOf("written_12h"),
+    "24h": countsOf("written_24h"),
+  };
+  return (row) => ({
+    callCount: callCount(row),
+    costPicoUsd: BigInt(large(row)) * 1_000_000n + BigInt(small(row)),
+    uncachedTokens: uncached(row),
+    readTokens: readTokens(row),
+    writtenTokens: forLifetimes((lifetime) => written[lifetime](row)),
+    generatedTokens: output(row),
   });
 }
 
@@ -125,23 +172,5 @@ function standIn(
   return {
     promptTokens: aboveTokens[tier] ?? (aboveTokens.at(-1) ?? 0) + 1,
     startMs: timeInPeaks(fromPeriodMs, peaks, peakBits),
-  };
-}
-
-function toPriced(
-  row: ResultRow,
-  { hasUsage, hasCost, isWarm }: Alike,
-): Omit<PricedCalls, "label" | "promptTokens" | "startMs"> {
-  return {
-    model: text(row, "model"),
-    callCount: integer(row, "call_count"),
-    hasUsage,
-    costPicoUsd: moneyOf(row, "cost"),
-    isCostOfUsage: hasCost,
-    isWarm,
-    uncachedTokens: integer(row, "uncached"),
-    readTokens: integer(row, "read_tokens"),
-    writtenTokens: forLifetimes((lifetime) => integer(row, `written_${lifetime}`)),
-    generatedTokens: integer(row, "output"),
   };
 }

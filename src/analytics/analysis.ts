@@ -84,4 +84,21 @@ export interface FoundRow<Figures extends object = object> {
   readonly exact?: Readonly<Record<string, bigint>>;
 }
 
+/** A row whose figures are made when they are first asked for: of 100,000 sessions a hundred are shown. */
+export function toLazyRow<Figures extends object>(
+  label: Label,
+  exact: Readonly<Record<string, bigint>>,
+  make: () => Figures,
+): FoundRow<Figures> {
+  let made: Figures | null = null;
+  return {
+    label,
+    exact,
+    get figures() {
+      made ??= make();
+      return made;
+    },
+  };
+}
+
 export type Label = string | boolean | null;

@@ -8,7 +8,7 @@ import { callFacts } from "../edge/stores/rollups/call-facts.ts";
 import type { Analysis, Found, Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { ratio, writtenSql, type TokenSums } from "./figures.ts";
 import { callGroups } from "./group-keys.ts";
-import { readSums } from "./read-sums.ts";
+import { readColumns, readSums } from "./read-sums.ts";
 
 export interface CacheFigures {
   readonly uncached_input_tokens: number;
@@ -128,15 +128,16 @@ async function readDistinct(
   ledger: LedgerSnapshot,
   question: Question,
 ): Promise<ReadonlyMap<Label, number>> {
-  const rows = await readSums(ledger, question, {
+  const found = await readColumns(ledger, question, {
     fact: callFacts.prefixes,
     dims: ["prefix"],
     columns: ["first_read", "first_ms", "longest"],
   });
-  const sums = new Map<Label, number>();
-  for (const [label, row] of rows) {
-    const added = integer(row, "longest") - integer(row, "first_read");
-    sums.set(label, (sums.get(label) ?? 0) + added);
+  const [longest, firstRead] = [found.column("longest"), found.column("first_read")];
+  const sums = new Float64Array(found.labels.length);
+  for (let row = 0; row < found.count; row += 1) {
+    const group = found.groupOf[row] ?? 0;
+    sums[group] = (sums[group] ?? 0) + (longest[row] ?? 0) - (firstRead[row] ?? 0);
   }
-  return sums;
+  return new Map(found.labels.map((label, group) => [label, sums[group] ?? 0]));
 }

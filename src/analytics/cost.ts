@@ -1,5 +1,5 @@
 // What was spent on calls, failed calls, warm caches and summaries.
-import type { Analysis } from "./analysis.ts";
+import { toLazyRow, type Analysis } from "./analysis.ts";
 import { hitRateOf, tokenFigures, toUsdText, type TokenFigures } from "./figures.ts";
 import { callGroups } from "./group-keys.ts";
 import { readSpending, totalOf } from "./spending.ts";
@@ -31,7 +31,7 @@ export const cost: Analysis<CostFigures> = {
     const spending = await readSpending(ledger, question);
     const rows = [...spending].map(([label, spent]) => {
       const total = totalOf(spent);
-      const figures: CostFigures = {
+      return toLazyRow<CostFigures>(label, { cost_usd: total }, () => ({
         call_count: spent.callCount,
         ...tokenFigures(spent.tokens),
         hit_rate: hitRateOf(spent.tokens),
@@ -44,8 +44,7 @@ export const cost: Analysis<CostFigures> = {
         summary_input_tokens: spent.summaries.inputTokens,
         summary_output_tokens: spent.summaries.outputTokens,
         unpriced_call_count: spent.unpricedCount,
-      };
-      return { label, figures, exact: { cost_usd: total } };
+      }));
     });
     return { rows };
   },

@@ -2,25 +2,33 @@
 import { fieldsOf } from "../core/message/fields.ts";
 import type { FoundRow, Question } from "./analysis.ts";
 
+/** Figures of rows that are not shown are read only where they say the order. */
 export function rankRows<Row extends FoundRow>(
   rows: readonly Row[],
   { order: { by, isDescending }, limit }: Question,
 ): { readonly shown: readonly Row[]; readonly leftOut: number } {
-  const shown = rows
-    .toSorted(
+  const ranked = rows.map((row) => ({
+    row,
+    rank: rankOf(row, by),
+    group: String(row.label ?? ""),
+  }));
+  const shown = ranked
+    .sort(
       (left, right) =>
-        compare(rankOf(left, by), rankOf(right, by), isDescending) ||
-        compare(rankOf(left, "group"), rankOf(right, "group"), false),
+        compare(left.rank, right.rank, isDescending) || compare(left.group, right.group, false),
     )
-    .slice(0, limit);
+    .slice(0, limit)
+    .map(({ row }) => row);
   return { shown, leftOut: rows.length - shown.length };
 }
 
 type Rank = bigint | number | string | null;
 
-function rankOf({ label, figures, exact }: FoundRow, by: string): Rank {
-  if (by === "group") return String(label ?? "");
-  const value = exact?.[by] ?? fieldsOf(figures)[by];
+function rankOf(row: FoundRow, by: string): Rank {
+  if (by === "group") return String(row.label ?? "");
+  const exact = row.exact?.[by];
+  if (exact !== undefined) return exact;
+  const value = fieldsOf(row.figures)[by];
   const isRank =
     typeof value === "bigint" || typeof value === "number" || typeof value === "string";
   return isRank ? value : null;

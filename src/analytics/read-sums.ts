@@ -16,34 +16,85 @@ export interface SumsWanted {
 
 export type SumRow = readonly [Label, ResultRow];
 
+/** Sums in columns: `groupOf` says to which of the labels each row belongs. */
+export interface SumColumns {
+  readonly count: number;
+  readonly labels: readonly Label[];
+  readonly groupOf: Int32Array;
+  column(name: string): ArrayLike<number>;
+  /** Numbers that stand for names, or for themselves. */
+  dim(name: string): ArrayLike<number>;
+  nameOf(id: number): string | null;
+}
+
 /** Each row with its label, its dims and its sums, as `countOf` and `moneyOf` read them. */
 export async function readSums(
+  ledger: LedgerSnapshot,
+  question: Pick<Question, "groupBy" | "window">,
+  wanted: SumsWanted,
+): Promise<readonly SumRow[]> {
+  const found = await readColumns(ledger, question, wanted);
+  const toRow = createRows(
+    [...new Set(wanted.dims)].map((dim) => {
+      const ids = found.dim(dim);
+      return [dim, isNamed(wanted.fact, dim) ? Array.from(ids, found.nameOf) : ids];
+    }),
+    wanted.columns.map((name) => [name, found.column(name)]),
+  );
+  return Array.from({ length: found.count }, (_, at): SumRow => {
+    return [found.labels[found.groupOf[at] ?? 0] ?? null, toRow(at)];
+  });
+}
+
+export async function readColumns(
   { cells: source }: LedgerSnapshot,
   { groupBy, window }: Pick<Question, "groupBy" | "window">,
   { fact, dims: more = [], columns }: SumsWanted,
-): Promise<readonly SumRow[]> {
+): Promise<SumColumns> {
+  const { names } = source;
   const group = groupBy === "none" ? [] : [groupBy];
   const dims = [...new Set([...group, ...more])];
-  const found = await readCells(source, { fact, dims, columns, window });
-  // A hash says nothing to anybody: its number tells rows apart as well.
-  const isName = dims.map((dim) => {
-    const { isNumber, toName } = fact.dims[dim] ?? {};
-    return isNumber !== true && toName === undefined;
-  });
-  const { shape, cells } = await withNames(found, isName, source.names);
-  const toRow = createRows(
-    dims.map((dim, at) => [
-      dim,
-      isName[at] === true
-        ? Array.from(cells.dims[at] ?? [], (id) => source.names.nameOf(id))
-        : (cells.dims[at] ?? []),
-    ]),
-    Object.keys(shape.columns).map((name, at) => [name, cells.columns[at] ?? []]),
-  );
-  return Array.from({ length: cells.count }, (_, at): SumRow => {
-    const row = toRow(at);
-    return [labelOfGroup(groupBy, row[groupBy]), row];
-  });
+  const read = await readCells(source, { fact, dims, columns, window });
+  const named = dims.map((dim) => isNamed(fact, dim));
+  const { shape, cells } = await withNames(read, named, names);
+  const inOrder = Object.keys(shape.columns);
+  const nameOf = (id: number): string | null => names.nameOf(id);
+  const ids = groupBy === "none" ? null : (cells.dims[0] ?? null);
+  const { groupOf, values } = numberGroups(ids, cells.count);
+  return {
+    count: cells.count,
+    groupOf,
+    labels: values.map((id) => labelOfGroup(groupBy, named[0] === true ? nameOf(id) : id)),
+    column: (name) => cells.columns[inOrder.indexOf(name)] ?? [],
+    dim: (name) => cells.dims[dims.indexOf(name)] ?? [],
+    nameOf,
+  };
+}
+
+function isNamed(fact: Fact, name: string): boolean {
+  const { isNumber, isOpaque } = fact.dims[name] ?? {};
+  return isNumber !== true && isOpaque !== true;
+}
+
+function numberGroups(
+  ids: ArrayLike<number> | null,
+  count: number,
+): { readonly groupOf: Int32Array; readonly values: readonly number[] } {
+  const groupOf = new Int32Array(count);
+  if (ids === null) return { groupOf, values: count === 0 ? [] : [0] };
+  const known = new Map<number, number>();
+  const values: number[] = [];
+  for (let row = 0; row < count; row += 1) {
+    const id = ids[row] ?? 0;
+    let place = known.get(id);
+    if (place === undefined) {
+      place = values.length;
+      known.set(id, place);
+      values.push(id);
+    }
+    groupOf[row] = place;
+  }
+  return { groupOf, values };
 }
 
 type Column = readonly [name: string, values: ArrayLike<unknown>];

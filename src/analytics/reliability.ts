@@ -1,13 +1,11 @@
 // How often calls, turns and tools failed, why, and how long calls took.
-import { fromOutcomeText } from "../core/ledger/call-text.ts";
-import { integer, readAs, text } from "../edge/stores/sql/read-row.ts";
+import { isAscending } from "../edge/stores/rollups/cells.ts";
+import { integer } from "../edge/stores/sql/read-row.ts";
 import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { callFacts } from "../edge/stores/rollups/call-facts.ts";
 import { turnFacts } from "../edge/stores/rollups/turn-facts.ts";
-import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { countOf, ratio } from "./figures.ts";
-import { labelOfGroup } from "./group-keys.ts";
-import { readSums, type SumRow } from "./read-sums.ts";
+import { readColumns, readSums, type SumColumns, type SumRow } from "./read-sums.ts";
 
 export interface ReliabilityFigures {
   readonly call_count: number;
@@ -41,10 +39,9 @@ export const reliability: Analysis<ReliabilityFigures> = {
     );
     const labels = new Set([...calls.keys(), ...turns.keys(), ...tools.keys()]);
     const rows = [...labels].map((label) => {
-      const ended = calls.get(label) ?? createEndings();
-      const callCount = [...ended.byStatus.values()].reduce((sum, count) => sum + count, 0);
-      const failed = ended.byStatus.get("failed") ?? 0;
-      const partial = ended.byStatus.get("partial") ?? 0;
+      const ended = calls.get(label) ?? noEndings;
+      const { complete, failed, partial } = ended.counts;
+      const callCount = complete + failed + partial;
       const figures: ReliabilityFigures = {
         call_count: callCount,
         failed_call_count: failed,
@@ -53,8 +50,8 @@ export const reliability: Analysis<ReliabilityFigures> = {
         failures: Object.fromEntries(
           [...ended.byFailure].toSorted(([left], [right]) => (left < right ? -1 : 1)),
         ),
-        latency_ms_p50: percentile(ended.latencies, 50),
-        latency_ms_p95: percentile(ended.latencies, 95),
+        latency_ms_p50: ended.p50,
+        latency_ms_p95: ended.p95,
         turn_count: countOf(turns.get(label), "total"),
         failed_turn_count: countOf(turns.get(label), "failed"),
         open_turn_count: countOf(turns.get(label), "open"),
@@ -67,71 +64,98 @@ export const reliability: Analysis<ReliabilityFigures> = {
   },
 };
 
-/** Milliseconds → number of calls. */
-type Histogram = ReadonlyMap<number, number>;
-
-/** Nearest rank: the smallest latency that `percent` of the calls do not exceed; null without calls. */
-export function percentile(histogram: Histogram, percent: number): number | null {
-  const total = [...histogram.values()].reduce((sum, count) => sum + count, 0);
-  let seen = 0;
-  for (const [ms, count] of [...histogram].toSorted(([left], [right]) => left - right)) {
-    seen += count;
-    if (seen * 100 >= total * percent) return ms;
-  }
-  return null;
-}
-
 /** How the calls of a group ended. */
 interface Endings {
-  readonly byStatus: Map<string, number>;
-  readonly byFailure: Map<string, number>;
-  readonly latencies: Map<number, number>;
+  readonly counts: Readonly<Record<"complete" | "partial" | "failed", number>>;
+  readonly byFailure: ReadonlyMap<string, number>;
+  readonly p50: number | null;
+  readonly p95: number | null;
 }
 
-function createEndings(): Endings {
-  return { byStatus: new Map(), byFailure: new Map(), latencies: new Map() };
-}
+const noEndings: Endings = {
+  counts: { complete: 0, partial: 0, failed: 0 },
+  byFailure: new Map(),
+  p50: null,
+  p95: null,
+};
 
 async function readCalls(
   ledger: LedgerSnapshot,
   question: Question,
 ): Promise<ReadonlyMap<Label, Endings>> {
-  const counted = await readSums(ledger, question, {
+  const found = await readColumns(ledger, question, {
     fact: callFacts.endings,
-    dims: ["status", "latency"],
+    dims: ["status", "failure", "latency"],
     columns: ["call_count"],
   });
-  const failed = await readFailures(ledger, question);
-  const found = new Map<Label, Endings>();
-  const endingsOf = (label: Label): Endings => {
-    const known = found.get(label) ?? createEndings();
-    found.set(label, known);
-    return known;
-  };
-  for (const [label, row] of counted) {
-    const { byStatus, latencies } = endingsOf(label);
-    const [status, count] = [text(row, "status"), integer(row, "call_count")];
-    add(byStatus, status, count);
-    if (status === "complete") add(latencies, integer(row, "latency"), count);
-  }
-  for (const [label, row] of failed) {
-    const { failure } = readAs(row, "outcome_json", fromOutcomeText);
-    add(endingsOf(label).byFailure, failure?.kind ?? "not told", 1);
-  }
-  return found;
+  const rows = rowsByGroup(found);
+  return new Map(found.labels.map((label, group) => [label, toEndings(found, rows(group))]));
 }
 
-/** The kind of failure is inside the outcome JSON, which is read for incomplete calls only. */
-async function readFailures(
-  { query }: LedgerSnapshot,
-  { groupBy, window }: Question,
-): Promise<readonly (readonly [Label, ResultRow])[]> {
-  const [key] = callFacts.calls.dims[groupBy]?.sql ?? ["'all'"];
-  const rows = await query(
-    `SELECT ${key} AS grp, c.outcome_json FROM calls c WHERE c.started_ms >= ? AND c.started_ms < ? AND c.status <> 'complete'`,
-    [window.startMs, window.endMs],
-  );
-  return rows.map((row) => [labelOfGroup(groupBy, row["grp"]), row]);
+/** The rows of each group, next to each other. */
+function rowsByGroup({ count, groupOf, labels }: SumColumns): (group: number) => Int32Array {
+  const ends = new Int32Array(labels.length + 1);
+  for (let row = 0; row < count; row += 1) {
+    const after = (groupOf[row] ?? 0) + 1;
+    ends[after] = (ends[after] ?? 0) + 1;
+  }
+  for (let group = 1; group < ends.length; group += 1) {
+    ends[group] = (ends[group] ?? 0) + (ends[group - 1] ?? 0);
+  }
+  const next = ends.slice();
+  const rows = new Int32Array(count);
+  for (let row = 0; row < count; row += 1) {
+    const group = groupOf[row] ?? 0;
+    const place = next[group] ?? 0;
+    rows[place] = row;
+    next[group] = place + 1;
+  }
+  return (group) => rows.subarray(ends[group], ends[group + 1]);
+}
+
+function toEndings(found: SumColumns, rows: Int32Array): Endings {
+  const [statuses, failures] = [found.dim("status"), found.dim("failure")];
+  const [latencies, counts] = [found.dim("latency"), found.column("call_count")];
+  const sums = { complete: 0, partial: 0, failed: 0 };
+  const byFailure = new Map<string, number>();
+  const complete: number[] = [];
+  for (const row of rows) {
+    const [status, count] = [found.nameOf(statuses[row] ?? 0), counts[row] ?? 0];
+    if (status === "complete") {
+      sums.complete += count;
+      complete.push(row);
+      continue;
+    }
+    sums[status === "failed" ? "failed" : "partial"] += count;
+    add(byFailure, found.nameOf(failures[row] ?? 0) ?? "not told", count);
+  }
+  // Stored sums lie in the order of latency.
+  const inOrder = isAscending(complete.map((row) => latencies[row] ?? 0))
+    ? complete
+    : complete.toSorted((left, right) => (latencies[left] ?? 0) - (latencies[right] ?? 0));
+  const all = {
+    latencies: inOrder.map((row) => latencies[row] ?? 0),
+    counts: inOrder.map((row) => counts[row] ?? 0),
+  };
+  return { counts: sums, byFailure, p50: percentile(all, 50), p95: percentile(all, 95) };
+}
+
+interface Latencies {
+  /** Ascending. */
+  readonly latencies: readonly number[];
+  /** How many calls took each. */
+  readonly counts: readonly number[];
+}
+
+/** Nearest rank: the smallest latency that `percent` of the calls do not exceed; null without calls. */
+export function percentile({ latencies, counts }: Latencies, percent: number): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  let seen = 0;
+  for (const [at, count] of counts.entries()) {
+    seen += count;
+    if (seen * 100 >= total * percent) return latencies[at] ?? null;
+  }
+  return null;
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key, count: number): void {

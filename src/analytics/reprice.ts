@@ -24,36 +24,62 @@ type Priced = Pick<ModelFacts, "id" | "prices">;
 export function priceAlike(calls: AlikeCalls, model: Priced): bigint | null {
   const rates = findRates(calls, model);
   if (rates === null) return null;
-  let total =
-    times(calls.uncachedTokens, rates.inputPicoUsd) +
-    times(calls.generatedTokens, rates.outputPicoUsd);
+  const parts: Part[] = [
+    [calls.uncachedTokens, rates.inputPicoUsd],
+    [calls.generatedTokens, rates.outputPicoUsd],
+  ];
   if (calls.readTokens > 0) {
     if (rates.readPicoUsd === null) return null;
-    total += times(calls.readTokens, rates.readPicoUsd);
+    parts.push([calls.readTokens, rates.readPicoUsd]);
   }
   for (const lifetime of lifetimes) {
     const tokens = calls.writtenTokens[lifetime];
-    const rate = rates.writePicoUsd[lifetime] ?? null;
     if (tokens === 0) continue;
+    const rate = rates.writePicoUsd[lifetime] ?? null;
     if (rate === null) return null;
-    total += times(tokens, rate);
+    parts.push([tokens, rate]);
   }
-  return total;
+  return sumOf(parts);
 }
 
 /** Prices every prompt token at the plain input rate. Without a cache, nothing would be kept warm. */
 export function priceUncached(calls: AlikeCalls, model: Priced): bigint | null {
   if (calls.isWarm) return 0n;
-  const written = lifetimes.reduce((sum, lifetime) => sum + calls.writtenTokens[lifetime], 0);
   const rates = findRates(calls, model);
   if (rates === null) return null;
-  const sent = calls.uncachedTokens + calls.readTokens + written;
-  return times(sent, rates.inputPicoUsd) + times(calls.generatedTokens, rates.outputPicoUsd);
+  let sent = calls.uncachedTokens + calls.readTokens;
+  for (const lifetime of lifetimes) sent += calls.writtenTokens[lifetime];
+  return sumOf([
+    [sent, rates.inputPicoUsd],
+    [calls.generatedTokens, rates.outputPicoUsd],
+  ]);
 }
+
+type Part = readonly [tokens: number, picoUsd: bigint];
+
+/** In plain numbers where these are exact, which is nearly always. */
+function sumOf(parts: readonly Part[]): bigint {
+  let total = 0;
+  for (const [tokens, rate] of parts) total += tokens * Number(rate);
+  if (total <= Number.MAX_SAFE_INTEGER) return BigInt(total);
+  return parts.reduce((sum, [tokens, rate]) => sum + times(tokens, rate), 0n);
+}
+
+/** The rates of the latest questions: thousands of groups share a few. */
+const ratesKnown = new WeakMap<Priced["prices"], Map<string, Rates>>();
 
 function findRates({ startMs, promptTokens }: AlikeCalls, { id, prices }: Priced): Rates | null {
   if (prices.kind === "unpriced") return null;
+  const known = ratesKnown.get(prices) ?? new Map<string, Rates>();
+  ratesKnown.set(prices, known);
+  const key = `${startMs} ${promptTokens}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
   const applied = ratesAt(prices.rows, startMs, promptTokens);
   assert(applied !== null, `${id} is priced but has no rates`);
+  if (known.size >= ratesMax) known.clear();
+  known.set(key, applied.rates);
   return applied.rates;
 }
+
+const ratesMax = 1000;

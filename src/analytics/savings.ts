@@ -5,7 +5,7 @@ import { findModel, resolveModel } from "../core/models/resolve-model.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { readAlike, type PricedCalls } from "./alike-calls.ts";
-import type { Analysis, AnalyticsWorld, Question } from "./analysis.ts";
+import { toLazyRow, type Analysis, type AnalyticsWorld, type Question } from "./analysis.ts";
 import { describeArms } from "./arms/describe-arms.ts";
 import { readArms, type ArmsFigures } from "./arms/read-arms.ts";
 import { bandsOf } from "../edge/stores/rollups/price-bands.ts";
@@ -58,16 +58,15 @@ export const savings: Analysis<SavingsFigures> = {
     const rows = [...Map.groupBy(all, ({ label }) => label)].map(([label, calls]) => {
       const noCache = compare(calls, modelOf, modelOf, priceUncached);
       const other = baseline === null ? null : compare(calls, modelOf, () => baseline, priceAlike);
-      const callCount = calls.reduce((sum, each) => sum + countOf(each), 0);
-      const figures: SavingsFigures = {
-        call_count: callCount,
+      const { otherPicoUsd, actualPicoUsd } = other ?? noCache;
+      const exact = { saved_usd: otherPicoUsd - actualPicoUsd };
+      return toLazyRow<SavingsFigures>(label, exact, () => ({
+        call_count: calls.reduce((sum, each) => sum + countOf(each), 0),
         no_cache: toComparison(noCache, null, latestOf(calls.map(modelOf))),
         baseline:
           other === null ? null : toComparison(other, baseline?.id ?? null, latestOf([baseline])),
         arms: arms.get(label) ?? null,
-      };
-      const { otherPicoUsd, actualPicoUsd } = other ?? noCache;
-      return { label, figures, exact: { saved_usd: otherPicoUsd - actualPicoUsd } };
+      }));
     });
     return { rows, notes: [...notesOf(models), ...describeArms(arms)] };
   },
@@ -101,22 +100,21 @@ function compare(
   otherOf: ModelOf,
   price: typeof priceAlike,
 ): Sums {
-  let sums: Sums = { otherPicoUsd: 0n, actualPicoUsd: 0n, comparedCount: 0, unpricedCount: 0 };
-  for (const calls of groups.filter(({ hasUsage }) => hasUsage)) {
+  let [otherSum, actualSum, comparedCount, unpricedCount] = [0n, 0n, 0, 0];
+  for (const calls of groups) {
+    if (!calls.hasUsage) continue;
     const other = otherOf(calls);
     const otherPicoUsd = other === null ? null : price(calls, other);
     const actualPicoUsd = actualOf(calls, modelOf(calls));
-    sums =
-      otherPicoUsd === null || actualPicoUsd === null
-        ? { ...sums, unpricedCount: sums.unpricedCount + countOf(calls) }
-        : {
-            ...sums,
-            otherPicoUsd: sums.otherPicoUsd + otherPicoUsd,
-            actualPicoUsd: sums.actualPicoUsd + actualPicoUsd,
-            comparedCount: sums.comparedCount + countOf(calls),
-          };
+    if (otherPicoUsd === null || actualPicoUsd === null) {
+      unpricedCount += countOf(calls);
+      continue;
+    }
+    otherSum += otherPicoUsd;
+    actualSum += actualPicoUsd;
+    comparedCount += countOf(calls);
   }
-  return sums;
+  return { otherPicoUsd: otherSum, actualPicoUsd: actualSum, comparedCount, unpricedCount };
 }
 
 /** Calls of turns. The cost of keeping a cache warm lowers what it saved. */

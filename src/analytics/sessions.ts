@@ -1,6 +1,12 @@
 // What sessions did in a window: turns, calls, tokens, money.
 import { text, textOrNull } from "../edge/stores/sql/read-row.ts";
-import type { Analysis, FoundRow, Label, LedgerSnapshot } from "./analysis.ts";
+import {
+  toLazyRow,
+  type Analysis,
+  type FoundRow,
+  type Label,
+  type LedgerSnapshot,
+} from "./analysis.ts";
 import { hitRateOf, tokenFigures, toUsdText, type TokenFigures } from "./figures.ts";
 import { rankRows } from "./rank-rows.ts";
 import { readSpending, totalOf, type Spending } from "./spending.ts";
@@ -38,9 +44,10 @@ export const sessions: Analysis<SessionFigures> = {
     const spending = await readSpending(ledger, question);
     const { shown, leftOut } = rankRows([...spending].map(toRow), question);
     const known = await readDetails(ledger, shown);
-    const rows = shown.map((row) => ({
-      ...row,
-      figures: { ...row.figures, ...known.get(row.figures.session) },
+    const rows = shown.map(({ label, figures, exact = {} }) => ({
+      label,
+      exact,
+      figures: { ...figures, ...known.get(figures.session) },
     }));
     return { rows, leftOut };
   },
@@ -48,7 +55,7 @@ export const sessions: Analysis<SessionFigures> = {
 
 function toRow([label, spent]: readonly [Label, Spending]): FoundRow<SessionFigures> {
   const total = totalOf(spent);
-  const figures: SessionFigures = {
+  return toLazyRow<SessionFigures>(label, { cost_usd: total }, () => ({
     session: typeof label === "string" ? label : null,
     agent: null,
     role: null,
@@ -65,8 +72,7 @@ function toRow([label, spent]: readonly [Label, Spending]): FoundRow<SessionFigu
     unpriced_call_count: spent.unpricedCount,
     first_call_at: spent.firstMs === null ? null : toIso(spent.firstMs),
     last_call_at: spent.lastMs === null ? null : toIso(spent.lastMs),
-  };
-  return { label, figures, exact: { cost_usd: total } };
+  }));
 }
 
 async function readDetails(

@@ -53,7 +53,7 @@ export function storedSumsContract({ open }: TestStore): void {
     await ledger.recordCalls([costing("a", dayMs + 5, dollar)]);
     await catchUp(database, { nowMs, holder: "one" });
     await database.query(
-      "UPDATE rollups SET cells = REPLACE(cells, ',1000000,', ',3000000,') WHERE cube = 'calls by is_warm'",
+      "UPDATE rollups SET cells = REPLACE(cells, ';=1000000;', ';=3000000;') WHERE cube = 'calls by is_warm'",
     );
     expect(await costOf(database)).toEqual(["3.000000"]);
     expect(await costOf(database, true)).toEqual(["1.000000"]);

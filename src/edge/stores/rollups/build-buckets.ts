@@ -1,11 +1,12 @@
 // Makes the stored sums of some hours from raw rows, and those of the larger buckets from smaller ones. Writes nothing.
 import type { Database } from "../sql/database.ts";
 import { integer, text } from "../sql/read-row.ts";
-import { createCellSum, projectCells, type Cells } from "./cells.ts";
-import { cubes, finestOf, storedFacts, type Cube } from "./cubes.ts";
+import { createCellSum, projectCells, type Cells, type Shape } from "./cells.ts";
+import { cubes, storedFacts, type Cube } from "./cubes.ts";
+import type { Fact } from "./fact.ts";
 import { grains, hourMs, type HourRange } from "./grains.ts";
 import { unpackCells } from "./pack-cells.ts";
-import { readFact } from "./read-fact.ts";
+import { scanRows, type FinestFact } from "./scan-rows.ts";
 import type { Names } from "./rollup-names.ts";
 
 /** One row of stored sums. `bucket` counts buckets of its grain since 1970. */
@@ -24,40 +25,29 @@ export async function buildHours(
 ): Promise<readonly Bucket[]> {
   const window = { startMs: fromHour * hourMs, endMs: toHour * hourMs };
   const built: Bucket[] = [];
-  for (const fact of storedFacts) {
-    const finest = finestOf(fact);
-    const shape = { ...finest, dims: ["hour", ...finest.dims] };
-    const cells = await readFact(query, fact, shape, window, names);
-    for (const cube of cubes.filter((each) => each.fact === fact)) {
-      const inHours = projectCells(shape, cells, { ...cube, dims: ["hour", ...cube.dims] });
-      for (const [bucket, each] of splitByFirst(inHours)) {
-        built.push({ cube, grain: 1, bucket, cells: each });
+  for (const facts of finestByRows) {
+    for (const { hour, fact, cells } of await scanRows(query, facts, window, names)) {
+      const { shape = noShape } = facts.find((each) => each.fact === fact) ?? {};
+      for (const cube of cubes.filter((each) => each.fact === fact)) {
+        built.push({ cube, grain: 1, bucket: hour, cells: projectCells(shape, cells, cube) });
       }
     }
   }
   return built;
 }
 
-/** The rows of each value of the first dim, without it. */
-function splitByFirst({ count, dims, columns }: Cells): ReadonlyMap<number, Cells> {
-  const [first, ...rest] = dims;
-  const rows = Array.from({ length: count }, (_, row) => row);
-  const groups = Map.groupBy(rows, (row) => first?.[row] ?? 0);
-  return new Map(
-    [...groups].map(([value, of]) => [
-      value,
-      {
-        count: of.length,
-        dims: rest.map((values) => pick(values, of)),
-        columns: columns.map((values) => pick(values, of)),
-      },
-    ]),
-  );
+const noShape: Shape = { dims: [], columns: {} };
+
+/** Every dim and column that a cube of the fact has: what a batch reads from raw rows, once. */
+function finestOf(fact: Fact): FinestFact {
+  const own = cubes.filter((cube) => cube.fact === fact);
+  const dims = [...new Set(own.flatMap((cube) => cube.dims))];
+  return { fact, shape: { dims, columns: Object.assign({}, ...own.map((cube) => cube.columns)) } };
 }
 
-function pick(values: ArrayLike<number>, rows: readonly number[]): readonly number[] {
-  return rows.map((row) => values[row] ?? 0);
-}
+const finestByRows: readonly (readonly FinestFact[])[] = [
+  ...Map.groupBy(storedFacts.map(finestOf), ({ fact }) => fact.rows).values(),
+];
 
 /**
  * The larger buckets that hold one of these hours and are full, from those of the grain below: the built ones, else the stored

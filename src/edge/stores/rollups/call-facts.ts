@@ -2,7 +2,8 @@
 import { hashContent } from "../../../core/hash.ts";
 import { lifetimes } from "../../../core/message/usage.ts";
 import { writeColumns } from "../ledger/turns/call-rows.ts";
-import { moneyColumns, sumOf, type Dim, type Fact } from "./fact.ts";
+import { fromOutcomeText } from "../../../core/ledger/call-text.ts";
+import { countOfRows, moneyColumns, sumOf, type Dim, type Fact } from "./fact.ts";
 import { alikeSql, isWarmSql, storedBands, type PriceBands } from "./price-bands.ts";
 
 const writtenSql = `(${Object.values(writeColumns)
@@ -26,20 +27,23 @@ const callDims: Readonly<Record<string, Dim>> = {
   hour: { sql: ["c.started_ms / 3600000"], isNumber: true },
 };
 
-function fromCalls(condition: string): Fact["from"] {
-  return (usesSession) =>
-    `FROM calls c${usesSession ? " LEFT JOIN sessions s ON s.id = c.session_id" : ""} WHERE c.started_ms >= ? AND c.started_ms < ?${condition}`;
-}
+const ofCalls: Pick<Fact, "rows" | "time" | "from"> = {
+  rows: "calls",
+  time: "c.started_ms",
+  from: (usesSession) =>
+    `FROM calls c${usesSession ? " LEFT JOIN sessions s ON s.id = c.session_id" : ""} WHERE c.started_ms >= ? AND c.started_ms < ?`,
+};
 
 const calls: Fact = {
   name: "calls",
+  ...ofCalls,
   dims: {
     ...callDims,
     is_warm: { sql: [`CASE WHEN ${isWarmSql} THEN 1 ELSE 0 END`], isNumber: true },
     alike: { sql: [alikeSql(writtenSql, storedBands)], isNumber: true },
   },
   columns: {
-    call_count: { merge: "sum", sql: "COUNT(*)" },
+    call_count: countOfRows,
     turn_count: sumOf("CASE WHEN c.number = 1 AND c.kind = 'turn' THEN 1 END"),
     uncached: sumOf("c.uncached_tokens"),
     read_tokens: sumOf("c.read_tokens"),
@@ -53,17 +57,16 @@ const calls: Fact = {
     unpriced: sumOf(
       "CASE WHEN c.cost_pico_usd IS NULL AND c.uncached_tokens IS NOT NULL THEN 1 END",
     ),
-    first_ms: { merge: "min", sql: "MIN(c.started_ms)" },
-    last_ms: { merge: "max", sql: "MAX(c.started_ms)" },
+    first_ms: { merge: "min", sql: "MIN(c.started_ms)", value: "c.started_ms" },
+    last_ms: { merge: "max", sql: "MAX(c.started_ms)", value: "c.started_ms" },
   },
-  from: fromCalls(""),
 };
 
 /** Calls with attempts whose result was discarded. Matches the text that call-text.ts writes, and the index calls_discarded. */
 const retried: Fact = {
   ...calls,
   name: "retried",
-  from: fromCalls(` AND SUBSTR(c.outcome_json, 1, 15) = '{"discarded":[{'`),
+  only: `SUBSTR(c.outcome_json, 1, 15) = '{"discarded":[{'`,
 };
 
 /** More tokens than any prompt has. */
@@ -75,7 +78,8 @@ const packedMsMax = 2_199_023_255_551;
 const sinceSql =
   "COALESCE((SELECT MAX(f.compacted_at) FROM compactions_v1 f WHERE f.session_id = c.session_id AND f.compacted_at <= c.started_ms), 0)";
 
-const firstSql = `MIN(CASE WHEN c.started_ms < ${packedMsMax} THEN c.started_ms ELSE ${packedMsMax} END * ${tokensMax} + c.read_tokens)`;
+const packedSql = `(CASE WHEN c.started_ms < ${packedMsMax} THEN c.started_ms ELSE ${packedMsMax} END * ${tokensMax} + c.read_tokens)`;
+const firstSql = `MIN${packedSql}`;
 
 /**
  * Growing prefixes: a session on one model between two compactions. What its first call read was cached before. To find that
@@ -83,10 +87,13 @@ const firstSql = `MIN(CASE WHEN c.started_ms < ${packedMsMax} THEN c.started_ms 
  */
 const prefixes: Fact = {
   name: "prefixes",
+  ...ofCalls,
+  only: `NOT ${isWarmSql}`,
   dims: {
     ...callDims,
     prefix: {
       sql: ["c.session_id", "c.model", sinceSql],
+      isOpaque: true,
       // Hashed, so that no name of a deleted session stays.
       toName: (values) => hashContent(values.join("\n")),
     },
@@ -96,11 +103,19 @@ const prefixes: Fact = {
     first_read: {
       merge: { with: "first_ms" },
       sql: `COALESCE(${firstSql} % ${tokensMax}, 0)`,
+      value: `COALESCE(${packedSql} % ${tokensMax}, 0)`,
     },
-    first_ms: { merge: "min", sql: `COALESCE(${firstSql} / ${tokensMax}, 9007199254740991)` },
-    longest: { merge: "max", sql: `COALESCE(MAX(c.read_tokens + ${writtenSql}), 0)` },
+    first_ms: {
+      merge: "min",
+      sql: `COALESCE(${firstSql} / ${tokensMax}, 9007199254740991)`,
+      value: `COALESCE(${packedSql} / ${tokensMax}, 9007199254740991)`,
+    },
+    longest: {
+      merge: "max",
+      sql: `COALESCE(MAX(c.read_tokens + ${writtenSql}), 0)`,
+      value: `COALESCE(c.read_tokens + ${writtenSql}, 0)`,
+    },
   },
-  from: fromCalls(` AND NOT ${isWarmSql}`),
 };
 
 /** Rounds up to three digits, so that many calls give a few thousand values at most. 0 if the clock was set back. */
@@ -111,9 +126,16 @@ function roundedSql(ms: string): string {
 /** How calls ended, and how long those took that were complete. */
 const endings: Fact = {
   name: "endings",
+  ...ofCalls,
+  order: "latency",
   dims: {
     ...callDims,
     status: { sql: ["c.status"] },
+    /** Null for a call that is complete. */
+    failure: {
+      sql: ["CASE WHEN c.status <> 'complete' THEN c.outcome_json END"],
+      toName: ([outcome]) => (typeof outcome === "string" ? failureIn(outcome) : null),
+    },
     latency: {
       sql: [
         `CASE WHEN c.status = 'complete' THEN ${roundedSql("(c.ended_ms - c.started_ms)")} ELSE 0 END`,
@@ -121,9 +143,12 @@ const endings: Fact = {
       isNumber: true,
     },
   },
-  columns: { call_count: { merge: "sum", sql: "COUNT(*)" } },
-  from: fromCalls(""),
+  columns: { call_count: countOfRows },
 };
+
+function failureIn(outcome: string): string {
+  return fromOutcomeText(outcome).failure?.kind ?? "not told";
+}
 
 export const callFacts: Readonly<Record<"calls" | "retried" | "prefixes" | "endings", Fact>> = {
   calls,

@@ -5,10 +5,10 @@ import type { Database, Write } from "../sql/database.ts";
 import { integer, integerOrNull, textOrNull } from "../sql/read-row.ts";
 import { isHolderGone } from "../ledger/lease-holder.ts";
 import { buildAbove, buildHours, type Bucket } from "./build-buckets.ts";
-import { cubes } from "./cubes.ts";
+import { isAscending, type Cells } from "./cells.ts";
+import { cubes, layoutHash } from "./cubes.ts";
 import { grains, hourMs } from "./grains.ts";
 import { packCells } from "./pack-cells.ts";
-import { storedBandsHash } from "./price-bands.ts";
 import { createNames } from "./rollup-names.ts";
 import { readState, type RollupState } from "./rollup-state.ts";
 
@@ -180,7 +180,7 @@ function advance(
   return {
     name: "rollups",
     sql: `UPDATE rollup_state SET version = version + 1, position_hour = ?, bands = ?, expires_ms = ${clockSql} + ${leaseMs} WHERE id = 1 AND version = ? AND holder = ?`,
-    values: [positionHour, storedBandsHash, version, holder],
+    values: [positionHour, layoutHash, version, holder],
   };
 }
 
@@ -285,9 +285,20 @@ function storeBuckets(buckets: readonly Bucket[]): readonly Write[] {
       cube.name,
       grain,
       bucket,
-      packCells(cells),
+      packCells(orderCells(cube, cells)),
     ]),
   }));
+}
+
+function orderCells({ fact: { order }, dims }: Bucket["cube"], cells: Cells): Cells {
+  const by = order === undefined ? undefined : cells.dims[dims.indexOf(order)];
+  if (by === undefined || isAscending(by)) return cells;
+  const rows = Int32Array.from(by, (_value, row) => row).sort(
+    (left, right) => (by[left] ?? 0) - (by[right] ?? 0),
+  );
+  const ordered = (values: ArrayLike<number>): ArrayLike<number> =>
+    Float64Array.from(rows, (row) => values[row] ?? 0);
+  return { ...cells, dims: cells.dims.map(ordered), columns: cells.columns.map(ordered) };
 }
 
 function inParts<T>(all: readonly T[]): readonly (readonly T[])[] {

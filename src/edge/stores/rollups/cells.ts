@@ -1,7 +1,8 @@
 // Sums by group, merged without looking at a row twice: names are numbers, and columns lie one after the other.
 import { assert } from "../../../core/assert.ts";
+import { createPlaces } from "./places.ts";
 
-/** How two cells of the same group become one. `with` follows the column named: it stays with the smaller one. */
+/** How two cells of the same group become one. `with` follows the column named: it stays with the cell whose value there wins. */
 export type Merge = "sum" | "min" | "max" | { readonly with: string };
 
 export interface Shape {
@@ -23,93 +24,148 @@ export interface CellSum {
   sum(): Cells;
 }
 
-/** Two numbers below this make one that is exact. */
-const dimMax = 2 ** 26;
-
 export function createCellSum({ dims, columns }: Shape): CellSum {
-  const merges = Object.values(columns).map((merge) => toMerge(merge, Object.keys(columns)));
-  const pairs = dims.map(() => new Map<number, number>());
-  const kept = dims.map((): number[] => []);
-  const sums = merges.map((): number[] => []);
+  const places = createPlaces(dims);
+  const rules = toRules(columns);
+  let sums = rules.map(({ start }) => new Float64Array(startSize).fill(start));
+  let size = startSize;
   let count = 0;
-
-  /** The place of a row's group. A new one comes last. */
-  const placeOf = (cells: Cells, row: number): number => {
-    let key = 0;
-    for (let dim = 0; dim < dims.length; dim += 1) {
-      const value = cells.dims[dim]?.[row] ?? 0;
-      assert(value >= 0 && value < dimMax, `${dims[dim] ?? ""} is ${value}`);
-      const known = pairs[dim];
-      const pair = key * dimMax + value;
-      const isLast = dim === dims.length - 1;
-      let next = known?.get(pair);
-      if (next === undefined) {
-        next = isLast ? count : (known?.size ?? 0);
-        known?.set(pair, next);
-      }
-      key = next;
-    }
-    return key;
-  };
-
   return {
     add: (cells) => {
-      for (let row = 0; row < cells.count; row += 1) {
-        const place = placeOf(cells, row);
-        if (place === count) {
-          count += 1;
-          for (const [dim, values] of kept.entries()) values.push(cells.dims[dim]?.[row] ?? 0);
-          for (const [at, values] of sums.entries()) values.push(cells.columns[at]?.[row] ?? 0);
-          continue;
-        }
-        mergeRow({ merges, sums, cells }, place, row);
+      const at = places.of(cells);
+      ({ count } = places);
+      if (count > size) {
+        while (size < count) size *= 2;
+        sums = sums.map((values, column) => grown(values, size, rules[column]?.start ?? 0));
       }
+      for (const [column, rule] of rules.entries()) mergeColumn(rule, column, { at, sums, cells });
     },
-    sum: () => ({ count, dims: kept, columns: sums }),
+    sum: () => ({
+      count,
+      dims: places.dims(),
+      columns: sums.map((values) => values.subarray(0, count)),
+    }),
   };
 }
 
-type Rule = "sum" | "min" | "max" | number;
+const startSize = 16;
 
-/** A column that follows another one has that one's place. */
-function toMerge(merge: Merge, names: readonly string[]): Rule {
-  return typeof merge === "string" ? merge : names.indexOf(merge.with);
+interface Rule {
+  readonly merge: "sum" | "min" | "max" | "follow";
+  readonly start: number;
+  /** The columns that follow this one. They are merged with it. */
+  readonly followers: readonly number[];
+}
+
+function toRules(columns: Shape["columns"]): readonly Rule[] {
+  const names = Object.keys(columns);
+  return Object.entries(columns).map(([name, merge]) => ({
+    merge: typeof merge === "string" ? merge : "follow",
+    start: merge === "min" ? Infinity : merge === "max" ? -Infinity : 0,
+    followers: names.flatMap((other, at) => {
+      const each = columns[other];
+      return typeof each === "object" && each.with === name ? [at] : [];
+    }),
+  }));
+}
+
+function grown(values: Float64Array, size: number, start: number): Float64Array<ArrayBuffer> {
+  const more = new Float64Array(size);
+  more.set(values);
+  if (start !== 0) more.fill(start, values.length);
+  return more;
 }
 
 interface Merging {
-  readonly merges: readonly Rule[];
-  readonly sums: readonly number[][];
+  /** The place of each row of the cells. */
+  readonly at: Int32Array;
+  readonly sums: readonly Float64Array[];
   readonly cells: Cells;
 }
 
-/** A follower comes before the column that it follows, so that it still sees the old value of that one. */
-function mergeRow({ merges, sums, cells }: Merging, place: number, row: number): void {
-  for (let at = 0; at < merges.length; at += 1) {
-    const values = sums[at];
-    if (values === undefined) continue;
-    const [old = 0, given = 0] = [values[place], cells.columns[at]?.[row]];
-    const merge = merges[at];
-    if (merge === "sum") values[place] = old + given;
-    else if (merge === "min") values[place] = Math.min(old, given);
-    else if (merge === "max") values[place] = Math.max(old, given);
-    else if (merge !== undefined) {
-      const [oldLead = 0, lead = 0] = [sums[merge]?.[place], cells.columns[merge]?.[row]];
-      if (lead < oldLead) values[place] = given;
-      else if (lead === oldLead) values[place] = Math.min(old, given);
+function mergeColumn({ merge, followers }: Rule, column: number, merging: Merging): void {
+  const { at, sums, cells } = merging;
+  const [kept, given] = [sums[column], cells.columns[column]];
+  assert(kept !== undefined && given !== undefined, "cells have the columns of their shape");
+  const { count } = cells;
+  if (merge === "sum") {
+    for (let row = 0; row < count; row += 1) {
+      const place = at[row] ?? 0;
+      kept[place] = (kept[place] ?? 0) + (given[row] ?? 0);
     }
+    return;
   }
+  if (merge === "follow") return;
+  const sign = merge === "min" ? 1 : -1;
+  for (let row = 0; row < count; row += 1) {
+    const place = at[row] ?? 0;
+    const order = sign * ((given[row] ?? 0) - (kept[place] ?? 0));
+    for (const follower of followers) follow(merging, { follower, place, row, order });
+    if (order < 0) kept[place] = given[row] ?? 0;
+  }
+}
+
+/** Of two rows that are equal where they are compared, the smaller value stays. */
+function follow(
+  { sums, cells }: Merging,
+  step: {
+    readonly follower: number;
+    readonly place: number;
+    readonly row: number;
+    readonly order: number;
+  },
+): void {
+  const { follower, place, row, order } = step;
+  const values = sums[follower];
+  if (values === undefined || order > 0) return;
+  const given = cells.columns[follower]?.[row] ?? 0;
+  values[place] = order < 0 ? given : Math.min(values[place] ?? 0, given);
+}
+
+export function isAscending(values: ArrayLike<number>): boolean {
+  for (let at = 1; at < values.length; at += 1) {
+    if ((values[at] ?? 0) < (values[at - 1] ?? 0)) return false;
+  }
+  return true;
+}
+
+/** One after the other, where no two have the same group. */
+export function joinCells({ dims, columns }: Shape, parts: readonly Cells[]): Cells {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const count = parts.reduce((sum, part) => sum + part.count, 0);
+  const join = (of: (part: Cells) => ArrayLike<number> | undefined): Float64Array => {
+    const all = new Float64Array(count);
+    let from = 0;
+    for (const part of parts) {
+      const values = of(part);
+      if (values !== undefined) all.set(values, from);
+      from += part.count;
+    }
+    return all;
+  };
+  return {
+    count,
+    dims: dims.map((_dim, at) => join((part) => part.dims[at])),
+    columns: Object.keys(columns).map((_name, at) => join((part) => part.columns[at])),
+  };
 }
 
 /** The same cells told apart by fewer dims, and with fewer columns. */
 export function projectCells(from: Shape, cells: Cells, to: Shape): Cells {
-  const dims = to.dims.map((dim) => pick(cells.dims, from.dims.indexOf(dim), dim));
-  const names = Object.keys(from.columns);
-  const columns = Object.keys(to.columns).map((name) =>
-    pick(cells.columns, names.indexOf(name), name),
-  );
   const sum = createCellSum(to);
-  sum.add({ count: cells.count, dims, columns });
+  sum.add(pickCells(from, cells, to));
   return sum.sum();
+}
+
+/** The dims and columns of another shape. Cells may have the same group then: a sum merges them. */
+export function pickCells(from: Shape, cells: Cells, to: Shape): Cells {
+  const names = Object.keys(from.columns);
+  return {
+    count: cells.count,
+    dims: to.dims.map((dim) => pick(cells.dims, from.dims.indexOf(dim), dim)),
+    columns: Object.keys(to.columns).map((name) => pick(cells.columns, names.indexOf(name), name)),
+  };
 }
 
 function pick(all: readonly ArrayLike<number>[], at: number, name: string): ArrayLike<number> {

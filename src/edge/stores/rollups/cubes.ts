@@ -1,8 +1,11 @@
 // Which sums are stored: facts, told apart by what questions group them by. A question reads one of them, or raw rows.
+import { hashContent } from "../../../core/hash.ts";
 import { lifetimes } from "../../../core/message/usage.ts";
 import type { Shape } from "./cells.ts";
 import { callFacts } from "./call-facts.ts";
 import type { Fact } from "./fact.ts";
+import { grains } from "./grains.ts";
+import { storedBandsHash } from "./price-bands.ts";
 import { turnFacts } from "./turn-facts.ts";
 
 export interface Cube extends Shape {
@@ -43,12 +46,12 @@ export const cubes: readonly Cube[] = [
     toCube(retried, [group, "model", "alike"], priceColumns),
   ]),
   toCube(prefixes, ["prefix", ...callGroups]),
-  toCube(endings, ["model", "provider", "status", "latency"]),
+  ...["model", "provider", "none"].map((group) =>
+    toCube(endings, [group, "status", "failure", "latency"]),
+  ),
   toCube(turns, ["model", "provider"]),
   toCube(toolUses, ["model", "provider"]),
-  ...[...callGroups, "trigger", "kind"]
-    .filter((group) => !["gateway_key", "user", "team"].includes(group))
-    .map((group) => toCube(compactions, [group])),
+  ...[...callGroups, "trigger", "kind"].map((group) => toCube(compactions, [group])),
 ].filter((cube, index, all) => all.findIndex(({ name }) => name === cube.name) === index);
 
 function toCube(fact: Fact, groups: readonly string[], names = Object.keys(fact.columns)): Cube {
@@ -82,11 +85,14 @@ function sizeOf({ dims, columns }: Cube): number {
   return dims.length * 100 + Object.keys(columns).length;
 }
 
-/** Every dim and column that a cube of the fact has: what a batch reads from raw rows, once. */
-export function finestOf(fact: Fact): Shape {
-  const own = cubes.filter((cube) => cube.fact === fact);
-  const dims = [...new Set(own.flatMap((cube) => cube.dims))];
-  return { dims, columns: Object.assign({}, ...own.map((cube) => cube.columns)) };
-}
+/** Sums that were stored in another way are made again. */
+export const layoutHash: string = hashContent(
+  JSON.stringify([
+    "columns with ; between",
+    grains,
+    storedBandsHash,
+    cubes.map(({ name, columns }) => [name, columns]),
+  ]),
+);
 
 export const storedFacts: readonly Fact[] = [...new Set(cubes.map(({ fact }) => fact))];

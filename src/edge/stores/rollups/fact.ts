@@ -6,10 +6,18 @@ import type { Merge } from "./cells.ts";
 
 export interface Fact {
   readonly name: string;
+  /** Facts of the same rows have the same: these are read once for all of them. */
+  readonly rows: string;
+  /** A condition, if only some of these rows count. */
+  readonly only?: string;
   readonly dims: Readonly<Record<string, Dim>>;
   readonly columns: Readonly<Record<string, FactColumn>>;
-  /** `FROM … WHERE …` with places for the start and the end of a window, and what each `usesSession` needs. */
+  /** `FROM … WHERE …` with places for the start and the end of a window, and what each `usesSession` needs. Without `only`. */
   readonly from: (usesSession: boolean) => string;
+  /** Stored sums lie in the order of this dim, for those that need them so. */
+  readonly order?: string;
+  /** When a row counts, in milliseconds. */
+  readonly time: string;
 }
 
 export interface Dim {
@@ -19,20 +27,30 @@ export interface Dim {
   readonly isNumber?: true;
   /** Whether it is about the session `s`. */
   readonly usesSession?: true;
+  /** Tells rows apart and says nothing to anybody. */
+  readonly isOpaque?: true;
   /** The name of a group, where it is not just the text. */
   readonly toName?: (values: readonly unknown[]) => string | null;
 }
 
 export interface FactColumn {
   readonly merge: Merge;
-  /** An aggregate. */
+  /** An aggregate of all rows of a group. */
   readonly sql: string;
+  /** The same of one row. */
+  readonly value: string;
 }
 
 /** A sum of counts, exact to 2^53, and never more. */
 export function sumOf(expression: string): FactColumn {
-  return { merge: "sum", sql: `COALESCE(${countSum(expression)}, 0)` };
+  return {
+    merge: "sum",
+    sql: `COALESCE(${countSum(expression)}, 0)`,
+    value: `COALESCE(${expression}, 0)`,
+  };
 }
+
+export const countOfRows: FactColumn = { merge: "sum", sql: "COUNT(*)", value: "1" };
 
 /** Money in two parts, as `moneyOf` reads it. */
 export function moneyColumns(
@@ -42,6 +60,7 @@ export function moneyColumns(
   const part = (operator: string): FactColumn => ({
     merge: "sum",
     sql: `CAST(COALESCE(SUM((${expression}) ${operator} 1000000), 0) AS TEXT)`,
+    value: `COALESCE((${expression}) ${operator} 1000000, 0)`,
   });
   return { [`${name}_0`]: part("/"), [`${name}_1`]: part("%") };
 }
@@ -67,7 +86,11 @@ export function selectFact(
   ];
   const groups = keys.map((_sql, index) => String(index + 1));
   const grouped = groups.length === 0 ? "HAVING COUNT(*) > 0" : `GROUP BY ${groups.join(", ")}`;
-  return `SELECT ${selected.join(", ")} ${fact.from(usesSession)} ${grouped}`;
+  return `SELECT ${selected.join(", ")} ${fact.from(usesSession)}${onlyOf(fact)} ${grouped}`;
+}
+
+function onlyOf({ only }: Fact): string {
+  return only === undefined ? "" : ` AND ${only}`;
 }
 
 /** A group's dims as names or numbers, and its sums. */
@@ -99,6 +122,6 @@ export function toFactRow(
 }
 
 /** An empty name is that of a deleted session. */
-function nameOf(value: unknown): string | null {
+export function nameOf(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }

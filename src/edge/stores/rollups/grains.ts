@@ -3,7 +3,7 @@
 export const hourMs = 3_600_000;
 
 /** Hours per bucket. Each divides the next, so that a few large buckets and a few at the ends cover any window. */
-export const grains = [1, 4, 24, 144, 864] as const;
+export const grains = [1, 24, 144, 864] as const;
 
 /** From the first hour to before the second, since 1970. */
 export interface HourRange {

@@ -3,9 +3,12 @@ import { StrataError } from "../../../core/strata-error.ts";
 import { repairHint } from "../sql/read-row.ts";
 import type { Cells, Shape } from "./cells.ts";
 
-/** A column is one number if all its values are the same. Else text: the bytes per value, then all values in base64. */
+/**
+ * The count and the columns, with `;` between. A column is one number after `=` if all its values are the same. Else the bytes per
+ * value, then all values in base64.
+ */
 export function packCells({ count, dims, columns }: Cells): string {
-  return JSON.stringify([count, ...[...dims, ...columns].map((each) => packColumn(each, count))]);
+  return [count, ...[...dims, ...columns].map((each) => packColumn(each, count))].join(";");
 }
 
 /** `wanted`: the dims and columns that are read; the others are left empty. By default all. */
@@ -14,11 +17,10 @@ export function unpackCells(
   { dims, columns }: Shape,
   wanted?: ReadonlySet<string>,
 ): Cells {
-  const given: unknown = JSON.parse(text);
-  const all = Array.isArray(given) ? given : [];
-  const [count, ...packed]: readonly unknown[] = all;
+  const [first = "", ...packed] = text.split(";");
+  const count = Number(first);
   const names = [...dims, ...Object.keys(columns)];
-  if (typeof count !== "number" || packed.length !== names.length) throw damaged();
+  if (!Number.isSafeInteger(count) || packed.length !== names.length) throw damaged();
   const arrays = packed.map((each, at) =>
     wanted?.has(names[at] ?? "") === false ? none : unpackColumn(each, count),
   );
@@ -31,7 +33,7 @@ type Width = 1 | 2 | 4 | 8;
 
 const arrays = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const;
 
-function packColumn(values: ArrayLike<number>, count: number): string | number {
+function packColumn(values: ArrayLike<number>, count: number): string {
   const first = values[0] ?? 0;
   let [isSame, max, min] = [true, 0, 0];
   for (let row = 0; row < count; row += 1) {
@@ -40,7 +42,7 @@ function packColumn(values: ArrayLike<number>, count: number): string | number {
     if (value > max) max = value;
     if (value < min) min = value;
   }
-  if (isSame) return first;
+  if (isSame) return `=${first}`;
   const width = widthOf(min, max);
   const array = arrays[width].from(values);
   const bytes = Buffer.from(array.buffer, array.byteOffset, count * width);
@@ -52,15 +54,17 @@ function widthOf(min: number, max: number): Width {
   return max < 256 ? 1 : max < 65_536 ? 2 : 4;
 }
 
-function unpackColumn(packed: unknown, count: number): ArrayLike<number> {
-  if (typeof packed === "number") return new Float64Array(count).fill(packed);
-  if (typeof packed !== "string") throw damaged();
+function unpackColumn(packed: string, count: number): ArrayLike<number> {
+  if (packed.startsWith("=")) {
+    const value = Number(packed.slice(1));
+    return count === 1 ? [value] : new Float64Array(count).fill(value);
+  }
   const bytes = Buffer.from(packed.slice(1), "base64");
   const width = Number(packed[0]);
   if (!isWidth(width) || bytes.length !== count * width) throw damaged();
   // A copy of its own begins where every array may.
-  const { buffer } = new Uint8Array(bytes);
-  return new arrays[width](buffer);
+  const { buffer, byteOffset } = bytes.byteOffset % width === 0 ? bytes : new Uint8Array(bytes);
+  return new arrays[width](buffer, byteOffset, count);
 }
 
 function isWidth(width: number): width is Width {

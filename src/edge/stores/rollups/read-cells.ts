@@ -1,6 +1,6 @@
 // Sums of a window by some dims: from stored sums where they are current, and from raw rows for the rest. Exact at any moment.
 import type { Database } from "../sql/database.ts";
-import { createCellSum, type Cells, type Shape } from "./cells.ts";
+import { createCellSum, joinCells, pickCells, type Cells, type Shape } from "./cells.ts";
 import { findCube, type Cube } from "./cubes.ts";
 import { ofGatewayKey, type Fact } from "./fact.ts";
 import { coverWindow, type BucketRun, type MsRange } from "./grains.ts";
@@ -53,7 +53,7 @@ export async function readCells(source: CellSource, wanted: CellsWanted): Promis
     return { shape, cells: await readFact(query, fact, shape, window, names) };
   }
   const { runs, raw } = coverWindow(window, state, grainsOf[time ?? "none"] ?? 1);
-  const sum = createCellSum(shape);
+  const parts: Cells[] = [];
   for (const stored of await readBuckets(
     query,
     { cube, wanted: [...others, ...wanted.columns] },
@@ -62,9 +62,15 @@ export async function readCells(source: CellSource, wanted: CellsWanted): Promis
     const inTime = time === undefined ? cube : { ...cube, dims: [...cube.dims, time] };
     const bucket = Math.floor(stored.fromHour / (time === "day" ? 24 : 1));
     const cells = time === undefined ? stored.cells : withDim(stored.cells, bucket);
-    sum.add(reorder(inTime, cells, shape));
+    parts.push(pickCells(inTime, cells, shape));
   }
-  for (const part of raw) sum.add(await readFact(query, fact, shape, part, names));
+  for (const part of raw) parts.push(await readFact(query, fact, shape, part, names));
+  // Each hour is in one part.
+  if (time === "hour" && others.length === cube.dims.length) {
+    return { shape, cells: joinCells(shape, parts) };
+  }
+  const sum = createCellSum(shape);
+  for (const part of parts) sum.add(part);
   return { shape, cells: sum.sum() };
 }
 
@@ -103,15 +109,4 @@ export async function readBuckets(
 
 function withDim(cells: Cells, value: number): Cells {
   return { ...cells, dims: [...cells.dims, new Float64Array(cells.count).fill(value)] };
-}
-
-/** Without the dims and columns that were not asked for. Cells may have the same group then: the sum merges them. */
-function reorder(from: Shape, cells: Cells, to: Shape): Cells {
-  const [dims, columns] = [from.dims, Object.keys(from.columns)];
-  const none: ArrayLike<number> = [];
-  return {
-    count: cells.count,
-    dims: to.dims.map((dim) => cells.dims[dims.indexOf(dim)] ?? none),
-    columns: Object.keys(to.columns).map((name) => cells.columns[columns.indexOf(name)] ?? none),
-  };
 }

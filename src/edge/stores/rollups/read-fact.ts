@@ -1,6 +1,6 @@
 // Sums of raw rows in a window, as cells.
 import type { Database } from "../sql/database.ts";
-import type { Cells, Shape } from "./cells.ts";
+import { createCellSum, type Cells, type Shape } from "./cells.ts";
 import { selectFact, toFactRow, type Fact, type FactRow } from "./fact.ts";
 import type { MsRange } from "./grains.ts";
 import type { Names } from "./rollup-names.ts";
@@ -17,7 +17,9 @@ export async function readFact(
   const found = await query(selectFact(fact, dims, columnNames), [startMs, endMs, ...more]);
   const rows = found.map(toFactRow(fact, dims, columnNames));
   await names.learn(rows.flatMap((row) => row.dims.filter(isName)));
-  return toCells(rows, { dims, columns }, names);
+  const sum = createCellSum({ dims, columns });
+  sum.add(toCells(rows, { dims, columns }, names));
+  return sum.sum();
 }
 
 function toCells(rows: readonly FactRow[], shape: Shape, names: Names): Cells {

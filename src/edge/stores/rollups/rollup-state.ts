@@ -1,8 +1,8 @@
 // How far sums are stored, and which hours changed since.
 import type { Database } from "../sql/database.ts";
 import { integer, text } from "../sql/read-row.ts";
+import { layoutHash } from "./cubes.ts";
 import type { Caught } from "./grains.ts";
-import { storedBandsHash } from "./price-bands.ts";
 
 export interface RollupState extends Caught {
   /** Rows that come to an hour before it leave a mark. */
@@ -17,7 +17,7 @@ export async function readState(query: Database["query"]): Promise<RollupState> 
   const [row] = await query(
     "SELECT position_hour, target_hour, version, bands FROM rollup_state WHERE id = 1",
   );
-  const isOurs = row !== undefined && text(row, "bands") === storedBandsHash;
+  const isOurs = row !== undefined && text(row, "bands") === layoutHash;
   const positionHour = isOurs ? integer(row, "position_hour") : 0;
   const stale = await query("SELECT DISTINCT hour FROM changed_hours WHERE hour < ?", [
     positionHour,

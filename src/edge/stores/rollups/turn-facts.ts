@@ -1,5 +1,5 @@
 // What turns, their tool uses and compactions add up to.
-import { moneyColumns, sumOf, type Dim, type Fact } from "./fact.ts";
+import { countOfRows, moneyColumns, sumOf, type Dim, type Fact } from "./fact.ts";
 
 const turnDims: Readonly<Record<string, Dim>> = {
   model: { sql: ["t.model"] },
@@ -13,10 +13,12 @@ const isOpen = "t.turn_type = 'normal' AND t.status IN ('pending', 'interrupted'
 
 const turns: Fact = {
   name: "turns",
+  rows: "turns",
+  time: "t.started_ms",
   dims: turnDims,
   columns: {
     /** With those of compactions. */
-    turn_count: { merge: "sum", sql: "COUNT(*)" },
+    turn_count: countOfRows,
     total: sumOf("CASE WHEN t.turn_type = 'normal' THEN 1 END"),
     failed: sumOf("CASE WHEN t.turn_type = 'normal' AND t.status = 'failed' THEN 1 END"),
     open: sumOf(`CASE WHEN ${isOpen} THEN 1 END`),
@@ -28,9 +30,11 @@ const turns: Fact = {
 
 const toolUses: Fact = {
   name: "tool_uses",
+  rows: "tool_uses",
+  time: "t.started_ms",
   dims: turnDims,
   columns: {
-    total: { merge: "sum", sql: "COUNT(*)" },
+    total: countOfRows,
     failed: sumOf("CASE WHEN u.status = 'failed' THEN 1 END"),
   },
   from: () => `FROM turns t JOIN tool_calls u ON u.turn_id = t.id WHERE ${turnsInWindow}`,
@@ -41,6 +45,8 @@ const isPaid = "(f.cost_pico_usd > 0 OR f.input_tokens > 0)";
 
 const compactions: Fact = {
   name: "compactions",
+  rows: "compactions",
+  time: "f.compacted_at",
   dims: {
     model: { sql: ["f.model_used"] },
     provider: { sql: ["f.provider"] },
@@ -61,7 +67,7 @@ const compactions: Fact = {
     hour: { sql: ["f.compacted_at / 3600000"], isNumber: true },
   },
   columns: {
-    compaction_count: { merge: "sum", sql: "COUNT(*)" },
+    compaction_count: countOfRows,
     turns: sumOf("f.turns_summarized"),
     before: sumOf("f.tokens_before"),
     after: sumOf("f.tokens_after"),
@@ -69,7 +75,7 @@ const compactions: Fact = {
     input: sumOf("f.input_tokens"),
     output: sumOf("f.output_tokens"),
     duration: sumOf("f.duration_ms"),
-    duration_max: { merge: "max", sql: "COALESCE(MAX(f.duration_ms), 0)" },
+    duration_max: { merge: "max", sql: "COALESCE(MAX(f.duration_ms), 0)", value: "f.duration_ms" },
     ...moneyColumns("f.cost_pico_usd", "cost"),
     paid_count: sumOf(`CASE WHEN ${isPaid} THEN 1 END`),
     paid_output: sumOf(`CASE WHEN ${isPaid} THEN f.output_tokens END`),
