@@ -13,7 +13,7 @@ export function rankRows<Row extends FoundRow>(
     group: String(row.label ?? ""),
   }));
   const shown = ranked
-    .sort(
+    .toSorted(
       (left, right) =>
         compare(left.rank, right.rank, isDescending) || compare(left.group, right.group, false),
     )

@@ -21,10 +21,10 @@ export interface SumColumns {
   readonly count: number;
   readonly labels: readonly Label[];
   readonly groupOf: Int32Array;
-  column(name: string): ArrayLike<number>;
+  readonly column: (name: string) => ArrayLike<number>;
   /** Numbers that stand for names, or for themselves. */
-  dim(name: string): ArrayLike<number>;
-  nameOf(id: number): string | null;
+  readonly dim: (name: string) => ArrayLike<number>;
+  readonly nameOf: (id: number) => string | null;
 }
 
 /** Each row with its label, its dims and its sums, as `countOf` and `moneyOf` read them. */
@@ -128,23 +128,33 @@ function createRows(
 /** All deleted names are one group. */
 async function withNames(
   { shape, cells }: FoundCells,
-  isName: readonly boolean[],
+  named: readonly boolean[],
   names: Names,
 ): Promise<FoundCells> {
-  let hasDeleted = false;
-  const dims: ArrayLike<number>[] = [];
+  const deleted: (ReadonlySet<number> | null)[] = [];
   for (const [at, ids] of cells.dims.entries()) {
-    if (isName[at] !== true) {
-      dims.push(ids);
-      continue;
-    }
-    await names.read(Array.from(ids));
-    const known = Array.from(ids, (id) => (names.nameOf(id) === null ? noName : id));
-    hasDeleted ||= known.some((id, row) => id !== ids[row]);
-    dims.push(known);
+    deleted.push(named[at] === true ? await readDeleted(ids, names) : null);
   }
-  if (!hasDeleted) return { shape, cells };
+  if (deleted.every((each) => each === null)) return { shape, cells };
   const sum = createCellSum(shape);
-  sum.add({ ...cells, dims });
+  sum.add({
+    ...cells,
+    dims: cells.dims.map((ids, at) => {
+      const gone = deleted[at];
+      return gone == null ? ids : Float64Array.from(ids, (id) => (gone.has(id) ? noName : id));
+    }),
+  });
   return { shape, cells: sum.sum() };
+}
+
+/** Reads the names of all ids. Returns those without one; null if there are none. */
+async function readDeleted(
+  ids: ArrayLike<number>,
+  names: Names,
+): Promise<ReadonlySet<number> | null> {
+  const distinct = new Set<number>();
+  for (let row = 0; row < ids.length; row += 1) distinct.add(ids[row] ?? 0);
+  await names.read(distinct);
+  const gone = [...distinct].filter((id) => id !== noName && names.nameOf(id) === null);
+  return gone.length === 0 ? null : new Set(gone);
 }

@@ -118,41 +118,55 @@ function toEndings(found: SumColumns, rows: Int32Array): Endings {
   const [latencies, counts] = [found.dim("latency"), found.column("call_count")];
   const sums = { complete: 0, partial: 0, failed: 0 };
   const byFailure = new Map<string, number>();
-  const complete: number[] = [];
+  const all = { latencies: new Float64Array(rows.length), counts: new Float64Array(rows.length) };
+  let filled = 0;
+  let [lastId, lastStatus] = [-1, ""];
   for (const row of rows) {
-    const [status, count] = [found.nameOf(statuses[row] ?? 0), counts[row] ?? 0];
-    if (status === "complete") {
+    const [id, count] = [statuses[row] ?? 0, counts[row] ?? 0];
+    if (id !== lastId) [lastId, lastStatus] = [id, found.nameOf(id) ?? ""];
+    if (lastStatus === "complete") {
       sums.complete += count;
-      complete.push(row);
+      all.latencies[filled] = latencies[row] ?? 0;
+      all.counts[filled] = count;
+      filled += 1;
       continue;
     }
-    sums[status === "failed" ? "failed" : "partial"] += count;
+    sums[lastStatus === "failed" ? "failed" : "partial"] += count;
     add(byFailure, found.nameOf(failures[row] ?? 0) ?? "not told", count);
   }
-  // Stored sums lie in the order of latency.
-  const inOrder = isAscending(complete.map((row) => latencies[row] ?? 0))
-    ? complete
-    : complete.toSorted((left, right) => (latencies[left] ?? 0) - (latencies[right] ?? 0));
-  const all = {
-    latencies: inOrder.map((row) => latencies[row] ?? 0),
-    counts: inOrder.map((row) => counts[row] ?? 0),
+  const inOrder = toOrdered({
+    latencies: all.latencies.subarray(0, filled),
+    counts: all.counts.subarray(0, filled),
+  });
+  const [p50, p95] = [percentile(inOrder, 50), percentile(inOrder, 95)];
+  return { counts: sums, byFailure, p50, p95 };
+}
+
+/** Stored sums lie in the order of latency already, unless they were added to others. */
+function toOrdered({ latencies, counts }: Latencies): Latencies {
+  if (isAscending(latencies)) return { latencies, counts };
+  const rows = Int32Array.from(latencies, (_ms, at) => at).toSorted(
+    (left, right) => (latencies[left] ?? 0) - (latencies[right] ?? 0),
+  );
+  return {
+    latencies: Float64Array.from(rows, (row) => latencies[row] ?? 0),
+    counts: Float64Array.from(rows, (row) => counts[row] ?? 0),
   };
-  return { counts: sums, byFailure, p50: percentile(all, 50), p95: percentile(all, 95) };
 }
 
 interface Latencies {
   /** Ascending. */
-  readonly latencies: readonly number[];
+  readonly latencies: ArrayLike<number>;
   /** How many calls took each. */
-  readonly counts: readonly number[];
+  readonly counts: ArrayLike<number>;
 }
 
 /** Nearest rank: the smallest latency that `percent` of the calls do not exceed; null without calls. */
 export function percentile({ latencies, counts }: Latencies, percent: number): number | null {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  let seen = 0;
-  for (const [at, count] of counts.entries()) {
-    seen += count;
+  let [total, seen] = [0, 0];
+  for (let at = 0; at < counts.length; at += 1) total += counts[at] ?? 0;
+  for (let at = 0; at < counts.length; at += 1) {
+    seen += counts[at] ?? 0;
     if (seen * 100 >= total * percent) return latencies[at] ?? null;
   }
   return null;

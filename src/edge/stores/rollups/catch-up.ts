@@ -293,7 +293,7 @@ function storeBuckets(buckets: readonly Bucket[]): readonly Write[] {
 function orderCells({ fact: { order }, dims }: Bucket["cube"], cells: Cells): Cells {
   const by = order === undefined ? undefined : cells.dims[dims.indexOf(order)];
   if (by === undefined || isAscending(by)) return cells;
-  const rows = Int32Array.from(by, (_value, row) => row).sort(
+  const rows = Int32Array.from(by, (_value, row) => row).toSorted(
     (left, right) => (by[left] ?? 0) - (by[right] ?? 0),
   );
   const ordered = (values: ArrayLike<number>): ArrayLike<number> =>

@@ -91,7 +91,7 @@ export const layoutHash: string = hashContent(
     "columns with ; between",
     grains,
     storedBandsHash,
-    cubes.map(({ name, columns }) => [name, columns]),
+    cubes.map(({ name, columns, fact }) => [name, columns, fact.order]),
   ]),
 );
 
