@@ -5,7 +5,7 @@ import type { Shape } from "./cells.ts";
 import { callFacts } from "./call-facts.ts";
 import type { Fact } from "./fact.ts";
 import { grains } from "./grains.ts";
-import { storedBandsHash } from "./price-bands.ts";
+import { isWarmSql, storedBandsHash } from "./price-bands.ts";
 import { turnFacts } from "./turn-facts.ts";
 
 export interface Cube extends Shape {
@@ -91,6 +91,7 @@ export const layoutHash: string = hashContent(
     "columns with ; between",
     grains,
     storedBandsHash,
+    isWarmSql,
     cubes.map(({ name, columns, fact }) => [name, columns, fact.order]),
   ]),
 );
