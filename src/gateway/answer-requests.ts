@@ -178,6 +178,7 @@ function toStart(
     ...begun,
     path: withoutKeys(target.path),
     upstream: target.upstream,
+    origin: target.origin,
     ...describeHeaders(headers, target.path, target),
     ...(pass === null ? {} : { account: pass.account }),
     ...(target.spoken === null ? {} : { protocol: target.spoken.name }),

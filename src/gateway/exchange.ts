@@ -13,6 +13,8 @@ export interface ExchangeStart {
   readonly headers: Readonly<Record<string, string>>;
   /** The upstream's name in the configuration. */
   readonly upstream: string;
+  /** Where it answers, such as https://api.example.com; absent where that is not known. */
+  readonly origin?: string;
   /** The protocol's name if the upstream's configuration gives it; otherwise the request shows it. */
   readonly protocol?: string;
   /** Whether the credentials are a person's login, paid by a subscription, and not a key. */

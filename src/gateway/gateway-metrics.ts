@@ -8,7 +8,7 @@ import type { ForwarderState } from "./open-forwarder.ts";
 import type { ObservedCall } from "./observed-call.ts";
 import type { RecorderStats } from "./record/open-recorder.ts";
 
-export interface GatewayMetrics extends Pick<Metrics, "render" | "contentType"> {
+export interface GatewayMetrics extends Pick<Metrics, "render" | "contentType" | "registry"> {
   observe(call: ObservedCall): void;
   /** What the gateway is asked at each scrape. */
   follow(gateway: FollowedGateway): void;
@@ -31,6 +31,7 @@ export function createGatewayMetrics(): GatewayMetrics {
   return {
     contentType: metrics.contentType,
     render: () => metrics.render(),
+    registry: metrics.registry,
     observe: (call) => {
       const { id, client } = call.conversation;
       programs.delete(id);

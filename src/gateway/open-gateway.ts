@@ -18,10 +18,7 @@ import { shiftClock } from "./shift-clock.ts";
 import { openCallRecorder, watchCalls } from "./watch-calls.ts";
 import { createWarmKeeper, type WarmCounts, type WarmKeeperOptions } from "./warm/warm-keeper.ts";
 
-export interface GatewayOptions extends Omit<
-  ForwarderOptions,
-  "observer" | "moreHealth" | "admission"
-> {
+export interface GatewayOptions extends Omit<ForwarderOptions, "observer" | "admission"> {
   /** The ledger: a path or a connection string. */
   readonly store: string;
   /** Where requests and answers are kept whole; null for nowhere. */
@@ -88,6 +85,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ...(keeper === null ? {} : { keepWarm: toTold(keeper.counts()) }),
     ledger: recorder.stats(),
     ...(share === null ? {} : { shared: share.counts() }),
+    ...options.moreHealth?.(),
   });
   if (!(await admission.isReadIn(spendingMsMax))) {
     onProblem("what keys have spent cannot be read: budgets count from zero until it can");

@@ -4,6 +4,7 @@ import type { Environment } from "../core/config/environment.ts";
 import { readConfig, type ConfigOption } from "../core/config/read-config.ts";
 import { toConfigError } from "../core/config/config-problem.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
+import { telemetryVariables } from "../core/config/telemetry-variables.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import { isCount, isObject } from "../core/message/fields.ts";
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
@@ -31,6 +32,7 @@ import { followSecrets } from "./tool-secrets.ts";
 import { openEngineWorld, type EngineWorldOptions } from "./parts/engine-world.ts";
 import { openEvents } from "./ledger/open-events.ts";
 import { openProviders } from "./parts/open-providers.ts";
+import { followWithTelemetry, type TelemetrySettings } from "./parts/open-telemetry.ts";
 import { markSimulated } from "./ledger/simulated-session.ts";
 
 /** Besides these, everything an engine's configuration has: `policy`, `options`, `compaction` … */
@@ -54,6 +56,8 @@ export interface OpenEngineOptions extends EngineConfig, EngineWorldOptions {
   readonly catalogue?: Catalogue;
   /** The o200k vocabulary by default, which takes a moment to load. */
   readonly counter?: TextCounter;
+  /** OpenTelemetry spans and metrics: `true` sends them to the collector that OpenTelemetry's variables name. None by default. */
+  readonly telemetry?: boolean | TelemetrySettings;
 }
 
 export interface OpenedEngine extends Engine {
@@ -135,6 +139,10 @@ const doorChecks: Readonly<Record<string, Check>> = {
     "a list of { before, after }",
   ],
   onNotice: [isCall, "a function"],
+  telemetry: [
+    (value) => typeof value === "boolean" || isObject(value),
+    "true, false, or { endpoint, headers, serviceName }",
+  ],
   env: [isObject, "an object of variables"],
   catalogue: [
     (value) => isObject(value) && value["names"] instanceof Map,
@@ -155,6 +163,14 @@ async function openParts(
   const followed = { files: [], now: () => config, current: () => Promise.resolve(config) };
   const ledger = typeof store === "object" ? store : keep(await openStore(store, onNotice));
   const events = keep(openEvents({ ledger, onNotice }));
+  const asked = options.telemetry ?? false;
+  const telemetry = await followWithTelemetry(events, {
+    config: config.telemetry,
+    asked,
+    agentOf: () => agent,
+    onNotice,
+  });
+  if (telemetry !== null) keep(telemetry);
   const simulator = typeof simulate === "object" ? simulate : undefined;
   const reaching = { config: followed, catalogue, firstModel, onNotice, simulator };
   const providers = keep(openProviders(reaching));
@@ -207,9 +223,10 @@ function openStore(where: string | undefined, onNotice: (notice: string) => void
 /** Providers by the variables that name their keys and addresses; everything else has its default. */
 function readProviders(env: Environment, isSimulated: boolean, isDiagnosed: boolean): StrataConfig {
   const known = providerVariableNames.map((name) => [name, env[name]] as const);
+  const forTelemetry = Object.fromEntries(telemetryVariables.map((name) => [name, env[name]]));
   const { config, problems } = readConfig({
     files: [],
-    env: isSimulated ? {} : Object.fromEntries(known),
+    env: { ...(isSimulated ? {} : Object.fromEntries(known)), ...forTelemetry },
     options: [...(isSimulated ? simulated : []), ...(isDiagnosed ? diagnosed : [])],
   });
   if (config === null) throw toConfigError(problems);

@@ -8,6 +8,7 @@ import type { Catalogue } from "../core/models/catalogue.ts";
 import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
 import { createMetrics, type Metrics } from "../edge/exporters/metrics.ts";
+import { countTelemetry } from "../edge/exporters/otel/count-telemetry.ts";
 import type { Providers } from "../edge/providers/reach-providers.ts";
 import { createLiveCatalogue } from "./config/catalogue.ts";
 import type { Engine } from "../engine/session/create-engine.ts";
@@ -22,6 +23,11 @@ import { readStore } from "./config/environment.ts";
 import { ledgerFiles, openLedger } from "../edge/stores/open-ledger.ts";
 import { followSecrets } from "./tool-secrets.ts";
 import { messageOf } from "../core/strata-error.ts";
+import {
+  followWithTelemetry,
+  type HostTelemetry,
+  type TelemetrySettings,
+} from "./parts/open-telemetry.ts";
 import { openProviders } from "./parts/open-providers.ts";
 import { openWorkspace } from "./parts/open-workspace.ts";
 import { findModel } from "../core/models/resolve-model.ts";
@@ -54,6 +60,8 @@ export interface HostOptions extends AgentOptions {
   /** The o200k vocabulary by default, which takes a moment to load. */
   readonly counter?: TextCounter;
   readonly simulator?: SimulatorOptions;
+  /** OpenTelemetry spans and metrics; by default as configured. */
+  readonly telemetry?: boolean | TelemetrySettings;
 }
 
 export interface Host extends Closing {
@@ -71,6 +79,8 @@ export interface Host extends Closing {
   /** Whether the folder was made for this host; `close` removes it. */
   readonly isTemporary: boolean;
   readonly metrics: Metrics;
+  /** Null if no OpenTelemetry spans and metrics are made. */
+  readonly telemetry: HostTelemetry | null;
   readonly agent: string;
   readonly engine: Engine;
 }
@@ -115,6 +125,16 @@ async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "
   const { path, isTemporary, documents } = workspace;
   const agents = new Map<string, string>();
   const metrics = createHostMetrics({ events, catalogue, documents, agents, agent });
+  const telemetry = await followWithTelemetry(events, {
+    config: config.now().telemetry,
+    asked: options.telemetry,
+    agentOf: (sessionId) => agents.get(sessionId) ?? agent,
+    onNotice,
+  });
+  if (telemetry !== null) {
+    keep(telemetry);
+    countTelemetry(metrics.registry, telemetry);
+  }
 
   const ledgerPaths = options.ledger === undefined ? ledgerFiles(place) : [];
   const guardedFiles = (): readonly string[] => [...config.files, ...ledgerPaths];
@@ -136,6 +156,7 @@ async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "
     ...shared,
     config: () => config.now(),
     metrics,
+    telemetry,
     agent,
     engine,
     workspace: path,

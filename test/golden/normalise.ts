@@ -56,6 +56,11 @@ const newerKeys: ReadonlySet<string> = new Set([
   "accounts",
   "isStep",
   "steps last",
+  "reasoning_output_tokens",
+  "cache_policy",
+  "marker_count",
+  "planned_read_tokens",
+  "saved_usd",
 ]);
 
 /** UUIDs and ULIDs. Ids of the simulator are the same in every run. */

@@ -18,6 +18,8 @@ import { toUpstreamTable } from "../../gateway/upstreams/configured.ts";
 import type { UpstreamTable } from "../../gateway/upstreams/upstream-table.ts";
 import { readDataDirectory, readStore } from "../../host/config/environment.ts";
 import { followConfig } from "../../host/config/follow-config.ts";
+import { openHostTelemetry } from "../../host/parts/open-telemetry.ts";
+import { countTelemetry } from "../../edge/exporters/otel/count-telemetry.ts";
 import { simulatedFile } from "../../host/ledger/ledger-place.ts";
 import { createAgent, createSimulator, type OpenServer } from "../../simulator/index.ts";
 import type { Io } from "../command.ts";
@@ -74,6 +76,13 @@ export async function openServe(options: ServeOptions): Promise<Served> {
   const store = findStore(env, flags, config.now().ledger.store);
   if (demo !== null) forgetDemo(store);
   const metrics = createGatewayMetrics();
+  // A day that is played lies in the past.
+  const telemetry = await openHostTelemetry({
+    config: config.now().telemetry,
+    asked: demo === null ? undefined : false,
+    onNotice,
+  });
+  if (telemetry !== null) countTelemetry(metrics.registry, telemetry);
   const known = createKnownKeys();
   const running: { gateway: Gateway | null } = { gateway: null };
   const api = openApi({
@@ -97,12 +106,15 @@ export async function openServe(options: ServeOptions): Promise<Served> {
     onProblem: onNotice,
     onCall: (call) => {
       metrics.observe(call);
+      telemetry?.observeCall(call);
       options.onCall?.(call);
     },
     ...onlyPresent({ onExchange: options.onExchange }),
+    moreHealth: () => (telemetry === null ? {} : { telemetry: telemetry.state() }),
     tlsFiles: settings.tls,
   }).catch(async (error: unknown) => {
     await api.close();
+    await telemetry?.close();
     await simulator?.close();
     throw error;
   });
@@ -132,6 +144,7 @@ export async function openServe(options: ServeOptions): Promise<Served> {
       api.endStreams();
       await gateway.close(how === "drained" ? read.gateway.timeouts.drainMs : 0);
       await api.close();
+      await telemetry?.close();
       await simulator?.close();
     },
   };

@@ -7,6 +7,7 @@ import { mergeNodes } from "./merge-nodes.ts";
 import { schema } from "./schema.ts";
 import { describeSettings } from "./settings.ts";
 import type { Spec } from "./spec.ts";
+import { telemetryIn } from "./telemetry-variables.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -59,7 +60,7 @@ export function readEnvironment(env: Environment, files: tree.ConfigNode): ReadE
     }
   }
   return {
-    afterFiles: mergeNodes([...cloudsIn(env), ...pick(env, "after files")]),
+    afterFiles: mergeNodes([...cloudsIn(env), ...telemetryIn(env), ...pick(env, "after files")]),
     // If two variables set the same setting, the one with its own name wins.
     beforeFiles: mergeNodes([...beforeFiles, ...pick(env, "before files")]),
     problems,

@@ -19,6 +19,7 @@ import {
   type SkillsConfig,
   type ToolsConfig,
 } from "./schema/tools.ts";
+import { telemetry, type TelemetryConfig } from "./schema/telemetry.ts";
 import type { Spec } from "./spec.ts";
 
 /** A configuration in its normal form. */
@@ -38,6 +39,7 @@ export interface StrataConfig extends ContextOptimization {
   readonly queue: QueueConfig;
   readonly spending: SpendingConfig;
   readonly gateway: GatewayConfig;
+  readonly telemetry: TelemetryConfig;
 }
 
 const llm: Spec<ContextOptimization> = section(
@@ -64,6 +66,7 @@ const parts: Spec<Omit<StrataConfig, keyof ContextOptimization> & Llm> = group(
     queue,
     spending,
     gateway,
+    telemetry,
   },
 );
 

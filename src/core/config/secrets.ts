@@ -9,12 +9,13 @@ export interface NamedSecret {
   readonly value: string;
 }
 
-/** Keys and headers of providers and upstreams, and passwords in addresses. */
+/** Keys and headers of providers, upstreams and the collector, and passwords in addresses. */
 export function secretsIn({
   providers,
   gateway,
   ledger,
-}: Pick<StrataConfig, "providers" | "gateway" | "ledger">): readonly NamedSecret[] {
+  telemetry,
+}: Pick<StrataConfig, "providers" | "gateway" | "ledger" | "telemetry">): readonly NamedSecret[] {
   const ofProviders = [...providers].flatMap(([provider, { apiKey, baseUrl, headers }]) => {
     const path = `providers.${provider}`;
     return [
@@ -32,10 +33,14 @@ export function secretsIn({
       ),
     ];
   });
+  const ofTelemetry = [...telemetry.headers].flatMap(([name, value]) =>
+    secretsInHeader("telemetry.headers", name, value),
+  );
   const { store } = ledger;
   return [
     ...ofProviders,
     ...ofUpstreams,
+    ...ofTelemetry,
     ...(store === null ? [] : secretsInAddress("ledger.store", store)),
   ];
 }

@@ -44,6 +44,11 @@ export const callEvents = {
       provider_diagnosis: "name?",
       diagnosis_agreement: "name?",
       parent_session_id: "name?",
+      reasoning_output_tokens: "count?",
+      cache_policy: "name?",
+      marker_count: "count?",
+      planned_read_tokens: "count?",
+      saved_usd: "usd?",
     },
   },
   "llm.call_failed": {

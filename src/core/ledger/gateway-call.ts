@@ -73,6 +73,31 @@ export interface GatewayCall extends PricedOtherwise {
   readonly responseBytes: number;
   /** What could not be read or was left out, in words. */
   readonly notes: readonly string[];
+  /** What only traces tell of it; a ledger keeps none of it. */
+  readonly wire?: CallWire;
+}
+
+export interface CallWire {
+  /** Where the upstream answers, such as https://api.example.com; null if it is not known. */
+  readonly origin: string | null;
+  /** The client's trace, as its headers name it; null if they name none. */
+  readonly trace: { readonly parent: string; readonly state: string | null } | null;
+  readonly asked: AskedSettings;
+}
+
+/** What a client asked for, whatever its protocol calls it; absent if it does not say. */
+export interface AskedSettings {
+  readonly isStreamed?: boolean;
+  readonly tokensMax?: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly choiceCount?: number;
+  readonly seed?: number;
+  readonly frequencyPenalty?: number;
+  readonly presencePenalty?: number;
+  readonly reasoningLevel?: string;
+  readonly previousResponseId?: string;
 }
 
 /** `strata`: our markers where they cost less. `holdout`: left as it is, to compare. `client`: not chosen. */

@@ -3,6 +3,7 @@ import type { PayloadOf } from "../events/event.ts";
 import { toUsd } from "../events/payload-spelling.ts";
 import { toErrorClass } from "../wire/failure.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
+import { findSavings } from "../models/cost.ts";
 import type { Block } from "../message/message.ts";
 import {
   generatedTokens,
@@ -40,7 +41,22 @@ export function toCompleted(
     ...(entry.notes.some(({ kind }) => kind === "usage-refused") && { usage_refused: true }),
     ...toDiagnosis(entry),
     ...toParent(origin),
+    ...(usage.reasoningTokens === 0 ? {} : { reasoning_output_tokens: usage.reasoningTokens }),
+    cache_policy: entry.policy,
+    marker_count: entry.plan.markers.length,
+    planned_read_tokens: entry.plan.expected.readTokens,
+    ...toSaved(entry, model),
   };
+}
+
+/** Against the same call without any caching; nothing where its price is not the usual one or not known. */
+function toSaved(
+  { usage, startMs, serviceTier, isCostNamed }: CallEntry,
+  model: Session["model"],
+): Pick<PayloadOf<"llm.call_completed">, "saved_usd"> {
+  if (usage === null || serviceTier !== undefined || isCostNamed === true) return {};
+  const saved = toUsd(findSavings(usage, model, { at: startMs }));
+  return saved === null ? {} : { saved_usd: saved };
 }
 
 /** What the provider said about its cache, if it was asked. */

@@ -18,6 +18,8 @@ export interface Protocol<Name extends string = string, Body = unknown> {
   readonly name: Name;
   /** For people to read. */
   readonly title: string;
+  /** What OpenTelemetry calls a call in it; `chat` by default. */
+  readonly operation?: "generate_content";
   readonly access: ProtocolAccess;
   /** The path of a call, after the provider's base URL. The encoded request carries the same path. */
   path(call: CallPlace): string;

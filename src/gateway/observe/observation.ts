@@ -303,11 +303,22 @@ function settle(call: EndedCall, seen: SeenReply, shared: Watched): void {
     requestBytes: document.byteLength,
     responseBytes: call.responseBytes,
     notes: request.continues ? [...seen.notes, continuesNote] : seen.notes,
+    wire: toWire(start, document),
   });
   const { replyId } = seen;
   const replaces = found.goesOn ? (branch?.blocks.at(-1)?.key ?? null) : null;
   const ended = { callId: start.id, replyId, endedMs: nowMs };
   shared.share?.keep({ ...ended, conversation, facts, keptBlocks, replaces });
+}
+
+/** What traces tell of it: where it went, whose trace it belongs to, and what it asked for. */
+function toWire(
+  { origin, headers }: ExchangeStart,
+  { asked }: ReadDocument,
+): NonNullable<ObservedCall["wire"]> {
+  const { traceparent: parent, tracestate: state } = headers;
+  const trace = parent === undefined ? null : { parent, state: state ?? null };
+  return { origin: origin ?? null, trace, asked };
 }
 
 /** Nothing if the call may not be rewritten. */

@@ -2,6 +2,8 @@
 import { parseJsonTree, type JsonNode, type JsonObject } from "../../core/message/json-tree.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
+import type { AskedSettings } from "../../core/ledger/gateway-call.ts";
+import { readAsked } from "../../core/wire/foreign/asked-settings.ts";
 import type { RequestAddress, RequestNames } from "../../core/wire/foreign/foreign-reader.ts";
 import type { BlockDraft, ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
 import { growRequest, type GrownRequest } from "../../core/wire/foreign/grow-request.ts";
@@ -17,6 +19,7 @@ export interface ReadDocument {
   readonly protocol: Protocol;
   readonly request: ForeignRequest;
   readonly names: RequestNames | null;
+  readonly asked: AskedSettings;
   readonly byteLength: number;
   /** How many of its bytes were parsed. */
   readonly parsedBytes: number;
@@ -107,6 +110,7 @@ function readGrown(
     protocol,
     request: request.request,
     names: protocol.foreign.namesIn?.(frame.body) ?? null,
+    asked: readAsked(frame.body, body.address.path),
     byteLength: body.bytes.length,
     parsedBytes: parser.parsedBytes(),
     prints: body.prints,
@@ -248,6 +252,7 @@ function readWhole({ bytes, prints, address, rows, isVendor }: BodyToRead): Read
     protocol,
     request: readRequest(text, options),
     names: protocol.foreign.namesIn?.(root) ?? null,
+    asked: readAsked(root, address.path),
     byteLength: bytes.length,
     parsedBytes: bytes.length,
     prints,

@@ -15,7 +15,7 @@ export function checkHeaderNames(
   headers: ReadonlyMap<string, string>,
 ): void {
   for (const name of headers.keys()) {
-    const isName = /^[\w!#$%&'*+.^`|~-]+$/.test(name);
+    const isName = headerName.test(name);
     if (isName && !connectionHeaders.has(name.toLowerCase())) continue;
     const place = nodeAt(node, ["headers", name]) ?? node;
     if (place === undefined) continue;
@@ -29,6 +29,15 @@ export function checkHeaderNames(
       reportError(context, place.origin, message, hint);
     }
   }
+}
+
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+export function canBeSent(name: string, value: string): boolean {
+  return (
+    headerName.test(name) && !connectionHeaders.has(name.toLowerCase()) && headerText.test(value)
+  );
 }
 
 /** Set by us, or not allowed over connections that are kept. */
@@ -51,8 +60,7 @@ function headerValue(): Spec<string> {
     meaning: "the value of the header",
     allowed: "text without line breaks",
     usual: "",
-    accept: (value) =>
-      typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value) ? value : undefined,
+    accept: (value) => (typeof value === "string" && headerText.test(value) ? value : undefined),
     shape: { usual: null, fromText: (given) => given, show: showHeader },
   });
 }

@@ -204,7 +204,7 @@ function isVariable(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name);
 }
 
-function isPlainAddress(address: string): boolean {
+export function isPlainAddress(address: string): boolean {
   const parts = /^https?:\/\/([^/?#\s]+)(?:[/?#]\S*)?$/i.exec(address);
   return parts !== null && !address.includes("@");
 }

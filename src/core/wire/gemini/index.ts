@@ -17,6 +17,7 @@ import { readUsage } from "./usage.ts";
 export const gemini: Protocol<"gemini", GenerateContentRequest> = {
   name: "gemini",
   title: "Gemini",
+  operation: "generate_content",
   access,
   path: geminiPath,
   writesMarkers: false,

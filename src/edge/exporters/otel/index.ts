@@ -1,0 +1,16 @@
+// `strata-context/otel`: spans and metrics under OpenTelemetry's names.
+export type { Compatibility } from "./inference.ts";
+export {
+  openTelemetry,
+  type ExportSettings,
+  type ExportState,
+  type OpenedTelemetry,
+  type OpenTelemetryOptions,
+} from "./open-telemetry.ts";
+export type { SpanCounts } from "./span-sender.ts";
+export {
+  createTelemetry,
+  type Telemetry,
+  type TelemetryCounts,
+  type TelemetryOptions,
+} from "./telemetry.ts";
