@@ -58,9 +58,11 @@ test("a header for the collector is a secret that tools do not print", () => {
   });
 });
 
+function open(env: Readonly<Record<string, string>>): Promise<HostTelemetry | null> {
+  return openHostTelemetry({ config: configOf(env).telemetry, onNotice: () => {} });
+}
+
 test("without a collector nothing is sent, and OTEL_SDK_DISABLED switches it off", async () => {
-  const open = (env: Readonly<Record<string, string>>): Promise<HostTelemetry | null> =>
-    openHostTelemetry({ config: configOf(env).telemetry, onNotice: () => {} });
   expect(await open({})).toBeNull();
   const named = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" };
   expect(await open({ ...named, OTEL_SDK_DISABLED: "true" })).toBeNull();

@@ -9,6 +9,7 @@ import type { Lifetime, Usage } from "../message/usage.ts";
 import type { Tier } from "../tokens/budget.ts";
 import type { PricedOtherwise } from "../models/service-tiers.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
+import type { AskedSettings } from "../wire/foreign/asked-settings.ts";
 import type { RepairName } from "../wire/foreign/foreign-reader.ts";
 import type { ReplyStop } from "../wire/reply.ts";
 
@@ -83,21 +84,6 @@ export interface CallWire {
   /** The client's trace, as its headers name it; null if they name none. */
   readonly trace: { readonly parent: string; readonly state: string | null } | null;
   readonly asked: AskedSettings;
-}
-
-/** What a client asked for, whatever its protocol calls it; absent if it does not say. */
-export interface AskedSettings {
-  readonly isStreamed?: boolean;
-  readonly tokensMax?: number;
-  readonly temperature?: number;
-  readonly topP?: number;
-  readonly topK?: number;
-  readonly choiceCount?: number;
-  readonly seed?: number;
-  readonly frequencyPenalty?: number;
-  readonly presencePenalty?: number;
-  readonly reasoningLevel?: string;
-  readonly previousResponseId?: string;
 }
 
 /** `strata`: our markers where they cost less. `holdout`: left as it is, to compare. `client`: not chosen. */

@@ -2,8 +2,7 @@
 import { parseJsonTree, type JsonNode, type JsonObject } from "../../core/message/json-tree.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
-import type { AskedSettings } from "../../core/ledger/gateway-call.ts";
-import { readAsked } from "../../core/wire/foreign/asked-settings.ts";
+import { readAsked, type AskedSettings } from "../../core/wire/foreign/asked-settings.ts";
 import type { RequestAddress, RequestNames } from "../../core/wire/foreign/foreign-reader.ts";
 import type { BlockDraft, ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
 import { growRequest, type GrownRequest } from "../../core/wire/foreign/grow-request.ts";

@@ -125,11 +125,11 @@ function attribute(): Spec<string> {
 }
 
 function isShared(node: ConfigNode | undefined): boolean {
-  const named = ["endpoint", "traces_endpoint", "metrics_endpoint"].flatMap((key) => {
+  const places = ["endpoint", "traces_endpoint", "metrics_endpoint"].flatMap((key) => {
     const found = nodeAt(node, [key]);
     return found === undefined ? [] : [found];
   });
-  return named.length > 0 && named.every(isOfOthers);
+  return places.length > 0 && places.every(isOfOthers);
 }
 
 function isOfOthers({ origin }: ConfigNode): boolean {

@@ -1,7 +1,21 @@
 // What a client's request asks for besides its prompt, by whatever name its protocol has for it. For traces: nothing is
 // decided by it, and no text of the prompt is in it.
 import { memberOf, textOf, type JsonNode, type JsonObject } from "../../message/json-tree.ts";
-import type { AskedSettings } from "../../ledger/gateway-call.ts";
+
+/** What a client asked for, whatever its protocol calls it; absent if it does not say. */
+export interface AskedSettings {
+  readonly isStreamed?: boolean;
+  readonly tokensMax?: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly choiceCount?: number;
+  readonly seed?: number;
+  readonly frequencyPenalty?: number;
+  readonly presencePenalty?: number;
+  readonly reasoningLevel?: string;
+  readonly previousResponseId?: string;
+}
 
 /** Some protocols put them below one of these members. */
 const groups: readonly string[] = ["generationConfig", "generation_config", "inferenceConfig"];

@@ -1,6 +1,6 @@
 // What a client asked for, under OpenTelemetry's names. None of it is content.
 import type { Attributes } from "@opentelemetry/api";
-import type { AskedSettings } from "../../../core/ledger/gateway-call.ts";
+import type { AskedSettings } from "../../../core/wire/foreign/asked-settings.ts";
 import { genAi } from "./gen-ai-names.ts";
 
 export function toAskedAttributes(asked: AskedSettings): Attributes {
