@@ -10,6 +10,7 @@ import {
   type Figure,
 } from "../harness/report.ts";
 import { findTraces } from "../harness/traces.ts";
+import { measureBilled } from "./replay/billed.ts";
 import { checkPromise } from "./replay/promise.ts";
 import { checkNoStep, checkRevived } from "./replay/readings.ts";
 import { halfRatios, watchSessions, type SessionCosts } from "./replay/sessions.ts";
@@ -75,6 +76,10 @@ export const experiment: Experiment = {
           atMost("recorded reads: median error per session", quantile(errors, 0.5), 0.003),
           atMost("recorded reads: p90", quantile(errors, 0.9), 0.04),
         );
+        progress("sessions: prompts against their bills");
+        const billed = await measureBilled(path, report, counter);
+        Object.assign(figures, billed.figures);
+        checks.push(...billed.checks);
       }
     }
     const promise = checkPromise(everySession);

@@ -12,7 +12,12 @@ export interface AnchoredRequest {
   readonly hiddenTokens: number;
 }
 
-export type Anchor = (request: RecordedRequest, tokenizer: Tokenizer) => AnchoredRequest;
+/** `inferred`: the size of a prompt without a bill, as later bills say. */
+export type Anchor = (
+  request: RecordedRequest,
+  tokenizer: Tokenizer,
+  inferred?: number,
+) => AnchoredRequest;
 
 /** Takes the requests of one thread in order. `owner` distinguishes its hidden blocks from those of other threads. */
 export function createAnchor(owner: string): Anchor {
@@ -22,31 +27,37 @@ export function createAnchor(owner: string): Anchor {
   const totals: number[] = [];
   /** Where each recorded block ends in `blocks`. */
   const ends: number[] = [];
-  /** Billed tokens of a tokenizer per token of the thread's first one. */
-  const ratios = new Map<Tokenizer, number>();
+  /** Of the sizes. */
+  let sizedBy: Tokenizer | null = null;
   let count = 0;
 
-  /** The size of the prompt in tokens of the thread's first tokenizer; our own count if there is no bill. */
-  const billedTotal = (
-    { usage, remainderTokens }: RecordedRequest,
-    tokenizer: Tokenizer,
-    counted: number,
-  ): number => {
-    const billed = usage === null ? 0 : promptTokens(usage) - remainderTokens;
-    if (billed <= 0 || counted === 0) return counted;
-    const ratio = ratios.get(tokenizer) ?? (ratios.size === 0 ? 1 : billed / counted);
-    ratios.set(tokenizer, ratio);
-    return Math.round(billed / ratio);
+  /** The blocks that are sent again take the sizes of another tokenizer, so that all blocks together have the billed size. */
+  const resize = (total: number, counted: number): readonly number[] | undefined => {
+    const kept = totals.at(-1) ?? 0;
+    const ratio = (total - counted) / kept;
+    if (kept === 0 || ratio < ratioMin || ratio > ratioMax) return undefined;
+    const resized = scale(blocks, Math.round(kept * ratio));
+    let end = 0;
+    for (const [place, block] of resized.entries()) {
+      end += block.tokens;
+      blocks[place] = block;
+      totals[place] = end;
+    }
+    return resized.map(({ tokens }) => tokens);
   };
 
-  return (request, tokenizer) => {
+  return (request, tokenizer, inferred) => {
     count += 1;
     ends.length = Math.min(request.keep, ends.length);
     blocks.length = ends.at(-1) ?? 0;
     totals.length = blocks.length;
     const counted = sumTokens(request.append);
+    const billed = billedTotal(request) ?? inferred ?? null;
+    const isOther = billed !== null && sizedBy !== null && sizedBy !== tokenizer;
+    const sizes = isOther ? resize(billed, counted) : undefined;
+    if (billed !== null || sizedBy === null) sizedBy = tokenizer;
     const kept = totals.at(-1) ?? 0;
-    const total = billedTotal(request, tokenizer, kept + counted);
+    const total = billed === null || kept + counted === 0 ? kept + counted : billed;
     const grown = total - kept;
     const error = countErrorOf(tokenizer, counted);
     const hiddenTokens = Math.abs(grown - counted) > error ? grown - counted : 0;
@@ -76,8 +87,21 @@ export function createAnchor(owner: string): Anchor {
       const end = ends[block];
       return end === undefined ? [] : [{ block: end - 1, lifetime }];
     });
-    return { request: { ...request, keep, append, markers: markers ?? null }, hiddenTokens };
+    const anchored = { ...request, keep, append, markers: markers ?? null };
+    return {
+      request: sizes === undefined ? anchored : { ...anchored, sizes: sizes.slice(0, keep) },
+      hiddenTokens,
+    };
   };
+}
+
+/** A ratio of sizes between two tokenizers that is believed; a prompt beyond it changed by more than that. */
+const ratioMin = 0.5;
+const ratioMax = 2;
+
+function billedTotal({ usage, remainderTokens }: RecordedRequest): number | null {
+  const billed = usage === null ? 0 : promptTokens(usage) - remainderTokens;
+  return billed > 0 ? billed : null;
 }
 
 function sumTokens(blocks: readonly RecordedBlock[]): number {

@@ -20,6 +20,7 @@ export function createBreaks(owner: string): BreakingBytes {
     next(request, readTokens) {
       count += 1;
       blocks.length = Math.min(blocks.length, request.keep);
+      takeSizes(blocks, request);
       const first = readTokens === null ? blocks.length : firstUnread(blocks, readTokens);
       const mark = `unseen change\n${owner}\n${count}`;
       const changed = blocks.splice(first).map((block) => ({
@@ -32,6 +33,13 @@ export function createBreaks(owner: string): BreakingBytes {
         : { ...request, keep: first, append: [...changed, ...request.append] };
     },
   };
+}
+
+function takeSizes(blocks: RecordedBlock[], { sizes }: RecordedRequest): void {
+  for (const [place, tokens] of sizes?.entries() ?? []) {
+    const block = blocks[place];
+    if (block !== undefined) blocks[place] = { ...block, tokens };
+  }
 }
 
 function firstUnread(blocks: readonly RecordedBlock[], readTokens: number): number {
@@ -55,6 +63,8 @@ export function createFrozenBeginning(): ByteChange {
       const frozen = { ...settings, ...imagesOf(request) };
       const keep = Math.min(recorded.length, request.keep);
       recorded.length = keep;
+      takeSizes(recorded, request);
+      takeSizes(sent, request);
       recorded.push(...request.append);
       if (beginning === null || !request.append.some(isBeginning)) {
         beginning ??= recorded.filter(isBeginning);

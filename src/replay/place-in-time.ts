@@ -3,6 +3,7 @@ import { createAnchor, type Anchor } from "./anchor-sizes.ts";
 import { countUp, leaveOut, type Books } from "./books.ts";
 import { openExplainer } from "./explain/explain-workspace.ts";
 import type { ExplainedCall } from "./explain/explained-call.ts";
+import { inferTotals, type SizedRequest } from "./infer-totals.ts";
 import { tokenizerOf } from "./readers/block-draft.ts";
 import type { RecordedRequest, RecordedSession } from "./recording.ts";
 import { createModelLookup } from "./replay-model.ts";
@@ -29,6 +30,7 @@ export interface Placed extends TimedRequest {
 export function placeInTime({ requests, sessions }: Gathered, books: Books): Placed[] {
   const lookUp = createModelLookup(books.options.model, books.options.catalogue);
   const explain = openExplaining(requests, books);
+  const inferred = inferTotals(requests.map(toSized));
   const anchors = new Map<string, Anchor>();
   const lastMs = new Map<string, number>();
   const seen = new Set<string>();
@@ -40,7 +42,11 @@ export function placeInTime({ requests, sessions }: Gathered, books: Books): Pla
     const thread = `${sessionId} ${asCounted.thread}`;
     const anchor = anchors.get(thread) ?? createAnchor(thread);
     anchors.set(thread, anchor);
-    const { request, hiddenTokens } = anchor(asCounted, tokenizerOf(asCounted.model));
+    const { request, hiddenTokens } = anchor(
+      asCounted,
+      tokenizerOf(asCounted.model),
+      inferred.get(asCounted),
+    );
     books.reads.addRequest(session, asCounted.thread, hiddenTokens);
     if (request.startMs === null) {
       leaveOut(books, session, "request without a time");
@@ -64,6 +70,11 @@ export function placeInTime({ requests, sessions }: Gathered, books: Books): Pla
   }
   explain.end();
   return placed.toSorted((left, right) => left.startMs - right.startMs);
+}
+
+function toSized({ sessionId, request }: Gathered["requests"][number]): SizedRequest {
+  const thread = `${sessionId} ${request.thread}`;
+  return { thread, request, tokenizer: tokenizerOf(request.model) };
 }
 
 /** Explains every call with a bill by its recorded model. */

@@ -1,5 +1,5 @@
 // Recorded reads next to those that the simulator gives for the same requests, per session.
-import type { Usage } from "../core/message/usage.ts";
+import { promptTokens, type Usage } from "../core/message/usage.ts";
 import type { RecordedSession } from "./recording.ts";
 
 export interface SessionReads {
@@ -14,6 +14,9 @@ export interface SessionReads {
   readonly simulatedReadTokens: number;
   /** The difference ÷ recorded tokens; null if nothing was read. */
   readonly error: number | null;
+  /** Prompt tokens of all requests with a bill, and how far what was priced is from them, request by request. */
+  readonly billedPromptTokens: number;
+  readonly promptErrorTokens: number;
   readonly hidden: readonly HiddenChange[];
 }
 
@@ -31,6 +34,8 @@ export interface HiddenChange {
 export interface ReadsMeter {
   /** Counts a request of the session; call it for every request, in the order of the recording. */
   addRequest(session: RecordedSession, thread: string, tokens: number): void;
+  /** Call it for every request with a bill. */
+  comparePrompt(session: RecordedSession, recorded: Usage, pricedTokens: number): void;
   compare(
     session: RecordedSession,
     caching: Caching,
@@ -51,6 +56,8 @@ export function createReadsMeter(): ReadsMeter {
       requests: 0,
       recordedReadTokens: 0,
       simulatedReadTokens: 0,
+      billedPromptTokens: 0,
+      promptErrorTokens: 0,
       hidden: [],
     };
     sums.set(session.id, known);
@@ -62,6 +69,12 @@ export function createReadsMeter(): ReadsMeter {
       own.seen += 1;
       if (tokens !== 0) own.hidden.push({ request: own.seen, thread, tokens });
     },
+    comparePrompt(session, recorded, pricedTokens) {
+      const own = sumsOf(session);
+      const billed = promptTokens(recorded);
+      own.billedPromptTokens += billed;
+      own.promptErrorTokens += Math.abs(pricedTokens - billed);
+    },
     compare(session, caching, recorded, simulatedReadTokens) {
       const own = sumsOf(session);
       own.caching = caching;
@@ -71,7 +84,10 @@ export function createReadsMeter(): ReadsMeter {
     },
     totals: () =>
       [...sums.values()]
-        .filter(({ requests, hidden }) => requests > 0 || hidden.length > 0)
+        .filter(
+          ({ requests, hidden, billedPromptTokens }) =>
+            requests > 0 || hidden.length > 0 || billedPromptTokens > 0,
+        )
         .map(toSessionReads),
   };
 }
@@ -83,11 +99,14 @@ interface Sums {
   requests: number;
   recordedReadTokens: number;
   simulatedReadTokens: number;
+  billedPromptTokens: number;
+  promptErrorTokens: number;
   readonly hidden: HiddenChange[];
 }
 
 function toSessionReads(sums: Sums): SessionReads {
   const { session, caching, requests, recordedReadTokens, simulatedReadTokens, hidden } = sums;
+  const { billedPromptTokens, promptErrorTokens } = sums;
   const off = Math.abs(simulatedReadTokens - recordedReadTokens);
   return {
     session: session.id,
@@ -98,6 +117,8 @@ function toSessionReads(sums: Sums): SessionReads {
     recordedReadTokens,
     simulatedReadTokens,
     error: recordedReadTokens === 0 ? null : off / recordedReadTokens,
+    billedPromptTokens,
+    promptErrorTokens,
     hidden,
   };
 }

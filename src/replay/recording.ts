@@ -64,6 +64,8 @@ export interface RecordedRequest {
   /** How many blocks at the start of the thread's previous request this one repeats. */
   readonly keep: number;
   readonly append: readonly RecordedBlock[];
+  /** The sizes of the repeated blocks, where another tokenizer counts them from here on. */
+  readonly sizes?: readonly number[];
   /** Prompt tokens that belong to no block: plain input for everyone. */
   readonly remainderTokens: number;
   /** What the provider reported; null where the file has none. */

@@ -125,14 +125,18 @@ function advance(
 ): Step {
   const shared = Math.min(request.keep, thread.recorded.length);
   const isRewritten = shared < thread.recorded.length;
-  const sharedTokens = sumTokens(thread, shared);
   thread.recorded.length = shared;
+  if (request.sizes !== undefined) resize(thread.recorded, request.sizes);
+  const sharedTokens =
+    request.sizes === undefined
+      ? sumTokens(thread, shared)
+      : thread.recorded.reduce((sum, { tokens }) => sum + tokens, 0);
   thread.recorded.push(...request.append);
   const frame = `${model.id} ${model.route} ${JSON.stringify(request.settings)}`;
   const isFirst = thread.replay === null;
   const isSame = thread.frame === frame;
   const changed = thread.modelId === model.id ? "parameter changed" : "model changed";
-  if (thread.replay === null || !isSame) {
+  if (thread.replay === null || !isSame || request.sizes !== undefined) {
     const parts = { workspace, model, settings: request.settings };
     thread.replay = createReplayThread(parts, thread.recorded);
     thread.frame = frame;
@@ -149,6 +153,12 @@ function advance(
     gapMs: thread.lastMs === null ? 0 : startMs - thread.lastMs,
     endMs: Math.max(startMs, startMs + (request.endMs ?? 0) - (request.startMs ?? 0)),
   };
+}
+
+function resize(blocks: RecordedBlock[], sizes: readonly number[]): void {
+  for (const [place, block] of blocks.entries()) {
+    blocks[place] = { ...block, tokens: sizes[place] ?? block.tokens };
+  }
 }
 
 /** Tokens of the shared leading blocks, from the existing sums. */

@@ -89,12 +89,14 @@ function createWatches(): {
 }
 
 function compareReads(
-  { timed: { session, request, isComparable } }: ReplayedRequest<Placed>,
+  { timed: { session, request, isComparable }, promptTokens }: ReplayedRequest<Placed>,
   caching: Caching,
   simulatedReadTokens: number | null | undefined,
   { reads }: Books,
 ): void {
-  if (!isComparable || request.usage === null) return;
+  if (request.usage === null) return;
+  reads.comparePrompt(session, request.usage, promptTokens);
+  if (!isComparable) return;
   reads.compare(session, caching, request.usage, simulatedReadTokens ?? 0);
 }
 

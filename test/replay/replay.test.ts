@@ -184,6 +184,8 @@ describe("a recording with bills", () => {
         recordedReadTokens: 24_200,
         simulatedReadTokens: 24_200,
         error: 0,
+        billedPromptTokens: 36_300,
+        promptErrorTokens: 0,
         hidden: [],
       },
     ]);
@@ -228,7 +230,9 @@ describe("a recording with bills", () => {
       model: "claude-opus-4-6",
       groupBy: "none",
     });
-    expect(report.recordedReads).toEqual([]);
+    expect(report.recordedReads).toMatchObject([
+      { requests: 0, recordedReadTokens: 0, error: null },
+    ]);
   });
 
   test("a change of the tokenizer is no hidden growth", async () => {
