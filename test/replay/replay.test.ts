@@ -184,7 +184,7 @@ describe("a recording with bills", () => {
         recordedReadTokens: 24_200,
         simulatedReadTokens: 24_200,
         error: 0,
-        billedPromptTokens: 36_300,
+        billedPromptTokens: 37_750,
         promptErrorTokens: 0,
         hidden: [],
       },

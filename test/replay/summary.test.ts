@@ -79,7 +79,7 @@ test("the first line says what was paid, input and output apart, and what to do 
   const found = await report([session("s1"), ...calls("s1", [first, unseen, last])]);
   expect(headlineOf(found)).toBe(
     "You paid $0.1059 ($0.1014 for input, $0.0045 for output). " +
-      "The same sessions would have cost $0.0679, $0.0379 less. " +
+      "The same sessions would have cost $0.0679 under tail-5m, $0.0379 less. " +
       "$0.0379 of it is your changing system text: freeze it (first seen at call 2 of s1, 2026-11-15 12:01).",
   );
   expect(found.summary.headline).toMatchObject({
