@@ -71,17 +71,19 @@ async function withheldErrors(files: readonly string[], counter: TextCounter): P
     const left = withheld === null ? request : { ...request, usage: null };
     shown.push({ sessionId, thread, request: left, withheld });
   }
-  const tokenizer = ({ model }: RecordedRequest): ReturnType<typeof tokenizerOf> =>
-    tokenizerOf(model);
   const inferred = inferTotals(
-    shown.map(({ thread, request }) => ({ thread, request, tokenizer: tokenizer(request) })),
+    shown.map(({ thread, request }) => ({
+      thread,
+      request,
+      tokenizer: tokenizerOf(request.model),
+    })),
   );
   const anchors = new Map<string, { readonly size: Anchor; readonly tokens: number[] }>();
   const sums = new Map<string, { billed: number; off: number }>();
   for (const { sessionId, thread, request, withheld } of shown) {
     const own = anchors.get(thread) ?? { size: createAnchor(thread), tokens: [] };
     anchors.set(thread, own);
-    const sized = own.size(request, tokenizer(request), inferred.get(request)).request;
+    const sized = own.size(request, tokenizerOf(request.model), inferred.get(request)).request;
     own.tokens.length = sized.keep;
     for (const [place, tokens] of sized.sizes?.entries() ?? []) own.tokens[place] = tokens;
     own.tokens.push(...sized.append.map(({ tokens }) => tokens));
