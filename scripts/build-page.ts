@@ -1,4 +1,4 @@
-// The dashboard's page into a folder: one script, one style sheet, one document. `npm run build` calls it, and a server that
+// The dashboard's page into a folder: one script, one style sheet, one document, and the script of pages that are one file. `npm run build` calls it, and a server that
 // runs from source: node scripts/build-page.ts FOLDER.
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,13 +12,10 @@ const source = fileURLToPath(new URL("../src/dashboard/page/", import.meta.url))
 export async function buildPage(folder: string): Promise<void> {
   const made = `${folder}.${process.pid}`;
   mkdirSync(made, { recursive: true });
-  const bundle = await rolldown({
-    input: join(source, "main.tsx"),
-    platform: "browser",
-    tsconfig: join(source, "tsconfig.json"),
-  });
-  await bundle.write({ file: join(made, "page.js"), format: "esm", minify: true });
-  await bundle.close();
+  await Promise.all([
+    bundlePage("main.tsx", join(made, "page.js")),
+    bundlePage("file/main.tsx", join(made, "file.js")),
+  ]);
   const chart = createRequire(import.meta.url).resolve("uplot/dist/uPlot.min.css");
   const styles = [chart, join(source, "style.css")].map((file) => readFileSync(file, "utf8"));
   writeFileSync(join(made, "page.css"), styles.join("\n"));
@@ -26,6 +23,16 @@ export async function buildPage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true });
   renameSync(made, folder);
+}
+
+async function bundlePage(entry: string, file: string): Promise<void> {
+  const bundle = await rolldown({
+    input: join(source, entry),
+    platform: "browser",
+    tsconfig: join(source, "tsconfig.json"),
+  });
+  await bundle.write({ file, format: "esm", minify: true });
+  await bundle.close();
 }
 
 const [, script, folder] = process.argv;

@@ -18,7 +18,7 @@ import { savingsOverNoCache } from "../../src/core/models/cost.ts";
 import type { ModelFacts } from "../../src/core/models/model-facts.ts";
 import { formatUsdRounded } from "../../src/core/models/pico-usd.ts";
 import { rowAt } from "../../src/core/models/prices.ts";
-import { formatCount, formatNumber, formatPercent } from "../../src/replay/page/format-figures.ts";
+import { formatCount, formatNumber, formatPercent } from "../../src/replay/format-figures.ts";
 import type { GuidedSession } from "./guided-session.ts";
 
 type Miss = PayloadOf<"cache.miss">;

@@ -202,6 +202,25 @@ export const commands: readonly Command[] = [
   },
   ...ledgerCommands,
   {
+    name: "inspect",
+    summary: "Show what one session cost, what was lost and why, and its cross-section as a page",
+    operands: [
+      { name: "SESSION", meaning: "the id of a session or of a conversation that the gateway saw" },
+    ],
+    options: {
+      html: { value: "FILE", meaning: "write its cross-section as one self-contained page" },
+      store,
+      json: { meaning: "print every call of the cross-section as JSON" },
+    },
+    examples: {
+      "strata inspect build": "one sentence, the breaks with advice, and what was carried longest",
+      "strata inspect build --html build.html":
+        "the same, and a page to look at, send and keep; it loads nothing",
+      "strata inspect build --json": "every call with what it kept, added, read and paid",
+    },
+    load: () => import("./inspect/inspect.ts"),
+  },
+  {
     name: "trace",
     summary: "Show what happened in a session, event by event",
     operands: [{ name: "SESSION", meaning: "the id of a session, also of a sub-agent" }],

@@ -1,7 +1,7 @@
 // Dollars for people. A call without a price is never shown as free.
 import type { Ledger } from "../core/ledger/ledger.ts";
 import { formatUsdRounded } from "../core/models/pico-usd.ts";
-import { formatCount } from "../replay/page/format-figures.ts";
+import { formatCount } from "../replay/format-figures.ts";
 
 /** `$0.0123`, `unknown`, or `≥ $0.0123, 2 calls without a price`. */
 export function formatCost(knownPicoUsd: bigint, unpricedCalls: number, decimals?: number): string {

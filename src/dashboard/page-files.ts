@@ -38,6 +38,8 @@ async function readPage(): Promise<PageFiles> {
   return new Map([
     ["", read("index.html", "text/html; charset=utf-8")],
     ["page.js", read("page.js", "text/javascript; charset=utf-8")],
+    // Not served: it goes into pages that are one file.
+    ["file.js", read("file.js", "text/javascript; charset=utf-8")],
     ["page.css", read("page.css", "text/css; charset=utf-8")],
   ]);
 }

@@ -4,8 +4,6 @@ export type { CallDetail } from "./call-detail.ts";
 export { createLimitMeter, type LimitMeter, type LimitRequest, type Limits } from "./limit.ts";
 export type { MissCause } from "../core/diagnosis/explanation.ts";
 export type { Miss } from "./misses.ts";
-export type { PageOptions } from "./page/page-data.ts";
-export { renderReplayPage } from "./page/render-replay-page.ts";
 export { readRecordings } from "./readers/read-recordings.ts";
 export type { HiddenChange, SessionReads } from "./recorded-reads.ts";
 export type {

@@ -135,6 +135,13 @@ export function someCalls(
   ];
 }
 
+/** Markup, text that runs from right to left, and a word of ten thousand letters. */
+export const hostileNames = {
+  client: `<img src=x onerror="document.title='owned'">${"w".repeat(9000)}`,
+  section: `</script><script>document.title='owned'</script>\u202Eevil`,
+  model: "<b>model</b>",
+};
+
 const usualNames = {
   client: "claude-code",
   section: "tool result of Bash",

@@ -9,7 +9,10 @@ import { createTestIo } from "../../src/cli/test-kit.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import { explainRecordings } from "../../src/replay/explain/explain-recording.ts";
-import { renderReplayPage } from "../../src/replay/page/render-replay-page.ts";
+import { builtInCatalogue } from "../../src/core/models/catalogue.ts";
+import { renderFile } from "../../src/dashboard/file/render-file.ts";
+import { toReplayed } from "../../src/dashboard/file/to-replayed.ts";
+import type { CallDetail } from "../../src/replay/call-detail.ts";
 import { readRecordings } from "../../src/replay/readers/read-recordings.ts";
 import { replay } from "../../src/replay/replay.ts";
 
@@ -75,7 +78,7 @@ async function tryFile(content: string | Buffer): Promise<Outcome> {
   files += 1;
   const file = join(folder, `file-${files}.jsonl`);
   writeFileSync(file, content);
-  const details: Parameters<typeof renderReplayPage>[1][number][] = [];
+  const details: CallDetail[] = [];
   const report = await replay(readRecordings([file], { counter, excerpts: true }), {
     policies: [findPolicy("adaptive"), findPolicy("tail-1h")],
     model: null,
@@ -83,7 +86,8 @@ async function tryFile(content: string | Buffer): Promise<Outcome> {
     onCall: (call) => details.push(call),
   });
   expect(report.policies.every(({ costUsd }) => Number.isFinite(costUsd))).toBe(true);
-  expect(renderReplayPage(report, details, { excerpts: true })).toContain("</html>");
+  const data = toReplayed(report, details, { catalogue: builtInCatalogue, excerpts: true });
+  expect(await renderFile("a replay", data)).toContain("</html>");
   let explained = 0;
   for await (const _ of explainRecordings(readRecordings([file], { counter, excerpts: true }))) {
     explained += 1;

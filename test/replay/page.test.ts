@@ -7,8 +7,10 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openBrowser } from "../../harness/browser.ts";
 import { findPolicy } from "../../src/core/cache/policies.ts";
+import { builtInCatalogue } from "../../src/core/models/catalogue.ts";
+import { renderFile } from "../../src/dashboard/file/render-file.ts";
+import { toReplayed } from "../../src/dashboard/file/to-replayed.ts";
 import type { CallDetail } from "../../src/replay/call-detail.ts";
-import { renderReplayPage } from "../../src/replay/page/render-replay-page.ts";
 import type { Recorded, RecordedBlock } from "../../src/replay/recording.ts";
 import { replay } from "../../src/replay/replay.ts";
 
@@ -54,7 +56,7 @@ async function* recordings(): AsyncGenerator<Recorded> {
           keep: call,
           append,
           remainderTokens: 0,
-          usage: null,
+          usage: call === 4 ? null : bill(call),
           markers: null,
           settings: {},
         },
@@ -62,6 +64,8 @@ async function* recordings(): AsyncGenerator<Recorded> {
     }
   }
 }
+
+type RecordedUsage = NonNullable<CallDetail["recorded"]>;
 
 let browser: Browser;
 let folder: string;
@@ -71,13 +75,14 @@ const problems: string[] = [];
 beforeAll(async () => {
   const details: CallDetail[] = [];
   const report = await replay(recordings(), {
-    policies: ["adaptive", "tail-5m", "none"].map(findPolicy),
+    policies: ["adaptive", "tail-5m", "none", "tail-5m"].map(findPolicy),
     model: null,
     groupBy: "none",
     onCall: (call) => void details.push(call),
   });
   folder = mkdtempSync(join(tmpdir(), "strata-page-"));
-  writeFileSync(join(folder, "page.html"), renderReplayPage(report, details, { excerpts: true }));
+  const data = toReplayed(report, details, { catalogue: builtInCatalogue, excerpts: true });
+  writeFileSync(join(folder, "page.html"), await renderFile(`replay ${hostile}`, data));
   browser = await openBrowser();
   page = await browser.newPage();
   page.on("console", (message) => problems.push(message.text()));
@@ -93,34 +98,69 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("shows every policy against the limit, and one column per call", async () => {
-  expect(await page.locator("#costs rect.bar").count()).toBe(3);
-  expect(await page.locator("#policies tbody tr").count()).toBe(3);
-  expect(await page.locator("#cross-section g.call").count()).toBe(5);
+test("one sentence says what was paid and what the best policy would have paid; equal policies are one row", async () => {
+  expect(await page.locator("h1").innerText()).toMatch(
+    /^You paid \$0\.\d+ \(\$0\.\d+ for input, \$0\.\d+ for output\)\. The same sessions would have cost \$0\.\d+/,
+  );
+  const rows = page.locator("table.bars tbody tr");
+  expect(await rows.locator("th").allInnerTexts()).toEqual([
+    "as it was billed",
+    "adaptive",
+    "tail-5m, tail-5m",
+    "none",
+  ]);
 });
 
-test("draws another session or policy when one is chosen", async () => {
-  const before = await page.locator("#cross-section").innerHTML();
-  await page.locator("#policy-choice").selectOption({ index: 2 });
-  const none = await page.locator("#cross-section").innerHTML();
-  expect(none).not.toBe(before);
-  expect(await page.locator("#cross-section rect.read").count()).toBe(0);
-  await page.locator("#session-choice").selectOption({ index: 1 });
-  expect(await page.locator("#cross-section g.call").count()).toBe(5);
+test("the limit is behind the bars and crosses none of their names", async () => {
+  const boxes = await page.evaluate<readonly (readonly [number, number])[]>(`(() => {
+    const limits = [...document.querySelectorAll("table.bars tbody .limit")];
+    return limits.map((limit) => [
+      limit.getBoundingClientRect().left,
+      limit.closest("tr").querySelector("th").getBoundingClientRect().right,
+    ]);
+  })()`);
+  expect(boxes).toHaveLength(4);
+  for (const [limit, nameEnd] of boxes) expect(limit).toBeGreaterThanOrEqual(nameEnd);
+});
+
+test("sessions stand by the money they lost, and each opens with its cross-section", async () => {
+  const table = page.getByRole("region", { name: "sessions" });
+  expect(await table.locator("tbody tr").count()).toBe(2);
+  const lost = await table.locator("tbody tr td:nth-child(2)").allInnerTexts();
+  expect(lost.map((text) => Number(text.replace("$", "")))).toEqual(
+    lost.map((text) => Number(text.replace("$", ""))).toSorted((left, right) => right - left),
+  );
+  await table.getByRole("link").last().click();
+  await page.getByRole("application").waitFor();
+  expect(await page.getByRole("application").getAttribute("aria-label")).toContain("5 calls");
+  await page.getByRole("combobox").selectOption("tail-5m would have it");
+  await expect
+    .poll(() => page.locator(".miss").first().innerText())
+    .toContain("A pause of 43 min outlived the lifetime");
 });
 
 test("shows what a miss did not read as the words they are", async () => {
-  await page.locator("#policy-choice").selectOption("tail-5m");
-  await page.locator("summary", { hasText: "Misses of this session" }).click();
-  const cells = page.locator("#cross-section-misses td.excerpt");
-  expect(await cells.allTextContents()).toEqual([`call 0: ${hostile}`, `call 0: ${hostile}`]);
-  expect(await cells.first().isVisible()).toBe(true);
-  expect(await cells.locator("*").count()).toBe(0);
-  expect(await page.locator("#excerpts").textContent()).toContain("look at it before you share it");
+  const excerpts = page.locator("q.excerpt");
+  expect(await excerpts.allTextContents()).toContain(`call 0: ${hostile}`);
+  expect(await excerpts.locator("*").count()).toBe(0);
+  await page.getByRole("link", { name: "all sessions" }).click();
+  expect(await page.locator("main").innerText()).toContain("look at it before you share it");
 });
 
 test("runs nothing that came with the data, and asks for nothing outside", async () => {
-  expect(await page.title()).not.toBe("taken");
+  expect(await page.title()).toBe(`replay ${hostile}`);
   expect(await page.locator("img").count()).toBe(0);
   expect(problems).toEqual([]);
 });
+
+/** As a provider bills a cache that is marked at the end, and lost at the pause. */
+function bill(call: number): RecordedUsage {
+  const isCold = call === 0 || call === 3;
+  return {
+    uncachedTokens: 10,
+    cacheReadTokens: isCold ? 0 : call * 3000,
+    cacheWriteTokens: { "5m": isCold ? (call + 1) * 3000 : 3000 },
+    outputTokens: 20,
+    reasoningTokens: 0,
+  };
+}

@@ -7,7 +7,7 @@ import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
 import { needSession, createOnProblem, useLedger } from "../use-ledger.ts";
 import { describePlan, type Planned } from "./planned-compaction.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import { createProgress, type Progress } from "../progress.ts";
 import { readCatalogue } from "../../host/config/read-catalogue.ts";
 import { askToCompact, renderPlan } from "./render-compaction.ts";

@@ -2,8 +2,7 @@
 import { styleText } from "node:util";
 import { decodeIndex } from "../../core/compaction/index/compaction-index.ts";
 import type { CompactionDetails } from "../../core/ledger/compaction-record.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
-import { formatDuration, formatTokens } from "../../replay/page/in-page.ts";
+import { formatCount, formatDuration, formatTokens } from "../../replay/format-figures.ts";
 import { formatShortCost } from "../format-cost.ts";
 import { formatTime, toPrintable } from "../ledger/render-ledger.ts";
 import { renderFacts } from "../table.ts";

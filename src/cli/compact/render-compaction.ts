@@ -1,7 +1,6 @@
 // A planned compaction as text: what is compacted and kept, what it costs, and the break-even.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
-import { formatTokens } from "../../replay/page/in-page.ts";
+import { formatCount, formatTokens } from "../../replay/format-figures.ts";
 import type {
   NothingToCompact,
   Planned,

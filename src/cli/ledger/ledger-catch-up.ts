@@ -1,5 +1,5 @@
 // strata ledger catch-up: stores the sums that questions are answered from, as far as hours are over.
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { createProgress } from "../progress.ts";
 import { useLedger } from "../use-ledger.ts";

@@ -1,7 +1,7 @@
 // strata ledger check: finds damage, and repairs what can be repaired without guessing.
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { exitStatusOf, messageOf, StrataError } from "../../core/strata-error.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { createProgress } from "../progress.ts";
 import { toJsonLine, toPrintable } from "./render-ledger.ts";

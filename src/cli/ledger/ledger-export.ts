@@ -4,7 +4,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { exportCalls, exportFormats, type ExportFormat } from "../../edge/stores/export-calls.ts";
 import { ledgerFiles } from "../../edge/stores/open-ledger.ts";
 import { writePrivateFile } from "../../edge/stores/write-private-file.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { useLedger } from "../use-ledger.ts";
 import { writeLines } from "../write-lines.ts";

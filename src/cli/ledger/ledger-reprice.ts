@@ -9,7 +9,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { findVendor } from "../../core/wire/protocols.ts";
 import { readConfiguredCatalogue } from "../../host/config/catalogue.ts";
 import { readCatalogue } from "../../host/config/read-catalogue.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { useLedger } from "../use-ledger.ts";
 import { printResult, toPrintable } from "./render-ledger.ts";

@@ -1,6 +1,6 @@
 // strata ledger restore: a backup of JSON lines, into an empty ledger of either kind.
 import { restoreLedger } from "../../edge/stores/restore-ledger.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { openLines } from "../read-lines.ts";
 import { printResult } from "./render-ledger.ts";

@@ -1,7 +1,7 @@
 // strata ledger stats: how much there is, what it cost, and since when.
 import type { LedgerStats } from "../../core/ledger/ledger.ts";
 import { formatCost } from "../format-cost.ts";
-import { formatNumber } from "../../replay/page/format-figures.ts";
+import { formatNumber } from "../../replay/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { formatBytes, formatTime, printResult } from "./render-ledger.ts";
 import { renderTable, type Column } from "../table.ts";

@@ -1,7 +1,7 @@
 // strata ledger sweep: removes old events, except those kept for audits.
 import { parseAgeMs } from "../../analytics/time-window.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { formatTime, printResult } from "./render-ledger.ts";
 import { useLedger } from "../use-ledger.ts";

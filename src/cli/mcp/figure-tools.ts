@@ -2,7 +2,7 @@
 import type { ApiClient } from "../../api/client/open-client.ts";
 import { ofStrata, ToolError, type Tool, type ToolInput } from "../../core/tools/tool.ts";
 import { toObjectDefinition } from "../../edge/tools/scoped-tool.ts";
-import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
+import { formatCount, formatPercent } from "../../replay/format-figures.ts";
 import { answerOf, findSession, sessionSchema } from "./find-session.ts";
 
 export function figureTools(client: ApiClient): readonly Tool[] {

@@ -1,6 +1,5 @@
 // The first lines of a replay: what was paid, why it was too much, and where every file and request went.
-import { formatCount, formatNumber, formatUsd } from "../../replay/page/format-figures.ts";
-import { formatTokens } from "../../replay/page/in-page.ts";
+import { formatCount, formatNumber, formatTokens, formatUsd } from "../../replay/format-figures.ts";
 import type { Accounting, Places } from "../../replay/summary/accounting.ts";
 import { headlineOf } from "../../replay/summary/headline.ts";
 import type { ReplayReport } from "../../replay/report.ts";

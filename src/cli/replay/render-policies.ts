@@ -5,8 +5,12 @@ import type {
   PolicyReport,
   ReplayReport,
 } from "../../replay/report.ts";
-import { formatCount, formatPercent, formatUsd } from "../../replay/page/format-figures.ts";
-import { formatTokens } from "../../replay/page/in-page.ts";
+import {
+  formatCount,
+  formatPercent,
+  formatTokens,
+  formatUsd,
+} from "../../replay/format-figures.ts";
 import type { ComparisonReport } from "../../replay/summary/summary.ts";
 import { renderTable, type Column } from "../table.ts";
 

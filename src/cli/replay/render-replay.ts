@@ -8,8 +8,12 @@ import type {
 } from "../../replay/report.ts";
 import { renderAccounting, renderCauses, renderHeadline, renderSessions } from "./render-causes.ts";
 import { renderAutomatic, renderComparison, renderPolicies } from "./render-policies.ts";
-import { formatCount, formatPercent, formatUsd } from "../../replay/page/format-figures.ts";
-import { formatTokens } from "../../replay/page/in-page.ts";
+import {
+  formatCount,
+  formatPercent,
+  formatTokens,
+  formatUsd,
+} from "../../replay/format-figures.ts";
 import { renderTable, type Column } from "../table.ts";
 
 export interface ReplayFrame {

@@ -7,10 +7,11 @@ import { StrataError } from "../../core/strata-error.ts";
 import type { GroupBy, ReplayOptions } from "../../replay/books.ts";
 import type { CallDetail } from "../../replay/call-detail.ts";
 import { replayFiles, type FilesOptions } from "../../replay/files/replay-files.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
-import { renderReplayPage } from "../../replay/page/render-replay-page.ts";
+import { formatCount } from "../../replay/format-figures.ts";
+import type { ReplayedFile } from "../../dashboard/file/file-data.ts";
+import { renderFile } from "../../dashboard/file/render-file.ts";
+import { toReplayed } from "../../dashboard/file/to-replayed.ts";
 import { replay } from "../../replay/replay.ts";
-import type { ReplayReport } from "../../replay/report.ts";
 import type { CommandBody } from "../command.ts";
 import { withRecordings, type GivenRecordings } from "../with-recordings.ts";
 import { createProgress, type Progress } from "../progress.ts";
@@ -55,7 +56,10 @@ export const run: CommandBody = async (input, io) => {
     checkFound(report, from);
     const seconds = (performance.now() - startedMs) / 1000;
     // The result is shown even if the page cannot be written any more.
-    const failure = page === undefined ? null : writePage(page, report, details, excerpts);
+    const failure =
+      page === undefined
+        ? null
+        : await writePage(page, toReplayed(report, details, { catalogue, excerpts }));
     const shown = failure === null ? page?.path : undefined;
     if (isJson) io.out(`${JSON.stringify(report)}\n`);
     else io.out(renderReplay(report, { groupBy, seconds, page: shown, excerpts }));
@@ -71,14 +75,9 @@ export const run: CommandBody = async (input, io) => {
   }
 };
 
-function writePage(
-  page: PageFile,
-  report: ReplayReport,
-  details: readonly CallDetail[],
-  excerpts: boolean,
-): Error | null {
+async function writePage(page: PageFile, file: ReplayedFile): Promise<Error | null> {
   try {
-    page.write(renderReplayPage(report, details, { excerpts }));
+    page.write(await renderFile("Strata replay", file));
     return null;
   } catch (cause) {
     return cause instanceof Error ? cause : new Error(String(cause));

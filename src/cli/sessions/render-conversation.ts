@@ -2,8 +2,7 @@
 import type { GatewayCall } from "../../core/ledger/gateway-call.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { generatedTokens, hitRate, writtenTokens } from "../../core/message/usage.ts";
-import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
-import { formatTokens } from "../../replay/page/in-page.ts";
+import { formatCount, formatPercent, formatTokens } from "../../replay/format-figures.ts";
 import { formatCost } from "../format-cost.ts";
 import { formatTime, toPrintable, toShort } from "../ledger/render-ledger.ts";
 import { renderFacts, renderTable, type Column } from "../table.ts";

@@ -4,8 +4,7 @@ import type { TurnRecord, ThreadMessage } from "../../core/ledger/turn-record.ts
 import type { Runner } from "../../edge/stores/session-inside.ts";
 import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import { generatedTokens, hitRate, promptTokens } from "../../core/message/usage.ts";
-import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
-import { formatTokens } from "../../replay/page/in-page.ts";
+import { formatCount, formatPercent, formatTokens } from "../../replay/format-figures.ts";
 import { formatTime, toPrintable, toShort, formatBytes } from "../ledger/render-ledger.ts";
 import { formatCost, formatShortCost } from "../format-cost.ts";
 import { nameOfKind, shortCostOf, writerOf } from "../compact/render-compacted.ts";

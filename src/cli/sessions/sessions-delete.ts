@@ -1,7 +1,7 @@
 // strata sessions delete: deletes a session and everything only it uses.
 import type { Deletion } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { needSession, useLedger } from "../use-ledger.ts";

@@ -2,7 +2,7 @@
 import { StrataError } from "../../core/strata-error.ts";
 import { ledgerFiles } from "../../edge/stores/open-ledger.ts";
 import { writePrivateFile } from "../../edge/stores/write-private-file.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { needSession, useLedger } from "../use-ledger.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";

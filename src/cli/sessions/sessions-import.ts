@@ -1,7 +1,7 @@
 // strata sessions import: what an export wrote, under its own name or another.
 import { findImported } from "../../core/ledger/imported.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { openLines } from "../read-lines.ts";
 import { printResult } from "../ledger/render-ledger.ts";

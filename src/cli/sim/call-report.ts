@@ -2,7 +2,7 @@
 import { StrataError } from "../../core/strata-error.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { parseUsdText } from "../../analytics/figures.ts";
-import { formatCount, formatNumber, formatPercent } from "../../replay/page/format-figures.ts";
+import { formatCount, formatNumber, formatPercent } from "../../replay/format-figures.ts";
 import * as sim from "../../simulator/index.ts";
 import type { Io } from "../command.ts";
 import { renderFacts } from "../table.ts";

@@ -3,7 +3,7 @@
 import { promptTokens, writtenTokens, type Usage } from "../../core/message/usage.ts";
 import { findCost } from "../../core/models/cost.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
-import { formatNumber } from "../../replay/page/format-figures.ts";
+import { formatNumber } from "../../replay/format-figures.ts";
 import { outputTokensMax } from "./smoke-checks.ts";
 
 /** Whether the whole prefix outlived five minutes because a small part at its end was written for an hour. */

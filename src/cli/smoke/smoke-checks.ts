@@ -4,7 +4,7 @@ import { noUsage, promptTokens, writtenTokens } from "../../core/message/usage.t
 import { findCost } from "../../core/models/cost.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
-import { formatNumber } from "../../replay/page/format-figures.ts";
+import { formatNumber } from "../../replay/format-figures.ts";
 
 /** $0.05 */
 export const costPicoUsdMax = 50_000_000_000n;

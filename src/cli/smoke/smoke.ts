@@ -22,7 +22,7 @@ import {
   type SmokeCheck,
   type SmokeTurn,
 } from "./smoke-checks.ts";
-import { formatNumber } from "../../replay/page/format-figures.ts";
+import { formatNumber } from "../../replay/format-figures.ts";
 import { renderTable } from "../table.ts";
 import { smokeLifetimes } from "./lifetimes.ts";
 

@@ -3,8 +3,12 @@ import type { AnalysisName } from "../../analytics/analysis-names.ts";
 import { parseUsdText } from "../../analytics/figures.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import type { Answer } from "../../analytics/ask-ledger.ts";
-import { formatCount, formatNumber, formatPercent } from "../../replay/page/format-figures.ts";
-import { formatTokens } from "../../replay/page/in-page.ts";
+import {
+  formatCount,
+  formatNumber,
+  formatPercent,
+  formatTokens,
+} from "../../replay/format-figures.ts";
 import { toShort } from "../ledger/render-ledger.ts";
 import { renderTable, type Column } from "../table.ts";
 

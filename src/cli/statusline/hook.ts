@@ -10,7 +10,7 @@ import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { createLedgerClient } from "../../api/reader/ledger-client.ts";
 import { closing, openStore } from "../../edge/stores/open-store.ts";
-import { formatNumber } from "../../replay/page/format-figures.ts";
+import { formatNumber } from "../../replay/format-figures.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { atPlace, createOnProblem } from "../use-ledger.ts";
 import { readGiven } from "./read-given.ts";

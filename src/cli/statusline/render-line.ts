@@ -1,7 +1,7 @@
 // The status line: ours first, then what Claude Code says of its cache itself.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { countIn, fieldsIn, listIn, type Fields } from "../../core/message/fields.ts";
-import { formatNumber, formatPercent } from "../../replay/page/format-figures.ts";
+import { formatNumber, formatPercent } from "../../replay/format-figures.ts";
 import type { SessionFacts } from "./session-facts.ts";
 
 export function renderLine(facts: SessionFacts | null, given: Fields): string {

@@ -3,8 +3,7 @@ import { parseUsdText } from "../../analytics/figures.ts";
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type { EventOf, PayloadOf, StrataEvent } from "../../core/events/event.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
-import { formatTokens } from "../../replay/page/in-page.ts";
+import { formatCount, formatTokens } from "../../replay/format-figures.ts";
 import { formatBytes, toShort } from "../ledger/render-ledger.ts";
 
 /** On one line, without control characters. Empty if the type says it all. */

@@ -5,7 +5,7 @@ import { nearestNames } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { EngineSession } from "../../engine/session/engine-session.ts";
 import type { Prewarmed } from "../../engine/warm/prewarm.ts";
-import { formatCount } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/format-figures.ts";
 import { openChat } from "../chat/open-chat.ts";
 import type { OpenedChat } from "../chat/run-chat.ts";
 import { shortName } from "../sessions/name-session.ts";

@@ -56,6 +56,8 @@ export interface PicturedMiss {
   readonly block: string | null;
   readonly byte: number | null;
   readonly advice: string;
+  /** The first words that were not read; only where excerpts were asked for. */
+  readonly excerpt?: string;
 }
 
 /** By bucket of the bill. */

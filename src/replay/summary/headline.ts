@@ -1,5 +1,5 @@
 // The first line of a report, in text and on the page: what was paid, and what to do.
-import { formatUsd } from "../page/format-figures.ts";
+import { formatUsd } from "../format-figures.ts";
 import type { ReplayReport } from "../report.ts";
 import type { CauseReport, Headline } from "./summary.ts";
 

@@ -1,6 +1,5 @@
 // /context: a bar of the window, then what each tier holds.
-import { formatPercent } from "../../../replay/page/format-figures.ts";
-import { formatTokens } from "../../../replay/page/in-page.ts";
+import { formatPercent, formatTokens } from "../../../replay/format-figures.ts";
 import type { ContextView, PartView, TierView } from "../state/context-view.ts";
 import { createPaint, type RenderOptions } from "./paint.ts";
 import { toPlainLine } from "../words/plain-text.ts";

@@ -1,7 +1,7 @@
 // The status line: how full the window is, what came from the cache, the cost, and what caching saved.
 import { hitRate } from "../../../core/message/usage.ts";
 import { formatUsdRounded } from "../../../core/models/pico-usd.ts";
-import { formatTokens } from "../../../replay/page/in-page.ts";
+import { formatTokens } from "../../../replay/format-figures.ts";
 import { formatCost } from "../../format-cost.ts";
 import { createPaint, type RenderOptions } from "./paint.ts";
 import { toPlainLine } from "../words/plain-text.ts";

@@ -1,6 +1,6 @@
 // Event → the next state. Pure: all effects are in chat-session.ts.
 import type { TurnPart } from "../../../engine/turn/turn-handle.ts";
-import { formatTokens } from "../../../replay/page/in-page.ts";
+import { formatTokens } from "../../../replay/format-figures.ts";
 import type { ContextView } from "./context-view.ts";
 import { editLine, takeLine, type Key } from "../terminal/line-editor.ts";
 import { describeRoute } from "../words/model-words.ts";

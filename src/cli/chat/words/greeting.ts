@@ -3,7 +3,7 @@ import { messagesFrom } from "../../../core/assembly/thread.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { hitRate } from "../../../core/message/usage.ts";
 import { formatUsdRounded } from "../../../core/models/pico-usd.ts";
-import { formatPercent } from "../../../replay/page/format-figures.ts";
+import { formatPercent } from "../../../replay/format-figures.ts";
 import type { Session } from "../../../core/session/session.ts";
 import { toShort } from "../../ledger/render-ledger.ts";
 import { formatCost } from "../../format-cost.ts";

@@ -4,7 +4,7 @@ import type { RouteRefusal, RouteSource } from "../../../core/routing/decide-rou
 import type { ModelChange } from "../../../engine/session/change-model.ts";
 import type { CallPreview } from "../../../engine/session/preview-next-call.ts";
 import type { TurnPart } from "../../../engine/turn/turn-handle.ts";
-import { formatTokens } from "../../../replay/page/in-page.ts";
+import { formatTokens } from "../../../replay/format-figures.ts";
 import type { Notice } from "../state/state.ts";
 
 /** What the next call reads from the cache and costs, and what happens to the cache of the previous model. */

@@ -19,8 +19,12 @@ export interface TableProps<Row> {
   readonly file?: string;
 }
 
+/** More are shown on wish; what is saved is everything. */
+const shownMax = 40;
+
 export function Table<Row>({ label, rows, columns, file }: TableProps<Row>): JSX.Element {
   const [order, setOrder] = useState<{ name: string; isDown: boolean } | null>(null);
+  const [isWhole, setWhole] = useState(false);
   const sorted = order === null ? rows : sortRows(rows, columns, order);
   const turn = (name: string): void =>
     setOrder({ name, isDown: order?.name === name ? !order.isDown : true });
@@ -48,7 +52,7 @@ export function Table<Row>({ label, rows, columns, file }: TableProps<Row>): JSX
             </tr>
           </thead>
           <tbody>
-            {sorted.map((row, index) => (
+            {(isWhole ? sorted : sorted.slice(0, shownMax)).map((row, index) => (
               <tr key={index}>
                 {columns.map(({ name, value, show, isWords }) => (
                   <td key={name} class={isWords === true ? "words" : undefined}>
@@ -60,11 +64,18 @@ export function Table<Row>({ label, rows, columns, file }: TableProps<Row>): JSX
           </tbody>
         </table>
       </div>
-      {file !== undefined && (
+      {(file !== undefined || sorted.length > shownMax) && (
         <p class="choices">
-          <button type="button" onClick={() => save(file, toCsv(sorted, columns))}>
-            save as CSV
-          </button>
+          {sorted.length > shownMax && (
+            <button type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+              {isWhole ? `the first ${shownMax} rows` : `all ${sorted.length} rows`}
+            </button>
+          )}
+          {file !== undefined && (
+            <button type="button" onClick={() => save(file, toCsv(sorted, columns))}>
+              save as CSV
+            </button>
+          )}
         </p>
       )}
     </>

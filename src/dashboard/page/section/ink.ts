@@ -39,7 +39,7 @@ export function readInk(context: CanvasRenderingContext2D): Ink {
     line: read("line"),
     tiers: [read("t0"), read("t1"), read("t2"), history, read("t4")],
     shades: tones.map((tone) => shade(history, tone)),
-    heavy: shade(history, heavyTone),
+    heavy: mix(history, read("t2"), heavyShare),
     short: read("w5"),
     long: hatch(context, longLine, read("w5")),
     longLine,
@@ -55,12 +55,24 @@ const textShare = 0.8;
 
 const tones: readonly number[] = [0, 0.5, -0.35, 0.8, 0.15, -0.6, 0.35, -0.15];
 
-const heavyTone = -1.7;
+/** Of the colour of the band below, which stands out on both papers. */
+const heavyShare = 0.6;
+
+function mix(colour: string, other: string, share: number): string {
+  const [own, more] = [partsOf(colour), partsOf(other)];
+  const mixed = own.map((part, at) => Math.round(part + ((more[at] ?? part) - part) * share));
+  return `rgb(${mixed.join(",")})`;
+}
+
+function partsOf(colour: string): readonly number[] {
+  const value = Number.parseInt(colour.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
 
 function shade(colour: string, tone: number): string {
-  const value = Number.parseInt(colour.slice(1), 16);
-  const parts = [value >> 16, (value >> 8) & 255, value & 255];
-  return `rgb(${parts.map((part) => Math.max(0, Math.min(255, Math.round(part + 18 * tone)))).join(",")})`;
+  return `rgb(${partsOf(colour)
+    .map((part) => Math.max(0, Math.min(255, Math.round(part + 18 * tone))))
+    .join(",")})`;
 }
 
 /** The tile that is repeated. */
@@ -71,8 +83,10 @@ function hatch(
   colour: string,
   below: string,
 ): CanvasPattern | string {
-  const tile = new OffscreenCanvas(hatchPixels, hatchPixels);
-  const drawn = tile.getContext("2d");
+  const tile = document.createElement("canvas");
+  [tile.width, tile.height] = [hatchPixels, hatchPixels];
+  // In ordinary memory, as the picture itself: a graphics library may be gone by the time of painting.
+  const drawn = tile.getContext("2d", { willReadFrequently: true });
   if (drawn === null) return colour;
   drawn.fillStyle = below;
   drawn.fillRect(0, 0, hatchPixels, hatchPixels);

@@ -24,6 +24,7 @@ export function Breaks({
           </button>{" "}
           {describeMiss(call, gapMs)}
           {call.miss !== null && <span class="advice"> {call.miss.advice}</span>}
+          {call.miss?.excerpt !== undefined && <q class="excerpt">{call.miss.excerpt}</q>}
         </li>
       ))}
       {broken.length > breaksMax && (

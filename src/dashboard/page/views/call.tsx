@@ -20,6 +20,7 @@ interface CallProps {
   readonly before: PicturedCall | undefined;
 }
 
+/** Asks for what the picture does not have. */
 export function Call({ session, call, billed, before }: CallProps): JSX.Element | null {
   const shown = billed?.call ?? "";
   const name = useSettled(shown);
@@ -29,6 +30,17 @@ export function Call({ session, call, billed, before }: CallProps): JSX.Element 
   );
   if (call === undefined || billed === undefined) return null;
   const detail = name === shown && asked.kind === "answer" ? asked.answer.data : null;
+  return <CallCard call={call} billed={billed} before={before} detail={detail} />;
+}
+
+interface CallCardProps {
+  readonly call: PicturedCall;
+  readonly billed: AnsweredCall;
+  readonly before: PicturedCall | undefined;
+  readonly detail: CallDetail | null;
+}
+
+export function CallCard({ call, billed, before, detail }: CallCardProps): JSX.Element {
   const gapMs = before === undefined ? 0 : call.startMs - before.startMs;
   return (
     <>
@@ -203,18 +215,20 @@ function Whole({ of }: { readonly of: CallDetail }): JSX.Element {
         </p>
       )}
       {notes.length > 0 && <p class="note">{notes.join("; ")}</p>}
-      <details>
-        <summary>the whole prompt: {counted(blocks.length, "block")}</summary>
-        <Table
-          label="blocks of the prompt"
-          rows={blocks.slice(0, blocksMax)}
-          columns={blockColumns}
-          file="strata-prompt.csv"
-        />
-        {blocks.length > blocksMax && (
-          <p class="note">{counted(blocks.length - blocksMax, "more block")}</p>
-        )}
-      </details>
+      {blocks.length > 0 && (
+        <details>
+          <summary>the whole prompt: {counted(blocks.length, "block")}</summary>
+          <Table
+            label="blocks of the prompt"
+            rows={blocks.slice(0, blocksMax)}
+            columns={blockColumns}
+            file="strata-prompt.csv"
+          />
+          {blocks.length > blocksMax && (
+            <p class="note">{counted(blocks.length - blocksMax, "more block")}</p>
+          )}
+        </details>
+      )}
       <p class="note">answered in {span(of.latency_ms)}</p>
     </>
   );

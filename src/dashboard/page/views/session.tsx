@@ -1,7 +1,6 @@
 // One session: its cross-section, the chosen call, its breaks, and the sessions around it.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Vein } from "../../picture/place-veins.ts";
 import { toPictured } from "../../picture/to-pictured.ts";
 import { counted, dollars } from "../../words/figures.ts";
 import { nameChild, nameSession } from "../../words/names.ts";
@@ -12,7 +11,9 @@ import type { Pictured } from "../app/rows.ts";
 import { CrossSection } from "../section/cross-section.tsx";
 import { Breaks } from "./breaks.tsx";
 import { Call } from "./call.tsx";
+import { Heavy } from "./heavy.tsx";
 import { SaySession } from "./say-session.tsx";
+import { toVein } from "./to-vein.ts";
 
 export function Session(): JSX.Element {
   const session = place.value.of ?? "";
@@ -52,18 +53,23 @@ function Picture({
     <>
       <SaySession of={of} calls={calls} leftOut={leftOut} />
       <div class="two">
-        <Card title="Cross-section: a column per call, the prompt from its first token (bottom) to its last (top)">
-          <CrossSection
-            calls={calls}
-            chosen={chosen}
-            onChoose={onChoose}
-            veins={veins}
-            onOpen={(child) => go(linkTo("session", child))}
-            compared={of.compared?.policy ?? null}
-            scale={place.value.choices.get("scale") === "time" ? "time" : "calls"}
-            onScale={(scale) => choose("scale", scale === "calls" ? null : scale)}
-          />
-        </Card>
+        <div class="stack">
+          <Card title="Cross-section: a column per call, the prompt from its first token (bottom) to its last (top)">
+            <CrossSection
+              calls={calls}
+              chosen={chosen}
+              onChoose={onChoose}
+              veins={veins}
+              onOpen={(child) => go(linkTo("session", child))}
+              compared={of.compared?.policy ?? null}
+              scale={place.value.choices.get("scale") === "time" ? "time" : "calls"}
+              onScale={(scale) => choose("scale", scale === "calls" ? null : scale)}
+            />
+          </Card>
+          <Card title="Carried longest">
+            <Heavy calls={calls} />
+          </Card>
+        </div>
         <div class="stack">
           <section class="card" id="chosen-call" aria-live="polite">
             {chosen === null ? (
@@ -88,20 +94,6 @@ function Picture({
       </div>
     </>
   );
-}
-
-function toVein(child: Pictured["children"][number]): Vein {
-  return {
-    session: child.session,
-    name: nameChild(child),
-    callCount: child.call_count,
-    dollars: Number(child.cost_usd),
-    calls: child.calls.map((call) => ({
-      startMs: Date.parse(call.started_at),
-      promptTokens: call.prompt_tokens,
-      readTokens: call.read_tokens,
-    })),
-  };
 }
 
 /** Who started it, and what it started. */
