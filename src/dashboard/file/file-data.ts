@@ -25,7 +25,8 @@ export interface ReplayedFile {
   readonly sessionCount: number;
   readonly requestCount: number;
   readonly limitUsd: number;
-  readonly limitWarmUsd: number;
+  /** With a cache that is kept warm; null where bills are compared. */
+  readonly limitWarmUsd: number | null;
   /** What the same prompts cost as they were billed; null without bills. */
   readonly recordedUsd: number | null;
   /** Most money first. */

@@ -51,7 +51,7 @@ export function toReplayed(
     sessionCount: report.sessions,
     requestCount: report.requests,
     limitUsd: summary.comparison?.limitUsd ?? limit.costUsd,
-    limitWarmUsd: limitWarm.costUsd,
+    limitWarmUsd: summary.comparison === undefined ? limitWarm.costUsd : null,
     recordedUsd: summary.comparison?.recordedUsd ?? null,
     causes: summary.causes.filter(({ lostUsd }) => lostUsd > 0).map(toCause),
     policies: toPolicies(report),

@@ -72,7 +72,7 @@ function SayReplay({ of }: { readonly of: ReplayedFile }): JSX.Element {
   const { limitUsd, limitWarmUsd, sessionCount, requestCount, headline } = of;
   return (
     <Say
-      note={`${counted(sessionCount, "session")}, ${counted(requestCount, "request")}. The limit, ${dollars(limitUsd)}, is the least that these prompts can cost at these times; with a cache that is kept warm, ${dollars(limitWarmUsd)}.`}
+      note={`${counted(sessionCount, "session")}, ${counted(requestCount, "request")}. The limit, ${dollars(limitUsd)}, is the least that these prompts can cost at these times${limitWarmUsd === null ? "" : `; with a cache that is kept warm, ${dollars(limitWarmUsd)}`}.`}
     >
       {headline}
     </Say>
