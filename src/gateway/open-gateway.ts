@@ -1,5 +1,4 @@
 // The gateway: forwards requests, observes model calls, and records what is known of them.
-import { formatUsd } from "../core/models/pico-usd.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import { createAdmission } from "./admission/admission.ts";
 import type { GatewayKeys } from "./admission/gateway-key.ts";
@@ -13,10 +12,10 @@ import {
   type ForwarderOptions,
 } from "./open-forwarder.ts";
 import { observeBoth } from "./record/log-requests.ts";
-import type { RecorderOptions, RecorderStats } from "./record/open-recorder.ts";
+import type { Recorder, RecorderOptions, RecorderStats } from "./record/open-recorder.ts";
 import { shiftClock } from "./shift-clock.ts";
-import { openCallRecorder, watchCalls } from "./watch-calls.ts";
-import { createWarmKeeper, type WarmCounts, type WarmKeeperOptions } from "./warm/warm-keeper.ts";
+import { openKeeping, warmHealth } from "./warm/open-keeping.ts";
+import { openCallRecorder, watchCalls, type CallWatch } from "./watch-calls.ts";
 
 export interface GatewayOptions extends Omit<ForwarderOptions, "observer" | "admission"> {
   /** The ledger: a path or a connection string. */
@@ -57,36 +56,21 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     onCall(call);
   };
   const onFault = (error: unknown): void => forwarder.noteFault(error);
-  const keeping = optimize && openKeeping(optimize, { onWarmed: take, onFault });
+  const keeping = openKeeping(optimize, recorder, { onWarmed: take, onFault });
   const keeper = keeping?.keeper ?? null;
   const nowMs = (): number => Date.now() + (clockShiftMs?.() ?? 0);
-  const watch = watchCalls({
-    optimize,
-    keeping,
-    recorder,
-    store,
-    nowMs,
-    isVendor,
-    sink: {
-      take: (call) => {
-        take(call);
-        keeper?.saw(call);
-      },
+  const sink = {
+    take: (call: ObservedCall) => {
+      take(call);
+      keeper?.saw(call);
     },
-    onProblem,
-  });
+  };
+  const parts = { optimize, keeping, recorder, store, nowMs, isVendor, sink };
+  const watch = watchCalls({ ...parts, onProblem });
   const { observer: calls, optimizer, share } = watch;
   const { requests } = recorder;
   const both = requests === null ? calls : observeBoth(calls, requests);
   const observer = clockShiftMs === undefined ? both : shiftClock(both, clockShiftMs);
-  const moreHealth = (): Readonly<Record<string, unknown>> => ({
-    calls: calls.state(),
-    ...(optimizer === null ? {} : { optimize: optimizer.counts() }),
-    ...(keeper === null ? {} : { keepWarm: toTold(keeper.counts()) }),
-    ledger: recorder.stats(),
-    ...(share === null ? {} : { shared: share.counts() }),
-    ...options.moreHealth?.(),
-  });
   if (!(await admission.isReadIn(spendingMsMax))) {
     onProblem("what keys have spent cannot be read: budgets count from zero until it can");
   }
@@ -94,7 +78,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ...options,
     admission,
     observer,
-    moreHealth,
+    moreHealth: () => ({
+      ...healthOf({ calls, optimizer, keeping, recorder, share }),
+      ...options.moreHealth?.(),
+    }),
     mayResend: keeper !== null,
   }).catch(async (error: unknown) => {
     await watch.close();
@@ -115,17 +102,25 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Null if no calls of our own are wanted. */
-function openKeeping(
-  { keepWarm: { usdPerHour, logins } }: OptimizeSettings,
-  reports: Pick<WarmKeeperOptions, "onWarmed" | "onFault">,
-): Keeping | null {
-  if (usdPerHour === null) return null;
-  const settings = { usdPerHour, logins };
-  return { settings, keeper: createWarmKeeper({ settings, nowMs: Date.now, ...reports }) };
+interface HealthParts extends Pick<CallWatch, "optimizer" | "share"> {
+  readonly calls: CallWatch["observer"];
+  readonly keeping: Keeping | null;
+  readonly recorder: Recorder;
 }
 
-/** JSON has no such numbers. */
-function toTold({ spentPicoUsd, ...counts }: WarmCounts): Readonly<Record<string, unknown>> {
-  return { ...counts, spentUsd: formatUsd(spentPicoUsd) };
+/** What each part says of itself, where it is there. */
+function healthOf({
+  calls,
+  optimizer,
+  keeping,
+  recorder,
+  share,
+}: HealthParts): Readonly<Record<string, unknown>> {
+  return {
+    calls: calls.state(),
+    ...(optimizer === null ? {} : { optimize: optimizer.counts() }),
+    ...(keeping === null ? {} : { keepWarm: warmHealth(keeping.keeper.counts()) }),
+    ledger: recorder.stats(),
+    ...(share === null ? {} : { shared: share.counts() }),
+  };
 }

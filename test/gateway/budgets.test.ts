@@ -1,6 +1,7 @@
 // Goal: a budget holds, to the pico-dollar for what has ended, across restarts and nodes. Method: the simulator's bills, through
 // gateways that share a ledger.
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startPostgres } from "../../harness/postgres.ts";
 import { formatUsd } from "../../src/core/models/pico-usd.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { openUpstream } from "./kit.ts";
@@ -95,17 +96,29 @@ test("it is counted on after a restart, exactly, without the calls of others", a
   expect(sums).toMatchObject({ gatewayKey: "ana", totalPicoUsd: cost + costOf(after) });
 });
 
-test("what another gateway of the same ledger let pass is known within some seconds", async () => {
-  const setting = { gateway: withBudget("day_usd: 0.05") };
-  const one = await serveKeyed(setting);
-  const other = await serveKeyed({ ...setting, folder: one.folder });
-  expect(await ask(one.url, ana, long)).toMatchObject({ status: 200 });
-  await untilRecorded(one, 1);
-  await expect
-    .poll(() => spentBy(other, ana), { timeout: 5000 })
-    .toEqual({ day: formatUsd(costOf(one)) });
-  expect(await ask(other.url, ana, long)).toMatchObject({ status: 429, code: "budget_spent" });
-});
+const stores = {
+  SQLite: () => Promise.resolve({}),
+  PostgreSQL: async () => {
+    const server = await startPostgres({ fsync: false });
+    onTestFinished(() => server.stop());
+    return { store: await server.createDatabase() };
+  },
+};
+
+test.each(Object.entries(stores))(
+  "what another gateway of the same ledger let pass is known within some seconds, on %s",
+  async (_name, open) => {
+    const setting = { gateway: withBudget("day_usd: 0.05"), ...(await open()) };
+    const one = await serveKeyed(setting);
+    const other = await serveKeyed({ ...setting, folder: one.folder });
+    expect(await ask(one.url, ana, long)).toMatchObject({ status: 200 });
+    await untilRecorded(one, 1);
+    await expect
+      .poll(() => spentBy(other, ana), { timeout: 5000 })
+      .toEqual({ day: formatUsd(costOf(one)) });
+    expect(await ask(other.url, ana, long)).toMatchObject({ status: 429, code: "budget_spent" });
+  },
+);
 
 describe("what cannot be counted is not let pass", () => {
   test("a model without a known price", async () => {

@@ -1,9 +1,11 @@
 // Goal: calls of the gateway's own keep or write a cache where that saves money, within a budget, and are in the bill. Method: an agent
 // whose user goes away, and single questions, against the simulator; every timer and clock is the test's.
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
+import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { builtInCatalogue } from "../../src/core/models/catalogue.ts";
 import { formatUsd } from "../../src/core/models/pico-usd.ts";
+import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { createObserver } from "../../src/gateway/observe/observer.ts";
 import { describeObserved } from "../../src/gateway/observe/describe-observed.ts";
 import type { ObservedCall } from "../../src/gateway/observed-call.ts";
@@ -11,6 +13,7 @@ import type { OptimizeSettings } from "../../src/gateway/optimize/may-mark.ts";
 import { createOptimizer } from "../../src/gateway/optimize/optimizer.ts";
 import { createWarmKeeper, type WarmKeeper } from "../../src/gateway/warm/warm-keeper.ts";
 import { createAgent, createSimulator } from "../../src/simulator/index.ts";
+import { gatewayCall } from "../ledger/gateway-kit.ts";
 import { claude, manual } from "../simulator-clients/serve.ts";
 
 type Fields = Record<string, unknown>;
@@ -47,8 +50,15 @@ const settings: OptimizeSettings = {
   keepWarm: { usdPerHour: 1, logins: false },
 };
 
+interface GatewayWish {
+  readonly usdPerHour?: number;
+  readonly logins?: boolean;
+  /** Of the ledger that it shares with others. */
+  readonly listWarming?: Ledger["listWarming"];
+}
+
 /** Without sockets. */
-function openGateway({ usdPerHour = 1, logins = false } = {}): Gateway {
+function openGateway({ usdPerHour = 1, logins = false, listWarming }: GatewayWish = {}): Gateway {
   const simulator = createSimulator({
     model: createAgent(),
     seed: 1,
@@ -64,6 +74,7 @@ function openGateway({ usdPerHour = 1, logins = false } = {}): Gateway {
     nowMs,
     onWarmed: (call) => calls.push(call),
     onFault: (error) => expect.unreachable(String(error)),
+    ...(listWarming && { listWarming }),
     after: (delayMs, run) => {
       const timer = { atMs: nowMs() + delayMs, run };
       timers.push(timer);
@@ -233,6 +244,27 @@ test.each([
   expect(gateway.own).toEqual([]);
   expect(gateway.calls.filter(isOwn)).toEqual([]);
   expect(gateway.keeper.counts()).toMatchObject({ sent: 0, skipped, spentPicoUsd: 0n });
+});
+
+test("what another gateway of the ledger spent within the hour is part of the budget", async () => {
+  const ledger = await openLedger(":memory:");
+  onTestFinished(() => ledger.close());
+  // It leaves too little until an hour after it, which is between the two pauses.
+  const spent = { costPicoUsd: 950_000_000_000n, clientCostPicoUsd: 0n, plainCostPicoUsd: 0n };
+  const at = startMs - 2_900_000;
+  const times = { startMs: at, firstByteMs: null, endMs: at + 900 };
+  const other = { ...spent, ...times, purpose: "keep_warm" } as const;
+  await ledger.recordCalls([gatewayCall("another", 1, other)]);
+  const gateway = openGateway({ listWarming: (sinceMs) => ledger.listWarming(sinceMs) });
+  await work(gateway);
+  expect(gateway.keeper.counts()).toMatchObject({ sent: 1, skipped: 1 });
+  expect(gateway.calls.filter(isOwn).map((call) => call.startMs - startMs)).toEqual([1_085_000]);
+});
+
+test("while the ledger cannot be asked, each gateway counts what it spent itself", async () => {
+  const gateway = openGateway({ listWarming: () => Promise.reject(new Error("gone")) });
+  await work(gateway);
+  expect(gateway.keeper.counts()).toMatchObject({ sent: 2, skipped: 0 });
 });
 
 test("a login is used only where that is said", async () => {

@@ -34,6 +34,8 @@ export interface KeyedSetting {
   readonly upstream?: string;
   /** The folder of another gateway, whose ledger is shared. */
   readonly folder?: string;
+  /** Instead of a file in the folder. */
+  readonly store?: string;
   readonly isOptimizing?: boolean;
   readonly host?: string;
 }
@@ -55,7 +57,7 @@ export async function serveKeyed(setting: KeyedSetting): Promise<KeyedServe> {
       configFile,
       upstreams: new Map(),
       isSimulated: setting.upstream === undefined,
-      store: join(folder, "ledger.db"),
+      store: setting.store ?? join(folder, "ledger.db"),
       recordFolder: null,
       isOnlyApi: false,
       isDemo: false,

@@ -158,6 +158,13 @@ export interface KeySpending {
   readonly totalPicoUsd: bigint;
 }
 
+/** A call by which a gateway kept a cache warm. */
+export interface WarmingCost {
+  readonly callId: string;
+  /** Null if it is not known. */
+  readonly costPicoUsd: bigint | null;
+}
+
 /** When the day and the month of such sums began: midnights in UTC. */
 export interface SpendingSince {
   readonly dayMs: number;

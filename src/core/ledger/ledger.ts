@@ -14,6 +14,7 @@ import type {
   OpenGatewayRun,
   RecordedCalls,
   SpendingSince,
+  WarmingCost,
 } from "./gateway-call.ts";
 import type { CompactionRecord, NewCompaction } from "./compaction-record.ts";
 import type {
@@ -136,6 +137,9 @@ export interface Ledger {
 
   /** Every key of a gateway that has spent something. Conversations that were deleted are in it. */
   sumKeySpending(since: SpendingSince): Promise<readonly KeySpending[]>;
+
+  /** The calls by which gateways kept caches warm, begun since then. Budgets keep them few. */
+  listWarming(sinceMs: number): Promise<readonly WarmingCost[]>;
 
   /** What engines spent, in pico-dollars: from columns and indexes, without reading a conversation. */
   sumSpending(by: SpentBy): Promise<bigint>;

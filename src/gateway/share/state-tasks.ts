@@ -4,7 +4,7 @@ import type {
   StateQuestion,
   SweptStates,
 } from "../../core/ledger/conversation-state.ts";
-import type { ConversationPrompt } from "../../core/ledger/gateway-call.ts";
+import type { ConversationPrompt, WarmingCost } from "../../core/ledger/gateway-call.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
@@ -14,19 +14,23 @@ export type StateTask =
   | { readonly do: "keep states"; readonly states: readonly ConversationState[] }
   /** What a call of a conversation sent. */
   | { readonly do: "read prompt"; readonly conversationId: string; readonly callId: string }
-  | { readonly do: "sweep states"; readonly beforeMs: number };
+  | { readonly do: "sweep states"; readonly beforeMs: number }
+  /** What gateways spent since then to keep caches warm. */
+  | { readonly do: "list warming"; readonly sinceMs: number };
 
 export type StateAnswer =
   | { readonly done: "find states"; readonly states: readonly ConversationState[] }
   | { readonly done: "keep states" }
   | { readonly done: "read prompt"; readonly prompt: ConversationPrompt | null }
-  | ({ readonly done: "sweep states" } & SweptStates);
+  | ({ readonly done: "sweep states" } & SweptStates)
+  | { readonly done: "list warming"; readonly calls: readonly WarmingCost[] };
 
 const kinds: ReadonlySet<string> = new Set<StateTask["do"]>([
   "find states",
   "keep states",
   "read prompt",
   "sweep states",
+  "list warming",
 ]);
 
 export function isOfStates(kind: string): boolean {
@@ -72,6 +76,8 @@ async function runOn(ledger: Ledger, task: StateTask): Promise<StateAnswer> {
       return { done: task.do, prompt: await readPrompt(ledger, task.conversationId, task.callId) };
     case "sweep states":
       return { done: task.do, ...(await ledger.sweepStates(task.beforeMs)) };
+    case "list warming":
+      return { done: task.do, calls: await ledger.listWarming(task.sinceMs) };
   }
 }
 

@@ -1,27 +1,45 @@
-// What may be spent in an hour on calls that no client asked for. What a call may cost at most is set aside before it is sent.
+// What may be spent in an hour on calls that no client asked for, by all gateways of a ledger. What a call may cost at most is set
+// aside before it is sent.
+import type { WarmingCost } from "../../core/ledger/gateway-call.ts";
 
 export interface HourlyBudget {
   /** Null if the rest of this hour's budget is smaller. Otherwise to be called with what it did cost; null if that is not known. */
-  reserve(mostPicoUsd: bigint, nowMs: number): ((costPicoUsd: bigint | null) => void) | null;
+  reserve(call: WarmReservation): ((costPicoUsd: bigint | null) => void) | null;
+  /** Of this gateway. */
   spentPicoUsd(nowMs: number): bigint;
 }
 
-const hourMs = 3_600_000;
+export interface WarmReservation {
+  readonly callId: string;
+  readonly mostPicoUsd: bigint;
+  readonly nowMs: number;
+  /** What the ledger has of the hour. This gateway's own calls may be among them. */
+  readonly recorded: readonly WarmingCost[];
+}
+
+export const hourMs = 3_600_000;
 
 export function createHourlyBudget(usdPerHour: number): HourlyBudget {
   const budget = BigInt(Math.floor(usdPerHour * 1e12));
-  let spent: { readonly atMs: number; costPicoUsd: bigint }[] = [];
+  const spent = new Map<string, { readonly atMs: number; costPicoUsd: bigint }>();
   const sum = (nowMs: number): bigint => {
-    spent = spent.filter(({ atMs }) => nowMs - atMs < hourMs);
-    return spent.reduce((total, { costPicoUsd }) => total + costPicoUsd, 0n);
+    let total = 0n;
+    for (const [id, { atMs, costPicoUsd }] of spent) {
+      if (nowMs - atMs < hourMs) total += costPicoUsd;
+      else spent.delete(id);
+    }
+    return total;
   };
   return {
-    reserve: (mostPicoUsd, nowMs) => {
-      if (sum(nowMs) + mostPicoUsd > budget) return null;
+    reserve: ({ callId, mostPicoUsd, nowMs, recorded }) => {
+      const own = sum(nowMs);
+      const others = recorded.filter((call) => !spent.has(call.callId));
+      // A call whose bill never came may have cost as much as this one may.
+      const total = others.reduce((all, call) => all + (call.costPicoUsd ?? mostPicoUsd), own);
+      if (total + mostPicoUsd > budget) return null;
       const one = { atMs: nowMs, costPicoUsd: mostPicoUsd };
-      spent.push(one);
+      spent.set(callId, one);
       return (costPicoUsd) => {
-        // A call whose bill never came may have cost the most.
         if (costPicoUsd !== null) one.costPicoUsd = costPicoUsd;
       };
     },

@@ -1,6 +1,7 @@
 // Sends calls that only keep or write a cache, when they are due and within a budget. A client's key is held until then, and no longer.
 import { randomUUID } from "node:crypto";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { WarmingCost } from "../../core/ledger/gateway-call.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import { findTotal } from "../../core/models/cost.ts";
 import {
@@ -14,7 +15,7 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Resend } from "../exchange.ts";
 import { openReplyReader, seenNothing, type SeenReply } from "../observe/read-reply.ts";
 import type { ObservedCall } from "../observed-call.ts";
-import { createHourlyBudget, type HourlyBudget } from "./hourly-budget.ts";
+import { createHourlyBudget, hourMs, type HourlyBudget } from "./hourly-budget.ts";
 
 export interface WarmSettings {
   readonly usdPerHour: number;
@@ -80,6 +81,8 @@ export interface WarmKeeperOptions {
   /** A timer that does not keep the process alive; returns how to stop it. */
   readonly after?: (delayMs: number, run: () => void) => () => void;
   readonly onFault?: (error: unknown) => void;
+  /** What gateways of the same ledger spent on such calls since then, this one included. It may reject: then only its own count. */
+  readonly listWarming?: (sinceMs: number) => Promise<readonly WarmingCost[]>;
 }
 
 interface Waiting {
@@ -150,7 +153,7 @@ function bytesOf(waiting: ReadonlyMap<string, Waiting>): number {
   return sum;
 }
 
-interface SendParts extends Pick<WarmKeeperOptions, "nowMs" | "onWarmed"> {
+interface SendParts extends Pick<WarmKeeperOptions, "nowMs" | "onWarmed" | "listWarming"> {
   readonly budget: HourlyBudget;
   readonly counts: { sent: number; failed: number; skipped: number };
   readonly signal: AbortSignal;
@@ -158,11 +161,15 @@ interface SendParts extends Pick<WarmKeeperOptions, "nowMs" | "onWarmed"> {
 
 async function send(
   { job, like }: Waiting,
-  { nowMs, onWarmed, budget, counts, signal }: SendParts,
+  { nowMs, onWarmed, listWarming = noneListed, budget, counts, signal }: SendParts,
 ): Promise<void> {
-  const startMs = nowMs();
   const body = like === null ? null : job.toBody();
-  const settle = body === null ? null : budget.reserve(job.mostPicoUsd, startMs);
+  const recorded = await listWarming(nowMs() - hourMs).catch(() => []);
+  // Meanwhile the gateway may have been closed.
+  if (signal.aborted) return;
+  const [callId, startMs] = [randomUUID(), nowMs()];
+  const reservation = { callId, mostPicoUsd: job.mostPicoUsd, nowMs: startMs, recorded };
+  const settle = body === null ? null : budget.reserve(reservation);
   if (like === null || body === null || settle === null) {
     counts.skipped += 1;
     return;
@@ -179,6 +186,7 @@ async function send(
   onWarmed({
     ...withoutPrice(like),
     ...unlike(like, job),
+    id: callId,
     ...times,
     ...bill,
     conversation: job.toConversation(like.conversation),
@@ -197,8 +205,11 @@ async function send(
   if (usage !== null) job.learn({ usage, reportsCache, costPicoUsd, startMs });
 }
 
+function noneListed(): Promise<readonly WarmingCost[]> {
+  return Promise.resolve([]);
+}
+
 type Unlike =
-  | "id"
   | "policy"
   | "clientCostPicoUsd"
   | "plainCostPicoUsd"
@@ -215,7 +226,6 @@ function unlike(
   // A prewarming begins a conversation of its own.
   const isFirst = purpose === "prewarm";
   return {
-    id: randomUUID(),
     policy: "adaptive",
     clientCostPicoUsd: 0n,
     plainCostPicoUsd: 0n,

@@ -19,6 +19,27 @@ function spent(id: string, startMs: number, costPicoUsd: bigint | null, key = "a
 }
 
 export function keySpendingContract({ open, blank, connect }: TestStore): void {
+  test("calls that kept a cache warm are listed with what they cost, from a time on", async () => {
+    const { ledger } = await open();
+    const warming = (id: string, startMs: number, cost: bigint | null): GatewayCall => ({
+      ...spent(id, startMs, cost),
+      clientCostPicoUsd: 0n,
+      plainCostPicoUsd: 0n,
+      purpose: "keep_warm",
+    });
+    await ledger.recordCalls([
+      warming("early", dayMs - 1, 3n),
+      warming("warm", dayMs, 5n),
+      warming("unknown", dayMs + 9, null),
+      { ...spent("free", dayMs, 0n), clientCostPicoUsd: 0n, plainCostPicoUsd: 0n },
+    ]);
+    const listed = await ledger.listWarming(dayMs);
+    expect(listed.toSorted((left, right) => (left.callId < right.callId ? -1 : 1))).toEqual([
+      { callId: "unknown-1", costPicoUsd: null },
+      { callId: "warm-1", costPicoUsd: 5n },
+    ]);
+  });
+
   test("a key's calls are summed by the day on which they were sent, to the pico-dollar", async () => {
     const { ledger } = await open();
     expect(await ledger.sumKeySpending(since)).toEqual([]);

@@ -17,6 +17,7 @@ import { newHolder } from "./lease-holder.ts";
 import { findStates, keepStates, sweepStates } from "./gateway/conversation-states.ts";
 import { openGatewayRun, readGatewayRuns } from "./gateway/gateway-runs.ts";
 import { sumKeySpending } from "./gateway/key-spending.ts";
+import { listWarming } from "./gateway/warming.ts";
 import { readGatewayCalls, readPrompt } from "./gateway/read-conversation.ts";
 import { recordCalls } from "./gateway/record-calls.ts";
 import { readLoneCalls, recordCall, sumLoneCalls } from "./lone-calls.ts";
@@ -112,6 +113,7 @@ function toLedger(store: Store): Ledger {
     findStates: on(findStates),
     sweepStates: on(sweepStates),
     sumKeySpending: on(sumKeySpending),
+    listWarming: on(listWarming),
     sumSpending: on(sumSpending),
     enqueue: on(enqueue),
     readQueue: on(readQueue),
