@@ -1,12 +1,9 @@
 // How much of the prompts was read from the cache, how much was written, and how much was written again.
-import { attributeUsage } from "../core/cache/tier-usage.ts";
-import { fromOutcomeText } from "../core/ledger/call-text.ts";
-import { noUsage, type Usage } from "../core/message/usage.ts";
-import type { Tier } from "../core/tokens/budget.ts";
-import { integer, readAs } from "../edge/stores/sql/read-row.ts";
+import { integer } from "../edge/stores/sql/read-row.ts";
+import { jsonFacts } from "../edge/stores/rollups/json-facts.ts";
 import { callFacts } from "../edge/stores/rollups/call-facts.ts";
 import type { Analysis, Found, Label, LedgerSnapshot, Question } from "./analysis.ts";
-import { ratio, writtenSql, type TokenSums } from "./figures.ts";
+import { ratio, type TokenSums } from "./figures.ts";
 import { callGroups } from "./group-keys.ts";
 import { readColumns, readSums } from "./read-sums.ts";
 
@@ -78,48 +75,36 @@ function sharesOf({
 type Sums = Pick<TokenSums, "uncached" | "read" | "written">;
 
 /** Each bill spread over the tiers of its prompt, which is read and written from its start. */
-async function askTiers(
-  { query, gatewayKey }: LedgerSnapshot,
-  { window }: Question,
-): Promise<Found<CacheFigures>> {
-  const own = gatewayKey === null ? [] : [gatewayKey];
-  const calls = await query(
-    `SELECT c.uncached_tokens, c.read_tokens, ${writtenSql} AS written, c.outcome_json FROM calls c
-    WHERE c.started_ms >= ? AND c.started_ms < ? AND c.uncached_tokens IS NOT NULL${own.length === 0 ? "" : " AND c.gateway_key = ?"}`,
-    [window.startMs, window.endMs, ...own],
-  );
-  const sums = new Map<Tier, Sums & { readonly calls: number }>();
-  let unknown = 0;
-  for (const row of calls) {
-    const { tiers } = readAs(row, "outcome_json", fromOutcomeText);
-    if (tiers === undefined) {
-      unknown += 1;
-      continue;
-    }
-    const usage: Usage = {
-      ...noUsage,
-      uncachedTokens: integer(row, "uncached_tokens"),
-      cacheReadTokens: integer(row, "read_tokens"),
-      cacheWriteTokens: { "5m": integer(row, "written") },
+async function askTiers(ledger: LedgerSnapshot, question: Question): Promise<Found<CacheFigures>> {
+  const found = await readColumns(ledger, question, {
+    fact: jsonFacts.tiers,
+    columns: ["uncached", "read_tokens", "written", "call_count"],
+  });
+  const [uncached, read, written, calls] = [
+    found.column("uncached"),
+    found.column("read_tokens"),
+    found.column("written"),
+    found.column("call_count"),
+  ];
+  const rows = [...found.groupOf].flatMap((group, row) => {
+    const label = found.labels[group] ?? null;
+    if (label === null) return [];
+    const sums = {
+      uncached: uncached[row] ?? 0,
+      read: read[row] ?? 0,
+      written: written[row] ?? 0,
     };
-    for (const { tier, uncachedTokens, readTokens, writtenTokens } of attributeUsage(
-      tiers,
-      usage,
-    )) {
-      const sum = sums.get(tier) ?? { uncached: 0, read: 0, written: 0, calls: 0 };
-      sums.set(tier, {
-        uncached: sum.uncached + uncachedTokens,
-        read: sum.read + readTokens,
-        written: sum.written + writtenTokens,
-        calls: sum.calls + 1,
-      });
-    }
-  }
-  const rows = [...sums].map(([label, { calls: call_count, ...sum }]) => ({
-    label,
-    figures: { ...sharesOf(sum), distinct_tokens: null, rewrite_factor: null, call_count },
-  }));
-  const notes = unknown === 0 ? [] : [`${unknown} calls were recorded without their tiers`];
+    const figures = {
+      ...sharesOf(sums),
+      distinct_tokens: null,
+      rewrite_factor: null,
+      call_count: calls[row] ?? 0,
+    };
+    return [{ label, figures }];
+  });
+  const unknown = found.groupOf.findIndex((group) => found.labels[group] === null);
+  const notes =
+    unknown === -1 ? [] : [`${calls[unknown] ?? 0} calls were recorded without their tiers`];
   return { rows, notes };
 }
 

@@ -3,12 +3,10 @@ import { integerOrNull } from "../edge/stores/sql/read-row.ts";
 import { countSum } from "../edge/stores/sql/sums.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { toUsdDecimal } from "../core/models/pico-usd.ts";
-import { writeColumns } from "../edge/stores/ledger/turns/call-rows.ts";
+import { writtenSql } from "../edge/stores/rollups/written-sql.ts";
 
-/** All cache writes of a row of `calls c`. */
-export const writtenSql: string = `(${Object.values(writeColumns)
-  .map((column) => `COALESCE(c.${column}, 0)`)
-  .join(" + ")})`;
+export { parseUsdText } from "../core/models/pico-usd.ts";
+export { writtenSql };
 
 /** 1 for a row of `calls c` that was billed at an unknown price. */
 export const unpricedSql =
@@ -75,12 +73,4 @@ export function hitRateOf({ uncached, read, written }: TokenSums): number | null
 /** Dollars as decimal text with six digits after the point. Sums are rounded only here. */
 export function toUsdText(pico: bigint): string {
   return toUsdDecimal(pico, 6);
-}
-
-/** Exact dollars as events spell them; null if the text is not an amount. */
-export function parseUsdText(text: unknown): bigint | null {
-  const parts = typeof text === "string" ? /^(-?)(\d+)(?:\.(\d{1,12}))?$/.exec(text) : null;
-  if (parts === null) return null;
-  const pico = BigInt(`${parts[2] ?? "0"}${(parts[3] ?? "").padEnd(12, "0")}`);
-  return parts[1] === "-" ? -pico : pico;
 }

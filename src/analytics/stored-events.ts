@@ -1,5 +1,6 @@
 // Reads events of a window, tolerantly: an older or newer version may have written them.
 import { fieldsOf, type Fields } from "../core/message/fields.ts";
+import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, text, textOrNull } from "../edge/stores/sql/read-row.ts";
 import type { LedgerSnapshot, Label, Question } from "./analysis.ts";
 import { toDayLabel, toHourLabel } from "./group-keys.ts";
@@ -27,14 +28,7 @@ export async function readEvents(
     WHERE ${inWindow}`,
     values,
   );
-  const events = rows.map((row) => ({
-    type: text(row, "type"),
-    timeMs: Math.floor(integer(row, "timestamp_us") / 1000),
-    sessionId: text(row, "session_id"),
-    turnId: textOrNull(row, "turn_id"),
-    model: textOrNull(row, "model"),
-    payload: fieldsOf(JSON.parse(text(row, "payload_json"))),
-  }));
+  const events = rows.map(toStoredEvent);
   if (gatewayKey === null) return events;
   const calls = await query(
     `SELECT c.session_id, c.id FROM calls c WHERE c.gateway_key = ? AND c.session_id IN (SELECT e.session_id FROM events e WHERE ${inWindow})`,
@@ -44,6 +38,17 @@ export async function readEvents(
   return events.filter((event) =>
     own.has(`${event.sessionId}\n${textField(event, "call_id") ?? ""}`),
   );
+}
+
+export function toStoredEvent(row: ResultRow): StoredEvent {
+  return {
+    type: text(row, "type"),
+    timeMs: Math.floor(integer(row, "timestamp_us") / 1000),
+    sessionId: text(row, "session_id"),
+    turnId: textOrNull(row, "turn_id"),
+    model: textOrNull(row, "model"),
+    payload: fieldsOf(JSON.parse(text(row, "payload_json"))),
+  };
 }
 
 /** The group of an event. A group without a case here is a field of the payload. */
@@ -56,8 +61,7 @@ export function eventLabel(event: StoredEvent, groupBy: string): Label {
     case "turn":
       return event.turnId;
     case "model":
-      // An event of a gateway's call has no turn, and names its model.
-      return event.model ?? textField(event, "model");
+      return textField(event, "model") ?? event.model;
     case "day":
       return toDayLabel(event.timeMs);
     case "hour":

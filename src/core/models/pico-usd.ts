@@ -131,3 +131,11 @@ function spellMoney(value: unknown): unknown {
   const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
   return isPlain && !("toJSON" in value) ? withMoneyAsText({ ...value }) : value;
 }
+
+/** Exact dollars as events spell them; null if the text is not an amount. */
+export function parseUsdText(text: unknown): bigint | null {
+  const parts = typeof text === "string" ? /^(-?)(\d+)(?:\.(\d{1,12}))?$/.exec(text) : null;
+  if (parts === null) return null;
+  const pico = BigInt(`${parts[2] ?? "0"}${(parts[3] ?? "").padEnd(12, "0")}`);
+  return parts[1] === "-" ? -pico : pico;
+}

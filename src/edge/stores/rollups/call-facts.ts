@@ -2,13 +2,10 @@
 import { hashContent } from "../../../core/hash.ts";
 import { lifetimes } from "../../../core/message/usage.ts";
 import { writeColumns } from "../ledger/turns/call-rows.ts";
+import { writtenSql } from "./written-sql.ts";
 import { fromOutcomeText } from "../../../core/ledger/call-text.ts";
 import { countOfRows, moneyColumns, sumOf, type Dim, type Fact } from "./fact.ts";
 import { alikeSql, isWarmSql, storedBands, type PriceBands } from "./price-bands.ts";
-
-const writtenSql = `(${Object.values(writeColumns)
-  .map((column) => `COALESCE(c.${column}, 0)`)
-  .join(" + ")})`;
 
 const callDims: Readonly<Record<string, Dim>> = {
   model: { sql: ["c.model"] },

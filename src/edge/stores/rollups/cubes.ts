@@ -4,6 +4,7 @@ import { lifetimes } from "../../../core/message/usage.ts";
 import type { Shape } from "./cells.ts";
 import { callFacts } from "./call-facts.ts";
 import type { Fact } from "./fact.ts";
+import { jsonFacts } from "./json-facts.ts";
 import { grains } from "./grains.ts";
 import { isWarmSql, storedBandsHash } from "./price-bands.ts";
 import { turnFacts } from "./turn-facts.ts";
@@ -52,6 +53,8 @@ export const cubes: readonly Cube[] = [
   toCube(turns, ["model", "provider"]),
   toCube(toolUses, ["model", "provider"]),
   ...[...callGroups, "trigger", "kind"].map((group) => toCube(compactions, [group])),
+  toCube(jsonFacts.misses, ["session", "cause", "section", "tier", "model"]),
+  toCube(jsonFacts.tiers, ["tier"]),
 ].filter((cube, index, all) => all.findIndex(({ name }) => name === cube.name) === index);
 
 function toCube(fact: Fact, groups: readonly string[], names = Object.keys(fact.columns)): Cube {

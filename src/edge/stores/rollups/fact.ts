@@ -16,8 +16,18 @@ export interface Fact {
   readonly from: (usesSession: boolean) => string;
   /** Stored sums lie in the order of this dim, for those that need them so. */
   readonly order?: string;
+  /** For rows that SQL cannot add up: what they say is inside a JSON text. `sql` of its dims and columns is empty then. */
+  readonly own?: OwnRows;
+  /** The key of the gateway that a row belongs to, where no dim says so. */
+  readonly keySql?: string;
   /** When a row counts, in milliseconds. */
   readonly time: string;
+}
+
+export interface OwnRows {
+  readonly select: string;
+  /** Dims and columns in the order of the fact. */
+  readonly toRows: (row: ResultRow) => readonly FactRow[];
 }
 
 export interface Dim {
@@ -67,7 +77,7 @@ export function moneyColumns(
 
 /** Only the rows of one key of the gateway: its name is one more value, the last. */
 export function ofGatewayKey(fact: Fact): Fact {
-  const [key] = fact.dims["gateway_key"]?.sql ?? [];
+  const key = fact.keySql ?? fact.dims["gateway_key"]?.sql[0];
   assert(key !== undefined, `rows of ${fact.name} say which key they belong to`);
   return { ...fact, from: (usesSession) => `${fact.from(usesSession)} AND ${key} = ?` };
 }
@@ -89,7 +99,7 @@ export function selectFact(
   return `SELECT ${selected.join(", ")} ${fact.from(usesSession)}${onlyOf(fact)} ${grouped}`;
 }
 
-function onlyOf({ only }: Fact): string {
+export function onlyOf({ only }: Fact): string {
   return only === undefined ? "" : ` AND ${only}`;
 }
 

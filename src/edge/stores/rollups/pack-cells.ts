@@ -40,7 +40,7 @@ function packColumn(values: ArrayLike<number>, count: number): string {
     const value = values[row] ?? 0;
     if (value !== first) isSame = false;
     if (value > max) max = value;
-    if (value < min) min = value;
+    if (value < min || !Number.isInteger(value)) min = Math.min(value, -1);
   }
   if (isSame) return `=${first}`;
   const width = widthOf(min, max);

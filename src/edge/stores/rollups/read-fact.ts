@@ -1,8 +1,9 @@
 // Sums of raw rows in a window, as cells.
 import type { Database } from "../sql/database.ts";
-import { createCellSum, type Cells, type Shape } from "./cells.ts";
+import { createCellSum, projectCells, type Cells, type Shape } from "./cells.ts";
 import { selectFact, toFactRow, type Fact, type FactRow } from "./fact.ts";
 import type { MsRange } from "./grains.ts";
+import { readOwnRows } from "./own-rows.ts";
 import type { Names } from "./rollup-names.ts";
 
 export async function readFact(
@@ -13,6 +14,10 @@ export async function readFact(
   names: Names,
   more: readonly string[] = [],
 ): Promise<Cells> {
+  if (fact.own !== undefined) {
+    const own = await readOwnRows(query, { fact, own: fact.own }, { startMs, endMs }, names, more);
+    return projectCells(own.shape, own.cells, { dims, columns });
+  }
   const columnNames = Object.keys(columns);
   const found = await query(selectFact(fact, dims, columnNames), [startMs, endMs, ...more]);
   const rows = found.map(toFactRow(fact, dims, columnNames));

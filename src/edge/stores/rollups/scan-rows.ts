@@ -1,8 +1,9 @@
 // Rows of a window as numbers in columns, each row once for all sums that it counts in.
 import type { Database, ResultRow } from "../sql/database.ts";
-import type { Cells, Shape } from "./cells.ts";
+import { pickCells, type Cells, type Shape } from "./cells.ts";
 import { nameOf, type Dim, type Fact } from "./fact.ts";
 import { hourMs, type MsRange } from "./grains.ts";
+import { readOwnRows } from "./own-rows.ts";
 import { noName, type Names } from "./rollup-names.ts";
 
 /** A fact with all dims and columns that some sum of it has. */
@@ -27,6 +28,11 @@ export async function scanRows(
 ): Promise<readonly HourOfRows[]> {
   const [first] = facts;
   if (first === undefined) return [];
+  if (first.fact.own !== undefined) {
+    const { fact, shape } = first;
+    const own = await readOwnRows(query, { fact, own: first.fact.own }, { startMs, endMs }, names);
+    return byHour(fact, pickCells(own.shape, own.cells, shape), own.hours);
+  }
   const dims = new Map(facts.flatMap(({ fact, shape }) => pickFrom(fact.dims, shape.dims)));
   // Facts may give the same name to different values.
   const columns = [...new Set(facts.flatMap(valuesOf))];
@@ -141,7 +147,7 @@ function toCells(
   finest: FinestFact,
   count: number,
   chosen: Int32Array | null,
-): CellsOfRows {
+): Cells {
   const of = (values: Float64Array | undefined): Float64Array =>
     chosen === null ? (values ?? new Float64Array(count)) : pick(values, chosen);
   return {
@@ -151,18 +157,14 @@ function toCells(
   };
 }
 
-interface CellsOfRows extends Cells {
-  readonly dims: readonly Float64Array[];
-  readonly columns: readonly Float64Array[];
-}
-
-function byHour(fact: Fact, all: CellsOfRows, hours: Float64Array): readonly HourOfRows[] {
+function byHour(fact: Fact, all: Cells, hours: Float64Array): readonly HourOfRows[] {
   const found: HourOfRows[] = [];
   for (let from = 0; from < all.count;) {
     const hour = hours[from] ?? 0;
     let to = from + 1;
     while (to < all.count && hours[to] === hour) to += 1;
-    const part = (values: Float64Array): Float64Array => values.subarray(from, to);
+    const part = (values: ArrayLike<number>): ArrayLike<number> =>
+      values instanceof Float64Array ? values.subarray(from, to) : values;
     found.push({
       hour,
       fact,

@@ -10,6 +10,8 @@ interface Marked {
   readonly table: string;
   /** Of a row `r`: no earlier hour is one of its own. */
   readonly time?: string;
+  /** Which rows `r` count at all. */
+  readonly only?: string;
   /** A query of the hours that a row `r` counts in. */
   readonly hours: string;
   /** Only changes of these columns count. */
@@ -113,7 +115,20 @@ const marked: readonly Marked[] = [
   },
 ];
 
-export const summedTables: readonly string[] = marked.map(({ table }) => table);
+/** Step 15. The model of a miss may be that of its turn. */
+const markedLater: readonly Marked[] = [
+  {
+    table: "events",
+    time: "r.timestamp_us / 1000",
+    only: "r.type = 'cache.miss'",
+    hours: "SELECT r.timestamp_us / 3600000000 AS hour",
+    columns: ["timestamp_us", "session_id", "turn_id", "type", "payload_json"],
+  },
+];
+
+export const summedTables: readonly string[] = [...marked, ...markedLater].map(
+  ({ table }) => table,
+);
 
 /** On PostgreSQL each transaction adds a mark of its own, so that writers never wait for each other. */
 export const markTable: OwnStatements = {
@@ -121,6 +136,11 @@ export const markTable: OwnStatements = {
   postgres: [
     "CREATE TABLE changed_hours (hour BIGINT NOT NULL, change BIGINT NOT NULL, PRIMARY KEY (hour, change))",
   ],
+};
+
+export const missMarks: OwnStatements = {
+  sqlite: markedLater.flatMap(sqliteTriggers),
+  postgres: markedLater.flatMap(postgresTriggers),
 };
 
 function ofRow(sql: string, row: string): string {
@@ -136,6 +156,7 @@ export const changeMarks: OwnStatements = {
 function sqliteTriggers({
   table,
   time,
+  only,
   hours,
   columns,
   events = allEvents,
@@ -154,7 +175,8 @@ function sqliteTriggers({
       event === "UPDATE"
         ? [columns.map((column) => `old.${column} IS NOT new.${column}`).join(" OR ")]
         : [];
-    const conditions = [...isSummed, ...isChanged].map((each) => `(${each})`);
+    const isCounted = only === undefined ? [] : [rows.map((row) => ofRow(only, row)).join(" OR ")];
+    const conditions = [...isCounted, ...isSummed, ...isChanged].map((each) => `(${each})`);
     const when = conditions.length === 0 ? "" : ` WHEN ${conditions.join(" AND ")}`;
     const columnsOf = event === "UPDATE" ? ` OF ${columns.join(", ")}` : "";
     const name = `${table}_${event.toLowerCase()}_marked`;
@@ -172,11 +194,13 @@ function sqliteTriggers({
 function postgresTriggers({
   table,
   time,
+  only = "true",
   hours,
   columns,
   events = allEvents,
 }: Marked): readonly string[] {
-  const isSummed = time === undefined ? "true" : `${time} < ${postgresTargetSql} * 3600000`;
+  const isSummed =
+    time === undefined ? only : `${only} AND ${time} < ${postgresTargetSql} * 3600000`;
   const from = {
     INSERT: `new_rows r CROSS JOIN LATERAL (${hours}) h WHERE ${isSummed}`,
     DELETE: `old_rows r CROSS JOIN LATERAL (${hours}) h WHERE ${isSummed}`,

@@ -1,5 +1,5 @@
 // The schema, as numbered steps that only go forward. A step that was released is never edited. So it only grows.
-import { changeMarks, markTable, type OwnStatements } from "./change-marks.ts";
+import { changeMarks, markTable, missMarks, type OwnStatements } from "./change-marks.ts";
 
 export interface Migration {
   readonly number: number;
@@ -567,5 +567,10 @@ export const migrations: readonly Migration[] = [
       `UPDATE rollup_state SET target_hour = position_hour WHERE id = 1`,
       changeMarks,
     ],
+  },
+  {
+    number: 15,
+    name: "marks of misses, which are summed by hour, too",
+    statements: [missMarks],
   },
 ];
