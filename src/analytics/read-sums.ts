@@ -72,6 +72,8 @@ export async function readColumns(
 }
 
 function isNamed(fact: Fact, name: string): boolean {
+  // Every fact has them, also without saying so.
+  if (name === "day" || name === "hour") return false;
   const { isNumber, isOpaque } = fact.dims[name] ?? {};
   return isNumber !== true && isOpaque !== true;
 }

@@ -70,6 +70,9 @@ export function causesContract(
       { turn: "a4", lost_tokens: 700 },
       { turn: "x1", lost_tokens: 40 },
     ]);
+    expect(await dataOf("misses", { groupBy: "day" })).toMatchObject([
+      { day: expect.stringMatching(/^2026-\d\d-\d\d$/), miss_count: 2, costliest_turn: "a4" },
+    ]);
   });
 
   test("a bill is attributed to the tiers of its prompt, from its start (C-14)", async () => {
