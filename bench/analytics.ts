@@ -25,11 +25,14 @@ import { openDatabase } from "../src/edge/stores/open-ledger.ts";
 import type { Database } from "../src/edge/stores/sql/database.ts";
 import { endMs, fillCalls, spanMs } from "./analytics/fill-calls.ts";
 import { appendRatio } from "./analytics/append-ratio.ts";
+import { measureLiveReaders } from "./analytics/live-readers.ts";
 
 const anyWindowMsMax = 50;
 const lastHourMsMax = 10;
 const rankingMsMax = 1000;
 const appendRatioMin = 0.9;
+const readers = 1000;
+const readerKilobytesMax = 64;
 
 export const experiment: Experiment = {
   summary: "every question of strata stats over three months of a fleet's calls, on both stores",
@@ -67,6 +70,14 @@ export const experiment: Experiment = {
           exactly(`equal to recomputation ${store}`, measured.equalShare, 1),
         );
       }
+      settings.progress("readers of live events");
+      const live = await measureLiveReaders(join(folder, "live.db"), readers);
+      figures["sse events delivered/s"] = live.deliveredPerSecond;
+      figures["sse CPU ms per 1,000 delivered"] = live.cpuMsPerThousandEvents;
+      checks.push(
+        atMost("sse 1,000 readers KB each", live.kilobytesPerReader, readerKilobytesMax),
+        exactly("sse 1,000 readers events lost", live.lostCount, 0),
+      );
     } finally {
       await server?.stop();
       rmSync(folder, { recursive: true, force: true });

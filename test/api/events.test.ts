@@ -186,3 +186,20 @@ test("who knows a position that the ledger does not have, or that was swept, is 
     error: { code: "invalid_parameter" },
   });
 });
+
+test("readers that come back all at once are all served, from where each of them was", async () => {
+  const { store, ledger } = await openWritten();
+  const numbers = Array.from({ length: 40 }, (_, at) => at + 1);
+  await ledger.appendEvents(numbers.map((number) => newEvent("a", number)));
+  const api = await openTestApi(store);
+  const readers = await Promise.all(
+    Array.from({ length: 230 }, (_, at) => follow(api.url, at % 40)),
+  );
+  await expect
+    .poll(() => readers.filter(({ messages }, at) => messages.length === 40 - (at % 40)).length)
+    .toBe(230);
+  for (const [at, { messages, leave }] of readers.entries()) {
+    expect(messages.map(({ id }) => id)).toEqual(numbers.slice(at % 40));
+    leave();
+  }
+});

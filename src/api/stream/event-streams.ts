@@ -2,7 +2,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../../core/strata-error.ts";
-import type { Access } from "../access/access.ts";
 import { refuseWith } from "../answer/api-error.ts";
 import { parsePosition, parseWanted, type IsWanted } from "../routes/events.ts";
 import type { Asked } from "../routes/route.ts";
@@ -53,8 +52,6 @@ export const streamHeaders: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no",
 };
 
-const everyone: Access = { kind: "owner" };
-
 export function createEventStreams(
   readPage: PageReader,
   onProblem: (problem: string) => void,
@@ -91,7 +88,7 @@ class LedgerStreams implements EventStreams {
     const known = parsePosition(typeof header === "string" ? header : asked.query.after);
     if (this.#readers.size >= readersMax) throw tooMany(readersMax);
     incoming.resume();
-    const ends = await this.#readPage(everyone, {});
+    const ends = await this.#readPage({ limit: "1" });
     const { newest_position: newest, oldest_position: oldest } = ends;
     begin(outgoing);
     const position = Math.min(known ?? newest, newest);
@@ -157,7 +154,7 @@ class LedgerStreams implements EventStreams {
     for (;;) {
       const ring = this.#ring;
       if (ring === null) return;
-      const { data, next_after: next } = await this.#readPage(everyone, { after: String(ring.to) });
+      const { data, next_after: next } = await this.#readPage({ after: String(ring.to) });
       // In parts, so that a page of long events does not push itself out before anyone has it.
       for (let from = 0; from < data.length; from += eventsPerPart) {
         const part = data.slice(from, from + eventsPerPart);
@@ -179,7 +176,7 @@ class LedgerStreams implements EventStreams {
         miss(reader, this.#ring);
         break;
       }
-      const page = await this.#readPage(everyone, { after: String(reader.position) });
+      const page = await this.#readPage({ after: String(reader.position) });
       for (const event of page.data) {
         if (reader.isWanted(event)) reader.outgoing.write(toFrame(event).bytes);
       }
@@ -197,16 +194,18 @@ function pump(reader: Reader, ring: FrameRing): void {
   if (reader.isCatchingUp || reader.isFull) return;
   if (reader.position < ring.from) miss(reader, ring);
   for (;;) {
-    const frames = ring.after(reader.position);
-    const last = frames.at(-1);
-    if (last === undefined) {
+    const batch = ring.after(reader.position);
+    const last = batch?.frames.at(-1);
+    if (batch === null || last === undefined) {
       reader.position = Math.max(reader.position, ring.to);
       return;
     }
+    const { frames } = batch;
     const wanted = frames.filter((frame) => reader.isWanted(frame));
     reader.position = last.position;
     if (wanted.length === 0) continue;
-    const bytes = Buffer.concat(wanted.map((frame) => frame.bytes));
+    const isAll = wanted.length === frames.length;
+    const bytes = isAll ? batch.bytes : Buffer.concat(wanted.map((frame) => frame.bytes));
     if (reader.outgoing.write(bytes)) continue;
     reader.isFull = true;
     return;

@@ -14,8 +14,14 @@ export interface FrameRing {
   /** The last position that was read, whether or not an event is kept there. */
   readonly to: number;
   add(events: readonly LiveEvent[], to: number): void;
-  /** After a position, not more bytes than fit one write; at least one frame if there is one. */
-  after(position: number): readonly Frame[];
+  /** After a position, not more bytes than fit one write; at least one frame if there is one. Null if there is none. */
+  after(position: number): FrameBatch | null;
+}
+
+/** The same one for all readers at a position: what a thousand of them wait for is in memory once. */
+export interface FrameBatch {
+  readonly frames: readonly Frame[];
+  readonly bytes: Buffer;
 }
 
 export interface RingLimits {
@@ -24,12 +30,14 @@ export interface RingLimits {
 }
 
 const bytesPerWrite = 32_768;
+const batchesMax = 16;
 
 /** Begins empty, after a position. */
 export function createFrameRing(start: number, limits: RingLimits): FrameRing {
   let frames: Frame[] = [];
   let bytes = 0;
   let [from, to] = [start, start];
+  const batches = new Map<number, FrameBatch>();
   return {
     get from() {
       return from;
@@ -38,6 +46,7 @@ export function createFrameRing(start: number, limits: RingLimits): FrameRing {
       return to;
     },
     add: (events, upTo) => {
+      if (events.length > 0) batches.clear();
       for (const event of events) {
         const frame = toFrame(event);
         frames.push(frame);
@@ -54,6 +63,8 @@ export function createFrameRing(start: number, limits: RingLimits): FrameRing {
       if (dropped > 0) frames = frames.slice(dropped);
     },
     after: (position) => {
+      const known = batches.get(position);
+      if (known !== undefined) return known;
       let first = placeAfter(frames, position);
       const found: Frame[] = [];
       for (let size = 0; first < frames.length; first += 1) {
@@ -63,7 +74,11 @@ export function createFrameRing(start: number, limits: RingLimits): FrameRing {
         if (found.length > 0 && size > bytesPerWrite) break;
         found.push(frame);
       }
-      return found;
+      if (found.length === 0) return null;
+      const batch = { frames: found, bytes: Buffer.concat(found.map((frame) => frame.bytes)) };
+      // Readers that stand elsewhere are few, and make their own.
+      if (batches.size < batchesMax) batches.set(position, batch);
+      return batch;
     },
   };
 }
