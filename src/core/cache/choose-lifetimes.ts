@@ -69,8 +69,11 @@ function effectOf(choice: Choice, places: Places, terms: Terms): Effect {
   return { now, end, longRead: Math.max(anchorTokens, longEnd > hitTokens ? longEnd : 0) };
 }
 
-/** How many pauses ahead a step counts for: it outlives the next one, and often the one after it. */
-const stepPauses = 2;
+/**
+ * What a step gains beyond the next pause, in input tokens at most: about the price of a later step. A call whose first new
+ * block is short makes it, and half of all calls are like that.
+ */
+const laterStepTokens = 40;
 
 /** In input tokens: the cost of this call, minus what it saves the next call and other sessions. */
 function expectedCost(choice: Choice, places: Places, terms: Terms): number {
@@ -84,9 +87,12 @@ function expectedCost(choice: Choice, places: Places, terms: Terms): number {
   const headKept = choice.head === null ? 0 : headTokens;
   const headLong = isLong(choice.head) && headTokens > hitTokens ? headTokens : 0;
   const saved = shortWrite - read;
+  // A step outlives the next pause, and often the one after it.
+  const beyond = Math.min(laterStepTokens, saved * terms.later * stepGain);
   return (
     now -
-    saved * (terms.soon * end + terms.later * (longRead + (stepPauses - 1) * stepGain)) -
+    saved * (terms.soon * end + terms.later * longRead) -
+    beyond -
     saved * (terms.siblingSoon * headKept + terms.siblingLater * headLong)
   );
 }

@@ -71,8 +71,8 @@ describe("a first call", () => {
 
 describe("a small step for an hour", () => {
   test("is set behind the hit when a pause is likely enough to be worth its price", () => {
-    // 0.75 · 760 = 570 tokens against the next two pauses, 2 · 1.15 · 0.0465 · 5460 = 584.
-    const shorts = grown.with(4, "said 760");
+    // 0.75 · 410 = 308 tokens against the next pause, 1.15 · 0.0465 · 5110 = 273, and 40 for later ones.
+    const shorts = grown.with(4, "said 410");
     expect(chosen({ shorts, state: warm })).toEqual([
       "tail 6 5m",
       "step 4 1h",
@@ -82,9 +82,15 @@ describe("a small step for an hour", () => {
   });
 
   test("is not set when it is too large for that", () => {
-    // 0.75 · 800 = 600 tokens against 2 · 1.15 · 0.0465 · 5500 = 588.
-    const shorts = grown.with(4, "said 800");
+    // 0.75 · 430 = 323 tokens against 1.15 · 0.0465 · 5130 + 40 = 314: a later call may make the step for less.
+    const shorts = grown.with(4, "said 430");
     expect(chosen({ shorts, state: warm })).not.toContain("step 4 1h");
+  });
+
+  test("may be larger after a slow gap, because a pause is likelier then", () => {
+    const shorts = grown.with(4, "said 430");
+    const pace = learnPace(openPace("human"), 2 * 60_000);
+    expect(chosen({ shorts, state: warm, pace })).toContain("step 4 1h");
   });
 
   test("is not set when pauses are rare", () => {

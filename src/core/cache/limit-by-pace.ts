@@ -3,7 +3,7 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import { lifetimes } from "../message/usage.ts";
 import type { DroppedMarker, DropReason } from "./cache-plan.ts";
 import type { Candidate } from "./fit-markers.ts";
-import type { Pace, PaceKind } from "./pace.ts";
+import { seenGaps, type Pace, type PaceKind } from "./pace.ts";
 
 export const onlyCall: DropReason = "a one-shot without tools sends no second call";
 
@@ -30,9 +30,9 @@ export function limitByPace(
 }
 
 /** A tool causes another call; without tools a one-shot makes one, unless it has made more before. */
-export function sendsOnce({ kind, gaps, gapsAfterPause }: Pace, blocks: BlockList): boolean {
-  if (kind !== "one-shot" || blocks.at(0)?.tier === "T0") return false;
-  return ![...gaps, ...gapsAfterPause].some((count) => count > 0);
+export function sendsOnce(pace: Pace, blocks: BlockList): boolean {
+  if (pace.kind !== "one-shot" || blocks.at(0)?.tier === "T0") return false;
+  return seenGaps(pace) === 0;
 }
 
 const shortPaces: readonly PaceKind[] = ["worker", "one-shot"];

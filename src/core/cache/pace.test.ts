@@ -6,6 +6,7 @@ import {
   learnPace,
   openPace,
   paceAt,
+  readPace,
   siblingChanceWithin,
   type Pace,
   type PaceKind,
@@ -129,8 +130,38 @@ describe("what is seen", () => {
   test("belongs to the class whose lifetime it does not exceed", () => {
     const gaps = [5 * minutes, 5 * minutes + 1, 60 * minutes, day, day + 1];
     const seen = gaps.reduce((pace, gapMs) => learnPace(pace, gapMs), openPace("human"));
-    expect(seen.gaps).toEqual([1, 1, 0, 0, 0, 0]);
+    expect(seen.gaps).toEqual([1, 0, 0, 0, 0, 0]);
+    // Five minutes are slow, and no pause yet.
+    expect(seen.gapsAfterSlow).toEqual([0, 1, 0, 0, 0, 0]);
     expect(seen.gapsAfterPause).toEqual([0, 0, 1, 0, 1, 1]);
+  });
+
+  test("after a gap of more than a minute a person is likelier to pause, and what follows is learned apart", () => {
+    const quick = learnPace(openPace("human"), minutes);
+    const slow = learnPace(openPace("human"), minutes + 1);
+    // The session has made one more call, so its end is less likely: 1 - 0.02 · 2 / 3. Beside the prior counts one quick gap.
+    expect(chanceWithin(quick, 5 * minutes)).toBeCloseTo((1 - 0.04 / 3) * ((1 + 8 * 0.93) / 9), 10);
+    expect(chanceWithin(slow, 5 * minutes)).toBeCloseTo((1 - 0.04 / 3) * 0.888, 10);
+    const learned = afterGaps(slow, 8, 2 * minutes);
+    expect(learned).toMatchObject({ gaps: [1, 0, 0, 0, 0, 0], gapsAfterSlow: [8, 0, 0, 0, 0, 0] });
+    expect(chanceWithin(learned, 5 * minutes)).toBeGreaterThan(0.94);
+    expect(learnPace(learned, 1000)).not.toHaveProperty("lastWasSlow");
+  });
+
+  test("is the same after it was stored, also by a version that did not tell slow gaps apart", () => {
+    const seen = afterGaps(
+      openPace("human", [afterGaps(openPace("human"), 3, 2 * minutes)]),
+      2,
+      2 * minutes,
+    );
+    expect(readPace(JSON.parse(JSON.stringify(seen)))).toEqual(seen);
+    const old = {
+      kind: "human",
+      gaps: [1, 0, 0, 0, 0, 0],
+      gapsAfterPause: [0, 0, 0, 0, 0, 0],
+      lastWasPause: false,
+    };
+    expect(readPace(old)).toEqual(old);
   });
 
   test("never makes a chance leave 0 to 1 or fall with time", () => {

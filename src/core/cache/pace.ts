@@ -10,12 +10,16 @@ export interface Pace {
   readonly gaps: readonly number[];
   /** Gaps that followed a pause: one pause often follows another. */
   readonly gapsAfterPause: readonly number[];
+  /** Gaps that followed a slow one: a person who reads and writes between calls pauses more often. Absent for none. */
+  readonly gapsAfterSlow?: readonly number[];
   readonly lastWasPause: boolean;
+  /** Absent if it was not. */
+  readonly lastWasSlow?: true;
   /** What earlier sessions of the agent observed. It counts beside the prior. Absent for none. */
   readonly inherited?: GapCounts;
 }
 
-export type GapCounts = Pick<Pace, "gaps" | "gapsAfterPause">;
+export type GapCounts = Pick<Pace, "gaps" | "gapsAfterPause" | "gapsAfterSlow">;
 
 const classCount = lifetimes.length + 1;
 
@@ -25,12 +29,16 @@ const none: readonly number[] = Array.from({ length: classCount }, () => 0);
 export function openPace(kind: PaceKind, earlier: readonly Pace[] = []): Pace {
   const fresh: Pace = { kind, gaps: none, gapsAfterPause: none, lastWasPause: false };
   const seen = earlier.filter((pace) => pace.kind === kind);
+  const afterSlow = seen.flatMap(({ gapsAfterSlow }) => (gapsAfterSlow ? [gapsAfterSlow] : []));
   const inherited: GapCounts = {
     gaps: atMost(inheritedMax, seen.map(({ gaps }) => gaps).reduce(plus, none)),
     gapsAfterPause: atMost(
       inheritedPauseMax,
       seen.map(({ gapsAfterPause }) => gapsAfterPause).reduce(plus, none),
     ),
+    ...(afterSlow.length > 0 && {
+      gapsAfterSlow: atMost(inheritedMax, afterSlow.reduce(plus, none)),
+    }),
   };
   return countOf(inherited) === 0 ? fresh : { ...fresh, inherited };
 }
@@ -38,12 +46,22 @@ export function openPace(kind: PaceKind, earlier: readonly Pace[] = []): Pace {
 /** A pace as it was stored; null for what is none. */
 export function readPace(stored: unknown): Pace | null {
   if (typeof stored !== "object" || stored === null) return null;
-  const { kind, gaps, gapsAfterPause, lastWasPause, inherited } = stored as Partial<Pace>;
-  const isWhole = kind !== undefined && Object.hasOwn(priors, kind);
-  if (!isWhole || !areCounts(gaps) || !areCounts(gapsAfterPause)) return null;
-  const isGiven = areCounts(inherited?.gaps) && areCounts(inherited.gapsAfterPause);
-  const own = { kind, gaps, gapsAfterPause, lastWasPause: lastWasPause === true };
-  return isGiven ? { ...own, inherited } : own;
+  const { kind, lastWasPause, lastWasSlow, inherited } = stored as Partial<Pace>;
+  const counts = readCounts(stored);
+  if (kind === undefined || !Object.hasOwn(priors, kind) || counts === null) return null;
+  const earlier = readCounts(inherited ?? {});
+  return {
+    kind,
+    ...counts,
+    lastWasPause: lastWasPause === true,
+    ...(lastWasSlow === true && { lastWasSlow }),
+    ...(earlier !== null && { inherited: earlier }),
+  };
+}
+
+function readCounts({ gaps, gapsAfterPause, gapsAfterSlow }: Partial<GapCounts>): GapCounts | null {
+  if (!areCounts(gaps) || !areCounts(gapsAfterPause)) return null;
+  return { gaps, gapsAfterPause, ...(areCounts(gapsAfterSlow) && { gapsAfterSlow }) };
 }
 
 function areCounts(value: unknown): value is readonly number[] {
@@ -57,15 +75,21 @@ function atMost(observations: number, counts: readonly number[]): readonly numbe
   return counts.map((count) => Math.round(count * factor * 1000) / 1000);
 }
 
-function plus(left: readonly number[], right: readonly number[] = none): readonly number[] {
+function plus(left: readonly number[] = none, right: readonly number[] = none): readonly number[] {
   return right === none ? left : left.map((count, index) => count + (right[index] ?? 0));
 }
 
-export function learnPace(pace: Pace, gapMs: number): Pace {
+export function learnPace({ lastWasSlow, ...before }: Pace, gapMs: number): Pace {
   const lastWasPause = gapMs > pauseMs;
-  return pace.lastWasPause
-    ? { ...pace, gapsAfterPause: countOne(pace.gapsAfterPause, gapMs), lastWasPause }
-    : { ...pace, gaps: countOne(pace.gaps, gapMs), lastWasPause };
+  const isSlow = gapMs > slowMs && !lastWasPause;
+  const pace = { ...before, lastWasPause, ...(isSlow && { lastWasSlow: isSlow }) };
+  if (before.lastWasPause) {
+    return { ...pace, gapsAfterPause: countOne(before.gapsAfterPause, gapMs) };
+  }
+  if (lastWasSlow === true) {
+    return { ...pace, gapsAfterSlow: countOne(before.gapsAfterSlow ?? none, gapMs) };
+  }
+  return { ...pace, gaps: countOne(before.gaps, gapMs) };
 }
 
 /** The pace when a call starts: it knows the gap that has just ended. `lastMs` is the start of the call before; null for none. */
@@ -76,6 +100,9 @@ export function paceAt(pace: Pace, lastMs: number | null, nowMs: number): Pace {
 /** Longer than most tools take, and the shortest lifetime. */
 const pauseMs = 300_000;
 
+/** Longer than a model and its tools usually take: a person was there in between. */
+const slowMs = 60_000;
+
 function countOne(counts: readonly number[], gapMs: number): readonly number[] {
   const place = lifetimes.findIndex((lifetime) => gapMs <= secondsOf[lifetime] * 1000);
   const at = place === -1 ? classCount - 1 : place;
@@ -85,6 +112,8 @@ function countOne(counts: readonly number[], gapMs: number): readonly number[] {
 interface Prior {
   /** Shares of the gaps: up to 5m, 30m, 1h, 12h, 24h, longer. */
   readonly shares: readonly number[];
+  /** The same after a slow gap, where that differs. */
+  readonly sharesAfterSlow?: readonly number[];
   /** The probability that no further call comes. */
   readonly end: number;
   /** Like `shares`, for other sessions on the same foundation. The rest never come. */
@@ -107,6 +136,7 @@ const endWeight = 2;
 const priors: Readonly<Record<PaceKind, Prior>> = {
   human: {
     shares: [0.93, 0.04, 0.01, 0.01, 0.005, 0.005],
+    sharesAfterSlow: [0.888, 0.064, 0.016, 0.016, 0.008, 0.008],
     end: 0.02,
     siblings: [0.02, 0.05, 0.05, 0.2, 0.2, 0.48],
   },
@@ -134,13 +164,23 @@ const priors: Readonly<Record<PaceKind, Prior>> = {
 
 /** The probability that the next call comes within `ms`. */
 export function chanceWithin(pace: Pace, ms: number): number {
-  const { shares, end } = priors[pace.kind];
-  const ends = endChance(pace, end);
-  const { gaps, gapsAfterPause, inherited } = pace;
-  const share = pace.lastWasPause
-    ? shareWithin(plus(gapsAfterPause, inherited?.gapsAfterPause), shares, ms, pausePriorWeight)
-    : shareWithin(plus(gaps, inherited?.gaps), shares, ms, priorWeight);
-  return (1 - ends) * share;
+  const { end } = priors[pace.kind];
+  return (1 - endChance(pace, end)) * shareNow(pace, ms);
+}
+
+/** What was seen after gaps like the last one counts beside the prior. */
+function shareNow(pace: Pace, ms: number): number {
+  const { gaps, gapsAfterPause, gapsAfterSlow, inherited } = pace;
+  const { shares, sharesAfterSlow = shares } = priors[pace.kind];
+  if (pace.lastWasPause) {
+    const seen = plus(gapsAfterPause, inherited?.gapsAfterPause);
+    return shareWithin(seen, shares, ms, pausePriorWeight);
+  }
+  if (pace.lastWasSlow === true) {
+    const seen = plus(gapsAfterSlow, inherited?.gapsAfterSlow);
+    return shareWithin(seen, sharesAfterSlow, ms, priorWeight);
+  }
+  return shareWithin(plus(gaps, inherited?.gaps), shares, ms, priorWeight);
 }
 
 /** Every call that came in this session makes its end less likely. */
@@ -148,8 +188,8 @@ function endChance(pace: Pace, end: number): number {
   return (end * endWeight) / (endWeight + countOf(pace));
 }
 
-function countOf({ gaps, gapsAfterPause }: GapCounts): number {
-  return total(gaps) + total(gapsAfterPause);
+function countOf({ gaps, gapsAfterPause, gapsAfterSlow = none }: GapCounts): number {
+  return total(gaps) + total(gapsAfterPause) + total(gapsAfterSlow);
 }
 
 /** The probability that another session on the same foundation calls within `ms`. */
@@ -163,8 +203,7 @@ export function siblingChanceWithin(pace: Pace, ms: number): number {
  */
 export function chanceBetween(pace: Pace, fromMs: number, toMs: number): number {
   const { shares, end } = priors[pace.kind];
-  const { gaps, gapsAfterPause, inherited } = pace;
-  const counts = [gapsAfterPause, inherited?.gaps, inherited?.gapsAfterPause].reduce(plus, gaps);
+  const counts = allCounts(pace).reduce(plus, none);
   const seen = total(counts);
   const ends = endChance(pace, end);
   let comes = 0;
@@ -221,10 +260,14 @@ export function seenGaps(pace: Pace): number {
 }
 
 /** The gaps longer than the shortest lifetime, in this session and as far as inherited. */
-export function seenPauses({ inherited, ...own }: Pace): number {
-  const lists = [own, ...(inherited === undefined ? [] : [inherited])];
-  return total(
-    lists.flatMap(({ gaps, gapsAfterPause }) => [...gaps.slice(1), ...gapsAfterPause.slice(1)]),
+export function seenPauses(pace: Pace): number {
+  return total(allCounts(pace).flatMap((counts) => counts.slice(1)));
+}
+
+/** Every count of gaps, of this session and as far as inherited. */
+function allCounts({ inherited, ...own }: Pace): (readonly number[])[] {
+  return [own, ...(inherited === undefined ? [] : [inherited])].flatMap(
+    ({ gaps, gapsAfterPause, gapsAfterSlow = none }) => [gaps, gapsAfterPause, gapsAfterSlow],
   );
 }
 
