@@ -170,20 +170,24 @@ function currentView(
   kept: { readonly keptFrom: number; readonly shown: number } | null = null,
 ): ListView<SealedBlock> {
   const added = moved?.blocks.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
+  const shown = (index: number, block: SealedBlock): SealedBlock => {
+    const isShown = kept !== null && kept.shown > 0 && index >= kept.keptFrom;
+    return {
+      ...block,
+      tier: isShown ? "T5" : index < t4From ? "T3" : "T4",
+      key: moved === null ? block.key : extendPrefixKey(moved.end.key, block.key),
+      tokens: block.tokens + (isShown ? kept.shown : 0),
+      endTokens: block.endTokens + added + (isShown ? kept.shown : 0),
+    };
+  };
+  // A plan looks at the new blocks many times; each is made once.
+  const made: SealedBlock[] = [];
   return {
     length: blocks.length,
     at: (index) => {
       const block = blocks.at(index);
-      if (block === undefined) return undefined;
-      const isShown = kept !== null && kept.shown > 0 && index >= kept.keptFrom;
-      if (index < t4From && moved === null) return block;
-      return {
-        ...block,
-        tier: isShown ? "T5" : index < t4From ? "T3" : "T4",
-        key: moved === null ? block.key : extendPrefixKey(moved.end.key, block.key),
-        tokens: block.tokens + (isShown ? kept.shown : 0),
-        endTokens: block.endTokens + added + (isShown ? kept.shown : 0),
-      };
+      if (block === undefined || (index < t4From && moved === null)) return block;
+      return index < t4From ? shown(index, block) : (made[index - t4From] ??= shown(index, block));
     },
   };
 }

@@ -38,16 +38,14 @@ export function expectBill(question: BillQuestion): ExpectedBill {
   const foundTokens = hit === null ? 0 : tokensOf(hit, ruler);
   const readTokens = keepsEveryPrefix(rules) ? wholeSteps(foundTokens, rules) : foundTokens;
   const written = usable.filter(({ block }) => block > (hit?.block ?? -1));
-  const { writeTokens, spanEnds } = writtenSpans(written, readTokens, rules, ruler);
-  const writtenTokens = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
+  const { writeTokens, spanEnds, writtenTokens } = writtenSpans(written, readTokens, rules, ruler);
+  const entries = written.map((marker) => newEntry(marker, hit, question));
+  const sightings = ownSightings(question);
   return {
     hit: readTokens === 0 ? null : hit,
     spanEnds,
-    refreshed: [...new Set([...(hit?.entries ?? []), ...keptBefore(usable, hit, question)])],
-    written: [
-      ...written.map((marker) => newEntry(marker, hit, question)),
-      ...ownSightings(question),
-    ],
+    refreshed: hit === null ? [] : keptUpTo(hit, usable, question),
+    written: sightings.length === 0 ? entries : [...entries, ...sightings],
     readTokens,
     writeTokens,
     uncachedTokens: total - readTokens - writtenTokens,
@@ -72,8 +70,31 @@ function tokensOf({ block, entries }: Hit, ruler: Ruler): number {
   return entries.find(({ tokens }) => tokens !== null)?.tokens ?? ruler(block);
 }
 
+/** A session knows at most about fifty. Then looking through them costs less than an index. */
+const unindexedMax = 64;
+
 /** Entries by their last block. Lookups ask by block, and most blocks have none. */
 export function entriesByBlock(entries: readonly KnownEntry[]): EntriesByBlock {
+  return entries.length <= unindexedMax ? unindexed(entries) : indexed(entries);
+}
+
+function unindexed(entries: readonly KnownEntry[]): EntriesByBlock {
+  return {
+    size: entries.length,
+    get: (block) => {
+      let found: KnownEntry[] | undefined;
+      for (const entry of entries) {
+        if (entry.block !== block) continue;
+        if (found === undefined) found = [entry];
+        else found.push(entry);
+      }
+      return found;
+    },
+    keys: () => entries.map(({ block }) => block),
+  };
+}
+
+function indexed(entries: readonly KnownEntry[]): EntriesByBlock {
   const byBlock = new Map<number, KnownEntry[]>();
   for (const entry of entries) {
     const same = byBlock.get(entry.block);
@@ -103,10 +124,17 @@ function effectiveMarkers({
     const lifetime = rules.lifetimes[0]?.lifetime;
     if (block !== undefined && lifetime !== undefined) own.push({ block, lifetime });
   }
-  const places = new Set(markers.map(({ block }) => block));
-  return [...markers, ...own.filter(({ block }) => !places.has(block))]
-    .filter(({ block }) => ruler(block) >= (rules.minimumTokens ?? 0))
-    .toSorted((left, right) => left.block - right.block);
+  const minimum = rules.minimumTokens ?? 0;
+  const ours = markers.filter(({ block }) => ruler(block) >= minimum);
+  // The planner's own are in block order already.
+  if (own.length === 0 && isInOrder(ours)) return ours;
+  const isFree = ({ block }: WireMarker): boolean =>
+    ruler(block) >= minimum && !markers.some((each) => each.block === block);
+  return [...ours, ...own.filter(isFree)].toSorted((left, right) => left.block - right.block);
+}
+
+function isInOrder(markers: readonly WireMarker[]): boolean {
+  return markers.every(({ block }, at) => at === 0 || (markers[at - 1]?.block ?? -1) <= block);
 }
 
 /** Whether a provider finds every prefix it was sent, marked or not. */
@@ -127,7 +155,8 @@ function writtenSpans(
   readTokens: number,
   rules: CacheRules,
   ruler: Ruler,
-): Pick<ExpectedBill, "writeTokens" | "spanEnds"> {
+): Pick<ExpectedBill, "writeTokens" | "spanEnds"> & { readonly writtenTokens: number } {
+  let writtenTokens = 0;
   const writeTokens: Partial<Record<Lifetime, number>> = {};
   const spanEnds: Partial<Record<Lifetime, number>> = {};
   let longest: WireMarker | undefined;
@@ -142,24 +171,29 @@ function writtenSpans(
     const start = before === undefined ? readTokens : Math.max(readTokens, ruler(before.block));
     const tokens = Math.max(0, ruler(marker.block) - start);
     writeTokens[lifetime] = (writeTokens[lifetime] ?? 0) + tokens;
+    writtenTokens += tokens;
     spanEnds[lifetime] ??= marker.block;
   }
-  return { writeTokens, spanEnds };
+  return { writeTokens, spanEnds, writtenTokens };
 }
 
 function isLonger(left: Lifetime, right: Lifetime, rules: CacheRules): boolean {
   return keptMsOf(left, rules) > keptMsOf(right, rules);
 }
 
-/** Live entries at markers at or before the hit. Such a marker writes nothing: not a new entry, not an expired one. */
-function keptBefore(
+/** The hit's entries, and live ones at markers before it. Such a marker writes nothing: not a new entry, not an expired one. */
+function keptUpTo(
+  hit: Hit,
   usable: readonly WireMarker[],
-  hit: Hit | null,
   question: BillQuestion,
-): KnownEntry[] {
-  if (hit === null) return [];
-  const before = usable.filter(({ block }) => block <= hit.block);
-  return before.flatMap(({ block }) => liveAt(question, block) ?? []);
+): readonly KnownEntry[] {
+  let kept = hit.entries;
+  for (const { block } of usable) {
+    // Those at the hit's own place are the hit's.
+    const live = block < hit.block ? liveAt(question, block) : null;
+    if (live !== null) kept = [...kept, ...live.filter((entry) => !kept.includes(entry))];
+  }
+  return kept;
 }
 
 function newEntry(

@@ -19,7 +19,12 @@ export interface WireMarker {
 }
 
 /** Known entries by the block they end with. */
-export type EntriesByBlock = ReadonlyMap<number, readonly KnownEntry[]>;
+export interface EntriesByBlock {
+  readonly size: number;
+  get(block: number): readonly KnownEntry[] | undefined;
+  /** The blocks where any end; one may come several times. */
+  keys(): Iterable<number>;
+}
 
 export interface Lookup {
   readonly blocks: BlockList;
