@@ -66,6 +66,7 @@ function addMiss({ misses }: Tally, cause: MissCause, miss: MissTally): void {
 
 /** The cost of the prompt only: output costs the same under every policy. */
 export function costOf(usage: Usage, model: ModelFacts, startMs: number): bigint {
-  const prompt: Usage = { ...usage, outputTokens: 0, reasoningTokens: 0 };
+  const isPrompt = usage.outputTokens === 0 && usage.reasoningTokens === 0;
+  const prompt = isPrompt ? usage : { ...usage, outputTokens: 0, reasoningTokens: 0 };
   return findTotal(prompt, model, { at: startMs }) ?? 0n;
 }

@@ -21,6 +21,8 @@ export interface PromptView {
   /** One name for every spelling of the model. */
   readonly model: string;
   readonly blocks: readonly ViewBlock[];
+  /** The blocks of the request that the provider reads, one for each of the view's. */
+  readonly shown: readonly ForeignBlock[];
   /** What the settings add to the keys of tools, system and messages. */
   readonly salts: readonly string[];
 }
@@ -44,7 +46,7 @@ export function viewPrompt(
     : saltsByTier(tierSalts(request.settings, rules.cache.invalidation));
   const shown = withoutUnseenThinking(request, rules);
   const isWhole = shown.length === request.blocks.length;
-  const kept = isWhole ? keptBlocks(request, { model, salts }, before) : [];
+  const kept = keptBlocks(shown, { model, salts, areAllShown: isWhole }, before);
   let contentKey = kept.at(-1)?.contentKey ?? emptyPrefixKey;
   let endTokens = kept.at(-1)?.endTokens ?? 0;
   let entered = latestTier(kept);
@@ -55,28 +57,44 @@ export function viewPrompt(
     const key = hashContent(`${model}\n${salts[rankOf(entered)] ?? ""}\n${contentKey}`);
     return { ...block, key, contentKey, endTokens };
   });
-  return { request, model, blocks: kept.length === 0 ? added : kept.concat(added), salts };
+  const blocks = kept.length === 0 ? added : kept.concat(added);
+  return { request, model, blocks, shown, salts };
 }
 
 /** The blocks of the view before that stand for the same values at the same places. */
 function keptBlocks(
-  { blocks }: ForeignRequest,
-  { model, salts }: Pick<PromptView, "model" | "salts">,
+  shown: readonly ForeignBlock[],
+  now: Pick<PromptView, "model" | "salts"> & { readonly areAllShown: boolean },
   before: PromptView | null,
 ): readonly ViewBlock[] {
+  const { model, salts, areAllShown } = now;
   if (before === null || before.model !== model) return [];
-  const old = before.request.blocks;
-  const isWhole = before.blocks.length === old.length;
-  if (!isWhole || before.salts.some((salt, rank) => salt !== salts[rank])) return [];
-  // A key holds all that stands before it, so the same block at the same place has the same beginning.
+  if (before.salts.some((salt, rank) => salt !== salts[rank])) return [];
+  const isWhole = areAllShown && before.shown.length === before.request.blocks.length;
+  const low = sharedPlaces(before, shown, isWhole);
+  return low === before.blocks.length ? before.blocks : before.blocks.slice(0, low);
+}
+
+/** How many leading blocks are the same values. */
+function sharedPlaces(
+  { shown: old }: PromptView,
+  shown: readonly ForeignBlock[],
+  isWhole: boolean,
+): number {
   let low = 0;
-  let high = Math.min(old.length, blocks.length);
+  let high = Math.min(old.length, shown.length);
+  // Where blocks were left out, the same block at the same place may stand behind others.
+  if (!isWhole) {
+    while (low < high && old[low] === shown[low]) low += 1;
+    return low;
+  }
+  // A key holds all that stands before it, so the same block at the same place has the same beginning.
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (old[middle - 1] === blocks[middle - 1]) low = middle;
+    if (old[middle - 1] === shown[middle - 1]) low = middle;
     else high = middle - 1;
   }
-  return low === before.blocks.length ? before.blocks : before.blocks.slice(0, low);
+  return low;
 }
 
 function latestTier(blocks: readonly ViewBlock[]): Tier {
