@@ -23,8 +23,10 @@ const views = [
   "weight",
   "sessions",
   "session/talk?call=3",
+  "context/talk",
   "policies",
   "models",
+  "health",
 ];
 
 test("every view begins with a sentence that says what was paid or lost, and why", async () => {
@@ -39,16 +41,22 @@ test("every view begins with a sentence that says what was paid or lost, and why
     /^\$0\.155 in the last 7 days\. Without a cache the same calls would have cost \$/,
   );
   expect(await says("misses")).toBe(
-    "$0.028 was lost in the last 7 days: 14,000 tokens that were in the cache before were paid for again. Most of it, $0.028, because tools changed (1 time).",
+    "$0.028 was lost in the last 7 days: 14,000 tokens that were in the cache before were paid for again. Most of it, $0.028, because the tool list changed (1 time).",
   );
   expect(await says("sessions")).toMatch(
-    /^2 sessions cost \$0\.155 in the last 7 days; the dearest, claude-code, \$0\.155\.$/,
+    /^2 sessions cost \$0\.155 in the last 7 days; the dearest, 5f0c, \$0\.155\.$/,
   );
   expect(await says("session/talk")).toMatch(
     /^This session cost \$.*\. \$0\.028 of it was lost to 1 break: the tool list changed at call 3\. Keep the tool list/,
   );
   expect(await says("weight")).toMatch(
     /^Carrying prompts cost \$\d.* in the last 7 days; the heaviest, tool result of Bash, \$/,
+  );
+  expect(await says("context/talk")).toMatch(
+    /^The window holds 14,520 tokens, \d\.\d % of [\d,]+\. Most of it is tool result of Bash: 12,400 tokens\.$/,
+  );
+  expect(await says("health")).toBe(
+    "No gateway runs here: this server only answers questions about a ledger, and it can be read.",
   );
   expect(await says("models")).toMatch(/^\d+ models are known; prices were last checked on 2026-/);
   expect(await says("policies")).toBe(

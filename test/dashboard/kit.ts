@@ -15,6 +15,11 @@ import { block, gatewayCall, missed } from "../ledger/gateway-kit.ts";
 export interface Dashboard {
   readonly url: string;
   readonly api: Api;
+  /** As a gateway does beside it. */
+  record(calls: readonly GatewayCall[]): Promise<void>;
+  /** The server ends, with all its connections; then one at the same address begins. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
 }
 
 export interface DashboardSetting {
@@ -25,12 +30,44 @@ export interface DashboardSetting {
 export async function openDashboard({ calls, token }: DashboardSetting): Promise<Dashboard> {
   const folder = mkdtempSync(join(tmpdir(), "strata-dashboard-"));
   const store = join(folder, "ledger.db");
-  await inLedger(store, async (ledger) => {
-    await ledger.recordCalls(calls);
+  const record = (more: readonly GatewayCall[]): Promise<void> =>
+    inLedger(store, async (ledger) => {
+      await ledger.recordCalls(more);
+    });
+  await record(calls);
+  let open = await listen(store, token ?? null, 0);
+  const port = open.port;
+  let isOpen = true;
+  const stop = async (): Promise<void> => {
+    if (isOpen) await open.close();
+    isOpen = false;
+  };
+  onTestFinished(async () => {
+    await stop();
+    rmSync(folder, { recursive: true, force: true });
   });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    api: open.api,
+    record,
+    stop,
+    start: async () => {
+      open = await listen(store, token ?? null, port);
+      isOpen = true;
+    },
+  };
+}
+
+interface Listening {
+  readonly api: Api;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+async function listen(store: string, token: string | null, port: number): Promise<Listening> {
   const api = openApi({
     store,
-    token: token ?? null,
+    token,
     models: null,
     isEncrypted: false,
     onProblem: (problem) => expect.unreachable(problem),
@@ -39,18 +76,20 @@ export async function openDashboard({ calls, token }: DashboardSetting): Promise
   const server = createServer((incoming, outgoing) =>
     (api.takes(incoming.url ?? "") ? api : page).answer(incoming, outgoing),
   );
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
-  onTestFinished(async () => {
-    const closed = once(server, "close");
-    server.close();
-    server.closeAllConnections();
-    await closed;
-    await api.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
   const address = server.address();
-  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`, api };
+  return {
+    api,
+    port: typeof address === "object" ? (address?.port ?? 0) : 0,
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      await api.close();
+    },
+  };
 }
 
 export interface Look {

@@ -6,6 +6,7 @@ import { client, isStranger } from "./app/ask.ts";
 import { isLive, openNews } from "./app/live.ts";
 import { linkTo, place } from "./app/route.ts";
 import { zone } from "./app/times.ts";
+import { Context } from "./views/context.tsx";
 import { Health } from "./views/health.tsx";
 import { Misses } from "./views/misses.tsx";
 import { Models } from "./views/models.tsx";
@@ -31,10 +32,19 @@ const views: readonly {
   { name: "health", title: "Health", show: Health },
 ];
 
+const ofOneSession: ReadonlyMap<
+  string,
+  { readonly title: string; readonly show: () => JSX.Element }
+> = new Map([
+  ["session", { title: "Session", show: Session }],
+  ["context", { title: "Context", show: Context }],
+]);
+
 function App(): JSX.Element {
   const { view } = place.value;
-  const shown = views.find(({ name }) => name === (view === "session" ? "sessions" : view));
-  const title = view === "session" ? "Session" : (shown?.title ?? "Not found");
+  const ofOne = ofOneSession.get(view);
+  const shown = views.find(({ name }) => name === (ofOne === undefined ? view : "sessions"));
+  const title = ofOne?.title ?? shown?.title ?? "Not found";
   useEffect(() => {
     document.title = `${title} · Strata`;
   }, [title]);
@@ -64,8 +74,8 @@ function App(): JSX.Element {
       <main id="main" tabIndex={-1}>
         {isStranger.value ? (
           <Stranger />
-        ) : view === "session" ? (
-          <Session />
+        ) : ofOne ? (
+          <ofOne.show />
         ) : shown ? (
           <shown.show />
         ) : (

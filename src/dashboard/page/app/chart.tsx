@@ -39,8 +39,8 @@ export function Chart({ label, times, lines }: ChartProps): JSX.Element {
     const bars = uPlot.paths.bars?.({ size: [0.7, 80] });
     const axis = {
       stroke: ink("--soft"),
-      grid: { stroke: ink("--line") },
-      ticks: { stroke: ink("--line") },
+      grid: { stroke: ink("--line"), width: 1 },
+      ticks: { stroke: ink("--line"), width: 1 },
     };
     const chart = new uPlot(
       {
@@ -60,7 +60,7 @@ export function Chart({ label, times, lines }: ChartProps): JSX.Element {
                   points: { show: false },
                 }
               : { spanGaps: true, points: { show: times.length < 60, size: 5 } }),
-            value: (_: uPlot, value: number | null) => dollars(value),
+            value: (_: uPlot, value: number | null) => (value === null ? "–" : dollars(value)),
           })),
         ],
         axes: [

@@ -1,30 +1,24 @@
 // Health: how the gateway itself is doing, as its health route says.
-import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { Fragment, type JSX } from "preact";
 import { count, span } from "../../words/figures.ts";
-import { news } from "../app/ask.ts";
-import { Card, Empty, Say } from "../app/answered.tsx";
+import { client, useAnswer } from "../app/ask.ts";
+import { Answered, Card, Empty, Say } from "../app/answered.tsx";
 
 type Health = Readonly<Record<string, unknown>>;
 
 export function Health(): JSX.Element {
-  const [health, setHealth] = useState<Health | null>(null);
-  const [isAsked, setAsked] = useState(false);
-  const seen = news.value;
-  useEffect(() => {
-    const left = new AbortController();
-    void askHealth(left.signal).then((next) => {
-      if (left.signal.aborted) return;
-      setHealth(next);
-      setAsked(true);
-    });
-    return () => left.abort();
-  }, [seen]);
-  if (!isAsked) return <p class="note">asking the gateway …</p>;
-  if (health === null) {
+  const answer = useAnswer((signal) => client.ask("health", { signal }), []);
+  return <Answered to={answer}>{({ data }) => <Told health={{ ...data }} />}</Answered>;
+}
+
+function Told({ health }: { readonly health: Health }): JSX.Element {
+  if (health["exchanges"] === undefined) {
     return (
       <>
-        <Say>No gateway runs here: this server only answers questions about a ledger.</Say>
+        <Say note={`version ${textOf(health["version"])}`}>
+          No gateway runs here: this server only answers questions about a ledger
+          {health["ledger_readable"] === true ? ", and it can be read" : ", which cannot be read"}.
+        </Say>
         <Empty>
           With <code>strata serve</code> this page shows its counts, faults and losses.
         </Empty>
@@ -32,7 +26,7 @@ export function Health(): JSX.Element {
     );
   }
   const faults = countIn(health, "observer", "faults") + countIn(health, "calls", "faults");
-  const lost = countIn(health, "ledger", "lostCalls") + countIn(health, "ledger", "lost");
+  const lost = countIn(health, "ledger", "lostCount");
   return (
     <>
       <Say note={`version ${textOf(health["version"])}`}>
@@ -49,7 +43,7 @@ export function Health(): JSX.Element {
         {Object.entries(health)
           .filter(([, value]) => typeof value === "object" && value !== null)
           .map(([name, value]) => (
-            <Card key={name} title={name}>
+            <Card key={name} title={titles.get(name) ?? name}>
               <Pairs of={value} />
             </Card>
           ))}
@@ -58,26 +52,25 @@ export function Health(): JSX.Element {
   );
 }
 
-/** Null where no gateway answers. */
-async function askHealth(signal: AbortSignal): Promise<Health | null> {
-  try {
-    const response = await fetch("/strata/health", { signal });
-    const value: unknown = response.ok ? await response.json() : null;
-    return typeof value === "object" && value !== null ? { ...value } : null;
-  } catch {
-    return null;
-  }
-}
+/** What the parts are, for people. */
+const titles: ReadonlyMap<string, string> = new Map([
+  ["upstreams", "Providers it forwards to"],
+  ["exchanges", "Exchanges"],
+  ["observer", "Watching beside the traffic"],
+  ["calls", "Conversations it remembers"],
+  ["ledger", "Recording"],
+  ["shared", "Conversations from the ledger"],
+]);
 
 function Pairs({ of }: { readonly of: unknown }): JSX.Element {
   if (Array.isArray(of)) return <p>{of.map(textOf).join(", ")}</p>;
   return (
     <dl class="pairs">
       {Object.entries(of ?? {}).map(([name, value]) => (
-        <>
-          <dt key={name}>{name.replaceAll(/([A-Z])/g, " $1").toLowerCase()}</dt>
+        <Fragment key={name}>
+          <dt>{name.replaceAll(/([A-Z])/g, " $1").toLowerCase()}</dt>
           <dd>{shown(name, value)}</dd>
-        </>
+        </Fragment>
       ))}
     </dl>
   );
@@ -89,6 +82,10 @@ function shown(name: string, value: unknown): string {
 }
 
 function textOf(value: unknown): string {
+  if (typeof value === "object" && value !== null) {
+    const parts = Object.entries(value).map(([name, each]) => `${name} ${textOf(each)}`);
+    return parts.length === 0 ? "–" : parts.join(", ");
+  }
   if (typeof value === "string" || typeof value === "boolean") return String(value);
   if (typeof value === "number") return count(value);
   return value === null || value === undefined ? "–" : JSON.stringify(value);

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { counted, dollars, tokens, toDollars } from "../../words/figures.ts";
 import { client, useAnswer } from "../app/ask.ts";
 import { Answered, Card, Empty, Say } from "../app/answered.tsx";
+import { clauseOf } from "../../words/causes.ts";
 import { linkTo, place } from "../app/route.ts";
 import { labelOf, type MissRow } from "../app/rows.ts";
 import { Table, type Column } from "../app/table.tsx";
@@ -72,7 +73,7 @@ function SayMisses({ rows }: { readonly rows: readonly MissRow[] }): JSX.Element
     <Say>
       <b>{dollars(lost)}</b> was lost in the {windowName()}: {tokens(lostTokens)} that were in the
       cache before were paid for again. Most of it, <b>{dollars(Number(worst.lost_cost_usd))}</b>,
-      because <b>{labelOf(worst, "cause")}</b> ({counted(worst.miss_count, "time")}).
+      because <b>{clauseOf(labelOf(worst, "cause"))}</b> ({counted(worst.miss_count, "time")}).
     </Say>
   );
 }

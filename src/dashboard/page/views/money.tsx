@@ -99,15 +99,24 @@ function Times({
   readonly bucket: string;
 }): JSX.Element {
   const { times, lines } = useMemo(() => {
-    const known = rows.map((row) => [Date.parse(toMoment(labelOf(row, bucket))), row] as const);
+    const known = new Map(
+      rows.map((row) => [Date.parse(toMoment(labelOf(row, bucket))), toDollars(row.cost_usd)]),
+    );
+    // Where nothing was called nothing was paid, and the first and the last have room beside them.
+    const stepMs = bucket === "hour" ? 3_600_000 : 86_400_000;
+    const [first, last] = [Math.min(...known.keys()), Math.max(...known.keys())];
+    const count = Math.min(stepsMax, Math.round((last - first) / stepMs) + 3);
+    const all = Array.from({ length: count }, (_, index) => first + (index - 1) * stepMs);
     return {
-      times: known.map(([ms]) => ms / 1000),
-      lines: [{ name: "paid", values: known.map(([, row]) => toDollars(row.cost_usd)) }],
+      times: all.map((ms) => ms / 1000),
+      lines: [{ name: "paid", values: all.map((ms) => known.get(ms) ?? 0) }],
     };
   }, [rows, bucket]);
   if (rows.length === 0) return <Empty>No calls in this time.</Empty>;
   return <Chart label={`dollars per ${bucket}`} times={times} lines={lines} />;
 }
+
+const stepsMax = 1000;
 
 /** Days and hours are in UTC. */
 function toMoment(label: string): string {

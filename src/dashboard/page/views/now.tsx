@@ -1,6 +1,7 @@
 // Now: what this hour and this day cost, what was saved and lost, and who is at work.
 import type { JSX } from "preact";
 import type { ApiRoutes } from "../../../api/client/answers.ts";
+import { capital, clauseOf } from "../../words/causes.ts";
 import { describeListedMiss } from "../../words/session-words.ts";
 import { counted, dollars, share, toDollars, tokens } from "../../words/figures.ts";
 import { client, useAnswer, type Asked } from "../app/ask.ts";
@@ -100,14 +101,23 @@ function SayNow({
   const lost = misses.reduce((sum, { lost_cost_usd: usd }) => sum + Number(usd), 0);
   const [worst] = misses;
   return (
-    <Say note={worst === undefined ? undefined : `Details and advice: Misses.`}>
+    <Say
+      note={
+        worst === undefined ? undefined : (
+          <>
+            What to do about it: <a href={linkTo("misses", null, { from: "24h" })}>Misses</a>.
+          </>
+        )
+      }
+    >
       Today cost <b>{dollars(toDollars(actual))}</b>. Without a cache it would have been{" "}
       {dollars(toDollars(without))}.{" "}
       {worst === undefined ? (
         "Nothing was lost."
       ) : (
         <>
-          <b>{dollars(lost)}</b> was lost, most of it because <b>{labelOf(worst, "cause")}</b>.
+          <b>{dollars(lost)}</b> was lost, most of it because{" "}
+          <b>{clauseOf(labelOf(worst, "cause"))}</b>.
         </>
       )}
     </Say>
@@ -182,7 +192,7 @@ function Lost({ rows }: { readonly rows: readonly MissRow[] }): JSX.Element {
         <li class="miss" key={labelOf(row, "cause")}>
           <span class="price">{dollars(toDollars(row.lost_cost_usd))}</span>
           <a href={linkTo("session", row.costliest_session)}>
-            <b>{labelOf(row, "cause")}</b>
+            <b>{capital(clauseOf(labelOf(row, "cause")))}</b>
           </a>{" "}
           <span>
             {counted(row.miss_count, "time")}: {tokens(row.lost_tokens)} paid again

@@ -13,6 +13,7 @@ import { Breaks } from "./breaks.tsx";
 import { Call } from "./call.tsx";
 import { Heavy } from "./heavy.tsx";
 import { SaySession } from "./say-session.tsx";
+import { SessionTabs } from "./session-tabs.tsx";
 import { toVein } from "./to-vein.ts";
 
 export function Session(): JSX.Element {
@@ -52,6 +53,7 @@ function Picture({
   return (
     <>
       <SaySession of={of} calls={calls} leftOut={leftOut} />
+      <SessionTabs session={session} view="session" />
       <div class="two">
         <div class="stack">
           <Card title="Cross-section: a column per call, the prompt from its first token (bottom) to its last (top)">

@@ -1,6 +1,8 @@
 // Sessions: all of them, to search, sort and open.
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { counted, dollars, share, toDollars } from "../../words/figures.ts";
+import { nameSession } from "../../words/names.ts";
 import { client, useAnswer } from "../app/ask.ts";
 import { Answered, Card, Empty, Say } from "../app/answered.tsx";
 import { linkTo } from "../app/route.ts";
@@ -15,13 +17,29 @@ export function Sessions(): JSX.Element {
     (signal) => client.ask("sessions", { query: { from, order: "cost_usd", limit: 1000 }, signal }),
     [from],
   );
+  const listed = useAnswer(
+    (signal) => client.ask("session_list", { query: { from, limit: 500 }, signal }),
+    [from],
+  );
+  // What programs call their sessions: figures know ids only.
+  const names = useMemo(
+    () =>
+      new Map(
+        listed.kind === "answer"
+          ? listed.answer.data.map((each) => [each.session, each.client_session])
+          : [],
+      ),
+    [listed],
+  );
   return (
     <Answered to={answer}>
       {({ data, left_out_count: leftOut }) => {
-        const shown = data.filter((row) => isFound([row.session, row.agent, row.model]));
+        const shown = data.filter((row) =>
+          isFound([row.session, names.get(row.session ?? "") ?? null, row.agent, row.model]),
+        );
         return (
           <>
-            <SaySessions rows={data} />
+            <SaySessions rows={data} names={names} />
             <div class="choices">
               <WindowChoice />
               <Find />
@@ -34,7 +52,12 @@ export function Sessions(): JSX.Element {
                     : "No session has these words."}
                 </Empty>
               ) : (
-                <Table label="sessions" rows={shown} columns={columns} file="strata-sessions.csv" />
+                <Table
+                  label="sessions"
+                  rows={shown}
+                  columns={columnsFor(names)}
+                  file="strata-sessions.csv"
+                />
               )}
               {leftOut > 0 && <p class="note">{counted(leftOut, "more session")} in this time</p>}
             </Card>
@@ -45,27 +68,44 @@ export function Sessions(): JSX.Element {
   );
 }
 
-function SaySessions({ rows }: { readonly rows: readonly SessionRow[] }): JSX.Element {
+type Names = ReadonlyMap<string, string | null>;
+
+function nameIn(names: Names, row: SessionRow): string {
+  return nameSession({ ...row, client_session: names.get(row.session ?? "") ?? null });
+}
+
+function SaySessions({
+  rows,
+  names,
+}: {
+  readonly rows: readonly SessionRow[];
+  readonly names: Names;
+}): JSX.Element {
   const [dearest] = rows;
   if (dearest === undefined) return <Say>No sessions in the {windowName()}.</Say>;
   const sum = rows.reduce((paid, { cost_usd: usd }) => paid + Number(usd), 0);
   return (
     <Say>
       {counted(rows.length, "session")} cost <b>{dollars(sum)}</b> in the {windowName()}; the
-      dearest,{" "}
-      <a href={linkTo("session", dearest.session ?? "")}>{dearest.agent ?? dearest.session}</a>,{" "}
+      dearest, <a href={linkTo("session", dearest.session ?? "")}>{nameIn(names, dearest)}</a>,{" "}
       <b>{dollars(toDollars(dearest.cost_usd))}</b>.
     </Say>
   );
 }
 
-const columns: readonly Column<SessionRow>[] = [
+const columnsFor = (names: Names): readonly Column<SessionRow>[] => [
   {
     name: "session",
     value: ({ session }) => session,
     isWords: true,
-    show: ({ session }) =>
-      session === null ? "deleted" : <a href={linkTo("session", session)}>{session}</a>,
+    show: (row) =>
+      row.session === null ? (
+        "deleted"
+      ) : (
+        <a href={linkTo("session", row.session)} title={row.session}>
+          {nameIn(names, row)}
+        </a>
+      ),
   },
   { name: "agent", value: ({ agent }) => agent, isWords: true },
   { name: "model", value: ({ model }) => model, isWords: true },
