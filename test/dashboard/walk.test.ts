@@ -77,10 +77,11 @@ test("after a restart of the server the page goes on: nothing is missing, and no
       ),
     );
   };
-  const shows = (calls: string): Promise<void> =>
-    expect
+  const shows = async (calls: string): Promise<void> => {
+    await expect
       .poll(() => page.getByRole("region", { name: "In figures" }).innerText(), { timeout: 30_000 })
       .toContain(calls);
+  };
   await called(1, 3);
   await shows("3 calls");
   await dashboard.stop();
@@ -98,13 +99,10 @@ test("after a restart of the server the page goes on: nothing is missing, and no
 /** Presses Tab until something with this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   const focused = `(() => { const at = document.activeElement; return [(at.textContent ?? "").trim().replace(/ [↓↑]$/, ""), at.matches(":focus-visible")]; })()`;
-  for (let presses = 0; presses < 60; presses += 1) {
+  let found: [string, boolean] = ["", false];
+  for (let presses = 0; presses < 60 && found[0] !== name; presses += 1) {
     await page.keyboard.press("Tab");
-    const [text, isSeen] = await page.evaluate<[string, boolean]>(focused);
-    if (text === name) {
-      expect(isSeen).toBe(true);
-      return;
-    }
+    found = await page.evaluate<[string, boolean]>(focused);
   }
-  expect.unreachable(`nothing named ${name} takes the focus`);
+  expect(found).toEqual([name, true]);
 }
