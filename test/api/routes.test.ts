@@ -131,6 +131,10 @@ test("an answer about a time that has ended has a tag, and is not sent again as 
   const etag = first.headers.get("etag") ?? "";
   expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
   expect((await own.get(path, { "if-none-match": etag })).status).toBe(304);
+  for (const known of [`"other", ${etag}`, etag.replace("W/", ""), "*"]) {
+    expect((await own.get(path, { "if-none-match": known })).status).toBe(304);
+  }
+  expect((await own.get(path, { "if-none-match": '"other", W/"another"' })).status).toBe(200);
   await inLedger(store, async (ledger) => {
     await ledger.recordCalls([gatewayCall("talk", 1)]);
   });

@@ -26,7 +26,7 @@ export interface QuestionOf {
   readonly nowMs: number;
   /** The answer may be compressed. */
   readonly takesGzip: boolean;
-  /** The tag of the answer that the client has. */
+  /** What the client says in `if-none-match`: tags of answers that it has. */
   readonly knownTag: string | null;
 }
 
@@ -125,8 +125,9 @@ function toBytes(
   const caching = isClosed
     ? { etag: tag, "cache-control": "private, no-cache" }
     : { "cache-control": "no-store" };
-  if (isClosed && knownTag === tag) {
-    return { status: 304, headers: caching, body: new Uint8Array(), fault: null };
+  if (isClosed && isAmong(tag, knownTag)) {
+    const headers = { vary: "accept-encoding", ...caching };
+    return { status: 304, headers, body: new Uint8Array(), fault: null };
   }
   const isGzip = takesGzip && text.length >= gzipBytesMin;
   const coding = isGzip ? { "content-encoding": "gzip" } : {};
@@ -136,6 +137,16 @@ function toBytes(
     body: isGzip ? gzipSync(text, { level: 4 }) : text,
     fault: null,
   };
+}
+
+/** Proxies send several tags, or the same one without its mark of weakness; a star means any. */
+function isAmong(tag: string, known: string | null): boolean {
+  if (known === null) return false;
+  const bare = tag.replace("W/", "");
+  return known.split(",").some((each) => {
+    const given = each.trim();
+    return given === "*" || given.replace(/^W\//, "") === bare;
+  });
 }
 
 function toErrorBytes(error: unknown): AnswerBytes {
