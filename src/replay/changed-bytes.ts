@@ -103,7 +103,8 @@ function freeze(
   });
 }
 
-const images = "images appear or vanish";
+/** The name of the setting that follows from a history. */
+export const images = "images appear or vanish";
 
 /** Whether a history holds images follows from its messages. */
 function imagesOf({ settings }: RecordedRequest): RecordedRequest["settings"] {

@@ -5,6 +5,7 @@ import {
   createFrozenBeginning,
   type BreakingBytes,
   type ByteChange,
+  images,
 } from "./changed-bytes.ts";
 import type { ReplayOptions } from "./books.ts";
 import type { Placed } from "./place-in-time.ts";
@@ -91,6 +92,8 @@ const unseenCauses: ReadonlySet<string> = new Set([
 /** A change before the messages, or of a setting, that the recording shows. */
 function isSeenChange({ explained }: Placed): boolean {
   if (explained === null || explained.evidence === "inferred") return false;
+  // Whether a history holds images follows from its messages, which stay.
+  if (explained.explanation.detail?.startsWith(images) === true) return false;
   return seenCauses.has(explained.explanation.cause);
 }
 

@@ -1,4 +1,5 @@
 // Prices the requests of one workspace, under every policy and as they were billed, and adds them to the sums.
+import { writtenTokens } from "../core/message/usage.ts";
 import { countUsed, type Books } from "./books.ts";
 import type { CallDetail } from "./call-detail.ts";
 import { addBilled, addRequest, groupsOf } from "./group-sums.ts";
@@ -64,25 +65,26 @@ function createWatches(): {
   observe(replayed: ReplayedRequest<Placed>): void;
   addTo(tallies: Books["sums"]["total"]["tallies"]): void;
 } {
-  const watches = new Map<string, WriteWatch>();
+  const watches = new Map<string, readonly WriteWatch[]>();
   return {
     observe({ timed, outcomes, sharedTokens: shared }) {
+      const { thread } = timed.request;
+      const own = watches.get(thread) ?? outcomes.map(createWriteWatch);
+      watches.set(thread, own);
       for (const [index, { usage }] of outcomes.entries()) {
-        const key = `${index} ${timed.request.thread}`;
-        const watch = watches.get(key) ?? createWriteWatch();
-        watches.set(key, watch);
-        const written = Object.values(usage.cacheWriteTokens).reduce((sum, each) => sum + each, 0);
         const read = usage.cacheReadTokens;
-        watch.observe({ shared, read, written: read + written });
+        own[index]?.observe({ shared, read, written: read + writtenTokens(usage) });
       }
     },
     addTo(tallies) {
-      for (const [key, watch] of watches) {
-        const tally = tallies[Number(key.split(" ")[0])];
-        if (tally === undefined) continue;
-        const { wastedTokens, firstTokens } = watch.totals();
-        tally.wastedTokens += wastedTokens;
-        tally.firstWrittenTokens += firstTokens;
+      for (const own of watches.values()) {
+        for (const [index, watch] of own.entries()) {
+          const tally = tallies[index];
+          if (tally === undefined) continue;
+          const { wastedTokens, firstTokens } = watch.totals();
+          tally.wastedTokens += wastedTokens;
+          tally.firstWrittenTokens += firstTokens;
+        }
       }
     },
   };
