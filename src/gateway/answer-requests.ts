@@ -49,9 +49,9 @@ export interface OwnAnswers {
 export function answerRequests(
   parts: AnswerParts,
 ): Pick<ListenerOptions, "onRequest" | "onUpgrade"> {
-  const { directing, dispatcher, watching, book, health, firstByteMsMax, own, mayResend } = parts;
+  const { directing, watching, book, health, own } = parts;
   /** Our own mistake is answered, not left to hang. */
-  const guard = (work: () => void, answer: (refusal: Refusal) => void): void => {
+  const guard: Guard = (work, answer) => {
     try {
       work();
     } catch (error) {
@@ -60,16 +60,8 @@ export function answerRequests(
     }
   };
   const unclear = new WeakSet<object>();
-  const refuseRequest = (
-    begun: BegunExchange,
-    { incoming, outgoing }: Answering,
-    refusal: Refusal,
-  ): void => {
-    refuse(outgoing, refusal);
-    endUnreadBody(incoming);
-    book.refused(begun, refusal);
-  };
-  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  const onRequest = (answering: Answering): void => {
+    const { incoming, outgoing } = answering;
     // The connection closes after the answer to the previous request.
     if (unclear.has(incoming.socket)) return void incoming.resume();
     if (own?.takes(incoming.url ?? "") === true && !isCoded(incoming)) {
@@ -79,67 +71,101 @@ export function answerRequests(
     const direction = directRequest(incoming, begun, directing());
     if (direction.kind === "health") return answerHealth(outgoing, health(direction));
     if (direction.kind === "refused") {
-      if (endsConnection({ incoming, outgoing }, direction.refusal)) unclear.add(incoming.socket);
-      return refuseRequest(begun, { incoming, outgoing }, direction.refusal);
+      if (endsConnection(answering, direction.refusal)) unclear.add(incoming.socket);
+      return refuseRequest(begun, answering, { ...direction, book });
     }
     if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-    const { target, pass } = direction;
-    const forward = (body?: readonly Buffer[]): void => {
-      const again = mayResend ? { dispatcher, target, firstByteMsMax } : null;
-      const watch = watching.begin(() => toStart(begun, direction, incoming, again));
-      const close = book.open(begun, target, watch !== null);
-      const onEnd = (end: ForwardedEnd): void => {
-        pass?.end(end, watch !== null);
-        close(end);
-      };
-      const forwarding = { dispatcher, target, watch, firstByteMsMax, onEnd };
-      forwardExchange(incoming, outgoing, { ...forwarding, ...onlyPresent({ body }) });
-    };
-    if (pass === null || pass.read === null) return forward();
-    pass.read({
-      onWhole: (body) =>
-        guard(
-          () => forward(body),
-          (refusal) => {
-            pass.end({ how: "no answer", status: null }, false);
-            refuse(outgoing, refusal);
-          },
-        ),
-      onDenied: (denial) => {
-        refuseRequest(begun, { incoming, outgoing }, deniedAs(denial, incoming, target));
-      },
-      onLeft: () => book.open(begun, target, false)(leftEarly()),
-    });
-  };
-  const onUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const begun = beginExchange(incoming);
-    const direction = directRequest(incoming, begun, directing());
-    // The state route takes no WebSocket.
-    if (direction.kind === "health") return void socket.destroy();
-    if (direction.kind === "refused") {
-      refuseUpgrade(incoming, socket, direction.refusal);
-      return book.refused(begun, direction.refusal);
-    }
-    const { target, pass } = direction;
-    const close = book.open(begun, target, false);
-    const onEnd = (end: ForwardedEnd): void => {
-      pass?.end(end, false);
-      close(end);
-    };
-    relayUpgrade(incoming, socket, { head, dispatcher, target, firstByteMsMax, onEnd });
+    forwardRequest(begun, answering, { ...parts, direction, guard });
   };
   return {
     onRequest: (incoming, outgoing) =>
       guard(
-        () => onRequest(incoming, outgoing),
+        () => onRequest({ incoming, outgoing }),
         (refusal) => refuse(outgoing, refusal),
       ),
     onUpgrade: (incoming, socket, head) =>
       guard(
-        () => onUpgrade(incoming, socket, head),
+        () => upgrade({ incoming, socket, head }, parts),
         (refusal) => refuseUpgrade(incoming, socket, refusal),
       ),
   };
+}
+
+type Guard = (work: () => void, answer: (refusal: Refusal) => void) => void;
+
+function refuseRequest(
+  begun: BegunExchange,
+  { incoming, outgoing }: Answering,
+  { refusal, book }: { readonly refusal: Refusal; readonly book: ExchangeBook },
+): void {
+  refuse(outgoing, refusal);
+  endUnreadBody(incoming);
+  book.refused(begun, refusal);
+}
+
+interface ToForward extends AnswerParts {
+  readonly direction: ToUpstream;
+  readonly guard: Guard;
+}
+
+/** With limits on what its key may do, when its body has been read and judged. */
+function forwardRequest(begun: BegunExchange, answering: Answering, parts: ToForward): void {
+  const { incoming, outgoing } = answering;
+  const { direction, dispatcher, watching, book, firstByteMsMax, mayResend, guard } = parts;
+  const { target, pass } = direction;
+  const forward = (body?: readonly Buffer[]): void => {
+    const again = mayResend ? { dispatcher, target, firstByteMsMax } : null;
+    const watch = watching.begin(() => toStart(begun, direction, incoming, again));
+    const close = book.open(begun, target, watch !== null);
+    const onEnd = (end: ForwardedEnd): void => {
+      pass?.end(end, watch !== null);
+      close(end);
+    };
+    const forwarding = { dispatcher, target, watch, firstByteMsMax, onEnd };
+    forwardExchange(incoming, outgoing, { ...forwarding, ...onlyPresent({ body }) });
+  };
+  if (pass === null || pass.read === null) return forward();
+  pass.read({
+    onWhole: (body) =>
+      guard(
+        () => forward(body),
+        (refusal) => {
+          pass.end({ how: "no answer", status: null }, false);
+          refuse(outgoing, refusal);
+        },
+      ),
+    onDenied: (denial) => {
+      refuseRequest(begun, answering, { refusal: deniedAs(denial, incoming, target), book });
+    },
+    onLeft: () => book.open(begun, target, false)(leftEarly()),
+  });
+}
+
+interface Upgrading {
+  readonly incoming: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+function upgrade(
+  { incoming, socket, head }: Upgrading,
+  { directing, dispatcher, book, firstByteMsMax }: AnswerParts,
+): void {
+  const begun = beginExchange(incoming);
+  const direction = directRequest(incoming, begun, directing());
+  // The state route takes no WebSocket.
+  if (direction.kind === "health") return void socket.destroy();
+  if (direction.kind === "refused") {
+    refuseUpgrade(incoming, socket, direction.refusal);
+    return book.refused(begun, direction.refusal);
+  }
+  const { target, pass } = direction;
+  const close = book.open(begun, target, false);
+  const onEnd = (end: ForwardedEnd): void => {
+    pass?.end(end, false);
+    close(end);
+  };
+  relayUpgrade(incoming, socket, { head, dispatcher, target, firstByteMsMax, onEnd });
 }
 
 /** A server in front of us may see the body end elsewhere, and take the bytes after it for another client's request. */
