@@ -109,31 +109,20 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
     exchanges: book.counts(),
     observer: watching.state(),
   });
-  const health = ({ mayKnowMore, key }: HealthAsked): Readonly<Record<string, unknown>> => {
-    if (!mayKnowMore) return { status: "ok" };
-    const itself = key === null ? {} : { key: admission.stateOf(key) };
-    return { status: "ok", ...itself, ...state(), ...options.moreHealth?.() };
-  };
+  const health = (asked: HealthAsked): Health =>
+    healthTo(asked, { admission, state, moreHealth: options.moreHealth });
   const isLocal = host === null || isLoopback(host);
   const strangers = { token, isLocal, headersMax };
   const directing = (): Directing => ({ strangers, admission, table, websocket });
   const own = options.own ?? null;
+  const answering = { directing, dispatcher, watching, book, health };
   const listener = await openListener({
     host,
     port: options.port ?? 0,
     tls: options.tls ?? null,
     limits: { ...usualLimits, ...options.limits },
     mayUpgrade: (incoming) => websocket === "relay" && asksForWebSocket(incoming),
-    ...answerRequests({
-      directing,
-      dispatcher,
-      watching,
-      book,
-      health,
-      firstByteMsMax,
-      own,
-      mayResend,
-    }),
+    ...answerRequests({ ...answering, firstByteMsMax, own, mayResend }),
   });
   return {
     port: listener.port,
@@ -156,6 +145,24 @@ export async function openForwarder(options: ForwarderOptions): Promise<Forwarde
       await dispatcher.destroy();
     },
   };
+}
+
+type Health = Readonly<Record<string, unknown>>;
+
+interface HealthParts {
+  readonly admission: Admission;
+  readonly state: () => ForwarderState;
+  readonly moreHealth: ForwarderOptions["moreHealth"];
+}
+
+/** A stranger learns that the gateway runs, a key also what it has spent. */
+function healthTo(
+  { mayKnowMore, key }: HealthAsked,
+  { admission, state, moreHealth }: HealthParts,
+): Health {
+  if (!mayKnowMore) return { status: "ok" };
+  const itself = key === null ? {} : { key: admission.stateOf(key) };
+  return { status: "ok", ...itself, ...state(), ...moreHealth?.() };
 }
 
 /** Requests with more are no client's. Each one costs time, and their bytes alone would allow as many as there are bytes. */

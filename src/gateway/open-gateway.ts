@@ -2,6 +2,7 @@
 import type { Protocol } from "../core/wire/protocol.ts";
 import { createAdmission } from "./admission/admission.ts";
 import type { GatewayKeys } from "./admission/gateway-key.ts";
+import type { Observer } from "./exchange.ts";
 import type { ObservedCall } from "./observed-call.ts";
 import type { OptimizeSettings } from "./optimize/may-mark.ts";
 import type { Keeping } from "./optimize/keep-conversations.ts";
@@ -68,9 +69,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const parts = { optimize, keeping, recorder, store, nowMs, isVendor, sink };
   const watch = watchCalls({ ...parts, onProblem });
   const { observer: calls, optimizer, share } = watch;
-  const { requests } = recorder;
-  const both = requests === null ? calls : observeBoth(calls, requests);
-  const observer = clockShiftMs === undefined ? both : shiftClock(both, clockShiftMs);
+  const observer = observerOf(calls, recorder, clockShiftMs);
   if (!(await admission.isReadIn(spendingMsMax))) {
     onProblem("what keys have spent cannot be read: budgets count from zero until it can");
   }
@@ -100,6 +99,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       await watch.close();
     },
   };
+}
+
+/** Whole exchanges are seen, too, where requests are logged. */
+function observerOf(
+  calls: Observer,
+  { requests }: Pick<Recorder, "requests">,
+  clockShiftMs: GatewayOptions["clockShiftMs"],
+): Observer {
+  const both = requests === null ? calls : observeBoth(calls, requests);
+  return clockShiftMs === undefined ? both : shiftClock(both, clockShiftMs);
 }
 
 interface HealthParts extends Pick<CallWatch, "optimizer" | "share"> {

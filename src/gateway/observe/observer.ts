@@ -9,7 +9,8 @@ import type { Forgotten } from "./conversation-memory.ts";
 import type { CallRewriter } from "./call-rewriter.ts";
 import { openTurns, type ConversationShare } from "../share/conversation-share.ts";
 import { openConversations } from "./conversations.ts";
-import { observe, type ObserveCounts, type ObserveLimits } from "./observation.ts";
+import { observe } from "./observation.ts";
+import type { ObserveCounts, ObserveLimits } from "./watched.ts";
 
 export interface ObserverOptions {
   readonly sink: CallSink;

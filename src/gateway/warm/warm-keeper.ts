@@ -1,5 +1,6 @@
 // Sends calls that only keep or write a cache, when they are due and within a budget. A client's key is held until then, and no longer.
 import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { WarmingCost } from "../../core/ledger/gateway-call.ts";
 import type { Usage } from "../../core/message/usage.ts";
@@ -97,6 +98,7 @@ const waitingBytesMax = 64 * 1024 * 1024;
 
 export function createWarmKeeper(options: WarmKeeperOptions): WarmKeeper {
   const { settings, nowMs, after = afterOnMachine, onFault = () => {} } = options;
+  const recorded = createRecorded(options);
   const budget = createHourlyBudget(settings.usdPerHour);
   const waiting = new Map<string, Waiting>();
   const closing = new AbortController();
@@ -107,7 +109,7 @@ export function createWarmKeeper(options: WarmKeeperOptions): WarmKeeper {
   };
   const fire = (due: Waiting): void => {
     waiting.delete(due.job.name);
-    const parts = { ...options, budget, counts, signal: closing.signal };
+    const parts = { ...options, recorded, budget, counts, signal: closing.signal };
     const run = async (): Promise<void> => {
       await send(due, parts);
       // The next job of the conversation is recorded like this one.
@@ -153,7 +155,41 @@ function bytesOf(waiting: ReadonlyMap<string, Waiting>): number {
   return sum;
 }
 
-interface SendParts extends Pick<WarmKeeperOptions, "nowMs" | "onWarmed" | "listWarming"> {
+/** What the ledger has of the hour: as it was known last, or asked for within a limit. */
+interface RecordedWarming {
+  known(): readonly WarmingCost[];
+  ask(): Promise<readonly WarmingCost[]>;
+}
+
+const askMsMax = 2000;
+
+function createRecorded({
+  nowMs,
+  listWarming = () => Promise.resolve([]),
+}: Pick<WarmKeeperOptions, "nowMs" | "listWarming">): RecordedWarming {
+  let known: readonly WarmingCost[] = [];
+  const list = async (): Promise<void> => {
+    // While the ledger fails, this gateway counts its own.
+    known = await listWarming(nowMs() - hourMs).catch(() => known);
+  };
+  void list();
+  return {
+    known: () => {
+      void list();
+      return known;
+    },
+    ask: async () => {
+      const late = new AbortController();
+      const limit = wait(askMsMax, undefined, { signal: late.signal, ref: false }).catch(() => {});
+      await Promise.race([list(), limit]);
+      late.abort();
+      return known;
+    },
+  };
+}
+
+interface SendParts extends Pick<WarmKeeperOptions, "nowMs" | "onWarmed"> {
+  readonly recorded: RecordedWarming;
   readonly budget: HourlyBudget;
   readonly counts: { sent: number; failed: number; skipped: number };
   readonly signal: AbortSignal;
@@ -161,14 +197,15 @@ interface SendParts extends Pick<WarmKeeperOptions, "nowMs" | "onWarmed" | "list
 
 async function send(
   { job, like }: Waiting,
-  { nowMs, onWarmed, listWarming = noneListed, budget, counts, signal }: SendParts,
+  { nowMs, onWarmed, recorded, budget, counts, signal }: SendParts,
 ): Promise<void> {
   const body = like === null ? null : job.toBody();
-  const recorded = await listWarming(nowMs() - hourMs).catch(() => []);
+  // A head that is written ahead is of use at once or not at all.
+  const hour = job.purpose === "prewarm" ? recorded.known() : await recorded.ask();
   // Meanwhile the gateway may have been closed.
   if (signal.aborted) return;
   const [callId, startMs] = [randomUUID(), nowMs()];
-  const reservation = { callId, mostPicoUsd: job.mostPicoUsd, nowMs: startMs, recorded };
+  const reservation = { callId, mostPicoUsd: job.mostPicoUsd, nowMs: startMs, recorded: hour };
   const settle = body === null ? null : budget.reserve(reservation);
   if (like === null || body === null || settle === null) {
     counts.skipped += 1;
@@ -203,10 +240,6 @@ async function send(
   });
   const { usage, reportsCache, costPicoUsd } = bill;
   if (usage !== null) job.learn({ usage, reportsCache, costPicoUsd, startMs });
-}
-
-function noneListed(): Promise<readonly WarmingCost[]> {
-  return Promise.resolve([]);
 }
 
 type Unlike =
