@@ -26,7 +26,7 @@ export function Sessions(): JSX.Element {
     () =>
       new Map(
         listed.kind === "answer"
-          ? listed.answer.data.map((each) => [each.session, each.client_session])
+          ? listed.answer.data.map((each) => [each.session, nameSession(each)])
           : [],
       ),
     [listed],
@@ -68,10 +68,10 @@ export function Sessions(): JSX.Element {
   );
 }
 
-type Names = ReadonlyMap<string, string | null>;
+type Names = ReadonlyMap<string, string>;
 
 function nameIn(names: Names, row: SessionRow): string {
-  return nameSession({ ...row, client_session: names.get(row.session ?? "") ?? null });
+  return names.get(row.session ?? "") ?? nameSession(row);
 }
 
 function SaySessions({
