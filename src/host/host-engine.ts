@@ -20,6 +20,7 @@ import { toDelegationOptions, toEngineConfig, toSummariserName } from "./config/
 import { withDelegation } from "../engine/sub-agents/sub-agent.ts";
 import { openWorkspaceWorld } from "../engine/world/workspace-world.ts";
 import { loadTools } from "./parts/load-tools.ts";
+import type { McpParts } from "./parts/open-mcp.ts";
 import { createFindSummariser } from "./parts/find-summariser.ts";
 import { perSource } from "../engine/world/per-source.ts";
 import type { FollowedConfig } from "./config/follow-config.ts";
@@ -39,6 +40,7 @@ export interface EngineParts {
   readonly textCounter: TextCounter;
   readonly counters: Counters;
   readonly workspace: HostWorkspace;
+  readonly mcp: Pick<McpParts, "open" | "list">;
   /** Absolute paths that no tool may read or write. */
   readonly guardedFiles: () => readonly string[];
   /** Takes secrets out of what tools give back. */
@@ -124,7 +126,7 @@ function toDeps(
 
 /** A world in the workspace. In a temporary folder the agent may only read. */
 function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<EngineDeps["world"]> {
-  const { config, ledger, events, providers, workspace, guardedFiles, redact } = parts;
+  const { config, ledger, events, providers, workspace, mcp, guardedFiles, redact } = parts;
   const { agent, binding, homeFolder, confirm, onSettled, onNotice } = owner;
   const { isSimulated } = providers;
   const { path, documents, isTemporary } = workspace;
@@ -136,8 +138,10 @@ function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<Engi
     settings: followWorldSettings(config, { agent, binding, isSimulated, homeFolder }),
     tools: async () => {
       const { toolModule } = resolveProfile(config.now(), agent, binding ?? null);
+      await mcp.open();
       return toolModule === null ? [] : loadTools(toolModule, path);
     },
+    serverTools: mcp.list,
     readOnly: isTemporary,
     guardedFiles,
     redact,

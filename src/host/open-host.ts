@@ -23,11 +23,15 @@ import { readStore } from "./config/environment.ts";
 import { ledgerFiles, openLedger } from "../edge/stores/open-ledger.ts";
 import { followSecrets } from "./tool-secrets.ts";
 import { messageOf } from "../core/strata-error.ts";
+<<<<<<< HEAD
 import {
   followWithTelemetry,
   type HostTelemetry,
   type TelemetrySettings,
 } from "./parts/open-telemetry.ts";
+=======
+import { createMcpParts } from "./parts/open-mcp.ts";
+>>>>>>> 23684a25 (mcp: servers in strata.yaml give their tools to the engine and to chat; a session keeps what it began with)
 import { openProviders } from "./parts/open-providers.ts";
 import { openWorkspace } from "./parts/open-workspace.ts";
 import { findModel } from "../core/models/resolve-model.ts";
@@ -139,10 +143,11 @@ async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "
   const ledgerPaths = options.ledger === undefined ? ledgerFiles(place) : [];
   const guardedFiles = (): readonly string[] => [...config.files, ...ledgerPaths];
   const redact = followSecrets({ now: () => config.now(), env, store: place, onNotice });
+  const mcp = keep(createMcpParts(() => config.now().mcp, env, onNotice));
   const shared = { config, catalogue, ledger, events, providers, counters };
   const engine = keep(
     openHostEngine(
-      { ...shared, textCounter, workspace, guardedFiles, redact },
+      { ...shared, textCounter, workspace, mcp, guardedFiles, redact },
       {
         ...options,
         agent,

@@ -4,6 +4,7 @@ import { agents, type AgentConfig } from "./schema/agents.ts";
 import { gateway, type GatewayConfig } from "./schema/gateway.ts";
 import { include } from "./schema/include.ts";
 import { contextOptimization, type ContextOptimization } from "./schema/context-optimization.ts";
+import { mcp, type McpConfig } from "./schema/mcp.ts";
 import { models, routing, type ModelsConfig, type RoutingConfig } from "./schema/models.ts";
 import { ledger, type LedgerConfig } from "./schema/places.ts";
 import { policies, type PoliciesConfig } from "./schema/policies.ts";
@@ -35,6 +36,7 @@ export interface StrataConfig extends ContextOptimization {
   readonly memory: MemoryConfig;
   readonly skills: SkillsConfig;
   readonly tools: ToolsConfig;
+  readonly mcp: McpConfig;
   readonly subAgents: SubAgentsConfig;
   readonly queue: QueueConfig;
   readonly spending: SpendingConfig;
@@ -62,6 +64,7 @@ const parts: Spec<Omit<StrataConfig, keyof ContextOptimization> & Llm> = group(
     memory,
     skills,
     tools,
+    mcp,
     subAgents,
     queue,
     spending,

@@ -9,13 +9,17 @@ export interface NamedSecret {
   readonly value: string;
 }
 
-/** Keys and headers of providers, upstreams and the collector, and passwords in addresses. */
+/** Keys and headers of providers, upstreams, MCP servers and the collector, and passwords in addresses. */
 export function secretsIn({
   providers,
   gateway,
+  mcp,
   ledger,
   telemetry,
-}: Pick<StrataConfig, "providers" | "gateway" | "ledger" | "telemetry">): readonly NamedSecret[] {
+}: Pick<
+  StrataConfig,
+  "providers" | "gateway" | "mcp" | "ledger" | "telemetry"
+>): readonly NamedSecret[] {
   const ofProviders = [...providers].flatMap(([provider, { apiKey, baseUrl, headers }]) => {
     const path = `providers.${provider}`;
     return [
@@ -36,11 +40,23 @@ export function secretsIn({
   const ofTelemetry = [...telemetry.headers].flatMap(([name, value]) =>
     secretsInHeader("telemetry.headers", name, value),
   );
+  const ofServers = [...mcp].flatMap(([server, { env, url, headers }]) => {
+    const path = `mcp.${server}`;
+    return [
+      // A path or a word is no secret, though it stands among them.
+      ...[...env]
+        .filter(([name]) => isSecretName(name))
+        .map(([name, value]) => ({ name: `${path}.env.${name}`, value })),
+      ...(url === null ? [] : secretsInAddress(`${path}.url`, url)),
+      ...[...headers].flatMap(([name, value]) => secretsInHeader(`${path}.headers`, name, value)),
+    ];
+  });
   const { store } = ledger;
   return [
     ...ofProviders,
     ...ofUpstreams,
     ...ofTelemetry,
+    ...ofServers,
     ...(store === null ? [] : secretsInAddress("ledger.store", store)),
   ];
 }

@@ -52,6 +52,8 @@ export interface WorkspaceWorldOptions {
   readonly parts?: Partial<WorldContext["parts"]>;
   /** The application's own tools, built for each session. */
   readonly tools?: (owner: WorldOwner) => readonly ScopedTool[] | Promise<readonly ScopedTool[]>;
+  /** Further tools, of servers: the same list until they change, which sessions notice where they are compacted. */
+  readonly serverTools?: () => readonly ScopedTool[];
   /** A memory outside the workspace; none by default. */
   readonly memoryProvider?: MemoryProvider;
   /** Allows only tools that read; no commands. */
@@ -203,6 +205,7 @@ function openTools(
         ...ownTools,
       ];
     },
+    ...(options.serverTools === undefined ? {} : { serverTools: options.serverTools }),
     settings: () => settings().tools ?? noSettings,
     files,
     readOnly,

@@ -20,6 +20,8 @@ export type WorldTools = Pick<Dispatcher, "toolsFor" | "runAll">;
 export interface ToolsOf {
   /** Builds the tools. `emit` lets them emit events. */
   readonly make: (emit: EmitInCall | undefined) => readonly Tool[];
+  /** Added to those; the same list until they change. */
+  readonly serverTools?: () => readonly Tool[];
   readonly files: ScopedFiles;
   /** Read before every use. */
   readonly settings: () => ToolSettings;
@@ -41,7 +43,12 @@ export function createWorldTools(of: ToolsOf): WorldTools {
     ((draft, call) =>
       createCallEmitter(events, chains.get(call.turnId) ?? { current: null })(draft, call));
   const tools = of.make(emit);
-  const dispatcher = perSource(settings, () => createDispatcher(toOptions(of, tools)));
+  const all = perSource(of.serverTools ?? noTools, (further) => [...tools, ...further]);
+  // A session keeps the tools that it began with until it is compacted: its prompt does not change.
+  const made = perSource(all, (given) =>
+    perSource(settings, () => createDispatcher(toOptions(of, given))),
+  );
+  const dispatcher = (): Dispatcher => made()();
   let replyNumber = 0;
   return {
     toolsFor: (role) => dispatcher().toolsFor(role),
@@ -56,6 +63,12 @@ export function createWorldTools(of: ToolsOf): WorldTools {
       }
     },
   };
+}
+
+const none: readonly Tool[] = [];
+
+function noTools(): readonly Tool[] {
+  return none;
 }
 
 const commands = "commands.run";

@@ -1,4 +1,5 @@
 // strata.yaml → the engine's configuration for one agent. Read before every call, so a change holds from the next call on.
+import { mcpPermission } from "../../edge/tools/mcp/remote-tool.ts";
 import { modelOf, resolveAgent, type ResolvedAgent } from "../../core/config/resolve-agent.ts";
 import { resolveProfile } from "../../core/config/resolve-profile.ts";
 import { toAgentCalls } from "./agent-calls.ts";
@@ -143,7 +144,12 @@ export function toWorldSettings(
   const { globalRoot, indexLengthMax, ...limits } = skills;
   const toolset: Toolset = findToolset(name);
   const resolved = resolveProfile(config, agentId, binding ?? null);
-  const granted = [...toolset.granted, ...tools.permissions, ...resolved.permissions];
+  const granted = [
+    ...toolset.granted,
+    ...(grantsServers(name) ? [...config.mcp.keys()].map(mcpPermission) : []),
+    ...tools.permissions,
+    ...resolved.permissions,
+  ];
   const isListed = (config.agents.get(agentId)?.permissions ?? null) !== null;
   return {
     profile: { ...resolved.profile, ...(isListed ? { permissions: granted } : {}) },
@@ -166,6 +172,11 @@ export function toWorldSettings(
       limits: tools.limits,
     },
   };
+}
+
+/** An agent that only reads gets a server's tools by the permission `mcp.NAME`. */
+function grantsServers(toolset: string): boolean {
+  return toolset === "workspace" || toolset === "full";
 }
 
 const effects: readonly string[] = ["none", "read", "write", "execute", "network"];
