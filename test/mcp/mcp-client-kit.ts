@@ -7,7 +7,7 @@ import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotoc
 import { onTestFinished } from "vitest";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { openHost, type Host, type HostOptions } from "../../src/host/open-host.ts";
-import type { Prompt, Reply } from "../../src/simulator/index.ts";
+import { createSummariser, type Prompt, type Reply } from "../../src/simulator/index.ts";
 
 export interface McpHost {
   readonly host: Host;
@@ -31,6 +31,7 @@ export async function openMcpHost(
   const configFile = join(folder, "strata.yaml");
   writeFileSync(configFile, `mcp: ${JSON.stringify(mcp)}\n${yaml}`);
   const kept = { notices: [] as string[], prompts: [] as Prompt[], uses: [] as McpHost["uses"] };
+  const summarise = createSummariser();
   const host = await openHost({
     configFile,
     workspace,
@@ -42,7 +43,8 @@ export async function openMcpHost(
     env: { STRATA_DATA_DIR: folder, HOME: folder, ...options.env },
     simulator: {
       model: (prompt) => {
-        if (prompt.wants === "summary") return said("what happened so far");
+        if (prompt.turns.at(-1)?.text.includes("## Open questions") === true)
+          return summarise(prompt);
         kept.prompts.push(prompt);
         const use = kept.uses.shift();
         if (use === undefined) return said("done");

@@ -85,8 +85,8 @@ test("tools that come late wait for the next session, and those of a session sta
   expect(own[1]?.tools).toEqual(own[0]?.tools);
 
   // A compaction writes the prompt anew anyway.
-  for (const name of ["third", "fourth", "fifth"]) await before.run(`${name} `.repeat(8000)).result;
-  expect(await before.compact()).toMatchObject({ did: "compacted" });
+  for (const size of [40_000, 8000, 8000, 8000]) await before.run("third ".repeat(size)).result;
+  expect(await before.compact()).toMatchObject({ kind: "compacted" });
   await before.run("sixth").result;
   expect(namesIn(opened).at(-1)).toEqual(["mcp__late__one"]);
 });

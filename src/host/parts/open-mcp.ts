@@ -25,14 +25,14 @@ export function createMcpParts(
   onNotice: (notice: string) => void,
 ): McpParts {
   let opened: Promise<McpTools> | null = null;
-  let tools: McpTools | null = null;
+  let current: McpTools | null = null;
   const openAll = async (): Promise<McpTools> => {
     const settings = [...config()].map(([name, server]): [string, McpServerSettings] => [
       name,
       toSettings(name, server, env),
     ]);
-    tools = await openMcpTools(new Map(settings), onNotice);
-    return tools;
+    current = await openMcpTools(new Map(settings), onNotice);
+    return current;
   };
   return {
     open: async () => {
@@ -44,10 +44,10 @@ export function createMcpParts(
         await opened
       ).tried;
     },
-    list: () => tools?.list() ?? none,
+    list: () => current?.list() ?? none,
     close: async () => {
-      const tools = await opened?.catch(() => null);
-      await tools?.close();
+      const open = await opened?.catch(() => null);
+      await open?.close();
     },
   };
 }

@@ -66,12 +66,14 @@ export async function connectServer(
     },
   );
   // What a server says out of turn is its own fault; a request of ours that it breaks is rejected.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library's own way
   client.onerror = () => {};
   const signal = AbortSignal.timeout(connectMs);
   const limits = { signal, timeout: connectMs, maxTotalTimeout: connectMs };
   try {
     await untilAborted(client.connect(transport, limits), signal);
     const { tools } = await untilAborted(client.listTools(undefined, limits), signal);
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library's own way
     client.onclose = onClosed;
     return { client, tools, close: () => closeAll(client, transport) };
   } catch (error) {
@@ -142,6 +144,7 @@ function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promi
 
 /** A transport that was never connected is closed by itself. */
 async function closeAll(client: Client, transport: Transport): Promise<void> {
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library's own way
   client.onclose = () => {};
   await client.close().catch(() => {});
   await transport.close().catch(() => {});

@@ -39,13 +39,14 @@ export async function openMcpTools(
     said.add(notice);
     onNotice(notice);
   };
-  const servers = [...settings].map(([name, own]) => {
-    const forget = (): void => {
-      made = null;
-    };
-    const server = openMcpServer(sdk, { ...own, name, onTools: forget, onNotice });
-    return { name, own, server };
-  });
+  const onTools = (): void => {
+    made = null;
+  };
+  const servers = [...settings].map(([name, own]) => ({
+    name,
+    own,
+    server: openMcpServer(sdk, { ...own, name, onTools, onNotice }),
+  }));
   return {
     tried: Promise.all(servers.map(({ server }) => server.tried)).then(() => undefined),
     list: () => (made ??= servers.flatMap((each) => toolsOf(each, noticeOnce))),
