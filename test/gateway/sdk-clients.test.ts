@@ -161,7 +161,7 @@ describe.each([
     const tools = {
       get_weather: tool({
         description: weather.description,
-        inputSchema: jsonSchema<{ city: string }>(weather.schema),
+        inputSchema: jsonSchema<{ city: string }>({ ...weather.schema, required: ["city"] }),
         execute: ({ city }) => `sunny in ${city}`,
       }),
     };

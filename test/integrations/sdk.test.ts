@@ -33,6 +33,8 @@ function openStage(options: WatchedFetchOptions = {}, vendor: string | null = "a
   const [bodies, calls, problems]: [string[], ObservedCall[], string[]] = [[], [], []];
   const watched = openWatchedFetch({
     ...(vendor !== null && { vendor }),
+    // Machines that run tests are slow.
+    waitMsMax: 30_000,
     onCall: (call) => calls.push(call),
     onProblem: (problem) => problems.push(problem),
     ...options,

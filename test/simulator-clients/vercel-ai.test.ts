@@ -39,7 +39,7 @@ describe.each([
   const tools = {
     get_weather: tool({
       description: weather.description,
-      inputSchema: jsonSchema<{ city: string }>(weather.schema),
+      inputSchema: jsonSchema<{ city: string }>({ ...weather.schema, required: ["city"] }),
       execute: ({ city }) => `sunny in ${city}`,
     }),
   };
@@ -86,11 +86,11 @@ describe.each([
       stopWhen: isStepCount(20),
       tools: {
         list_files: tool({
-          inputSchema: jsonSchema<{ path: string }>(pathSchema),
+          inputSchema: jsonSchema<{ path: string }>({ ...pathSchema, required: ["path"] }),
           execute: () => Object.keys(files).join("\n"),
         }),
         read_file: tool({
-          inputSchema: jsonSchema<{ path: string }>(pathSchema),
+          inputSchema: jsonSchema<{ path: string }>({ ...pathSchema, required: ["path"] }),
           execute: ({ path }) => Object.entries(files).find(([name]) => path.endsWith(name))?.[1],
         }),
       },

@@ -16,6 +16,8 @@ export interface WatchedFetchOptions {
   readonly optimize?: boolean;
   /** The vendor whose API answers where the client's base URL is not the vendor's own, such as `anthropic`. */
   readonly vendor?: string;
+  /** How long a call may wait for its markers, 500 by default; then it is sent as it is. The first calls of a process wait longest. */
+  readonly waitMsMax?: number;
   /** Called after each model call. */
   readonly onCall?: (call: ObservedCall) => void;
   /** Called with our own problems; the call goes on without us. By default a process warning. */
@@ -49,12 +51,13 @@ const markEverything: OptimizeSettings = {
 };
 
 const bodyBytesMax = 64 * 1024 * 1024;
-/** Only a conversation that goes on from another process waits so long: the ledger is asked for it. */
-const rewriteMsMax = 500;
+/** Only a process that just began, or a conversation that goes on from another one, waits so long. */
+const usualWaitMsMax = 500;
 
 /** Opens a fetch whose model calls are marked, explained and, with a store, recorded. Close it. */
 export function openWatchedFetch(options: WatchedFetchOptions = {}): WatchedFetch {
   const { store = null, optimize = true, vendor = null, onCall, now = Date.now } = options;
+  const { waitMsMax = usualWaitMsMax } = options;
   const { onProblem = warn } = options;
   const table = createUpstreamTable(builtInUpstreams());
   if (vendor !== null && !table.names.has(vendor)) {
@@ -83,7 +86,7 @@ export function openWatchedFetch(options: WatchedFetchOptions = {}): WatchedFetc
   const watching = watchExchanges({
     observer: calls.observer,
     bodyBytesMax,
-    rewriteMsMax,
+    rewriteMsMax: waitMsMax,
     onProblem,
   });
   const upstreamOf = findUpstream(table.upstreams, vendor);
