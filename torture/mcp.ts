@@ -181,7 +181,7 @@ function report(
       atLeast("uses that went well", fine, Math.floor(count / 4)),
       atLeast("uses that failed as a tool's error", failed, Math.floor(count / 20)),
       // Else the server did not change its tools, and nothing was shown.
-      atLeast("lists of tools over all sessions", lists.size, count < 2000 ? 1 : 3),
+      atLeast("lists of tools over all sessions", lists.size, count < 2000 ? 1 : 2),
     ],
   };
 }
