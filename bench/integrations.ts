@@ -4,9 +4,11 @@ import { atMost, exactly, type Check, type Experiment, type Figure } from "../ha
 import { workloads } from "../harness/workloads.ts";
 import { play, type Integration, type Play } from "./integrations/play.ts";
 import { countDifferent } from "./integrations/same-meaning.ts";
+import { langchain } from "./integrations/langchain.ts";
+import { openaiAgents } from "./integrations/openai-agents.ts";
 import { anthropicSdk, openaiSdk } from "./integrations/sdk.ts";
 
-const integrations: readonly Integration[] = [anthropicSdk, openaiSdk];
+const integrations: readonly Integration[] = [anthropicSdk, openaiSdk, langchain, openaiAgents];
 
 /** A session is timed several times: the first compiles what the others use. */
 const runs = 5;

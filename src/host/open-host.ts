@@ -23,15 +23,12 @@ import { readStore } from "./config/environment.ts";
 import { ledgerFiles, openLedger } from "../edge/stores/open-ledger.ts";
 import { followSecrets } from "./tool-secrets.ts";
 import { messageOf } from "../core/strata-error.ts";
-<<<<<<< HEAD
 import {
   followWithTelemetry,
   type HostTelemetry,
   type TelemetrySettings,
 } from "./parts/open-telemetry.ts";
-=======
 import { createMcpParts } from "./parts/open-mcp.ts";
->>>>>>> 23684a25 (mcp: servers in strata.yaml give their tools to the engine and to chat; a session keeps what it began with)
 import { openProviders } from "./parts/open-providers.ts";
 import { openWorkspace } from "./parts/open-workspace.ts";
 import { findModel } from "../core/models/resolve-model.ts";
