@@ -1,7 +1,12 @@
 // An agent of LangChain, with `strataMiddleware` or without it: unmarked, or with LangChain's own middleware for caching.
 import { ChatAnthropic } from "@langchain/anthropic";
 import type { BaseMessage } from "@langchain/core/messages";
-import { anthropicPromptCachingMiddleware, createAgent, tool } from "langchain";
+import {
+  anthropicPromptCachingMiddleware,
+  createAgent,
+  tool,
+  type AgentMiddleware,
+} from "langchain";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { strataMiddleware } from "../../src/integrations/langchain/index.ts";
 import { describeTool, models, rules, toolNames, toolSchema } from "./play.ts";
@@ -34,7 +39,7 @@ function playAgent(isMarked: boolean): Play {
       ),
       systemPrompt: rules,
       middleware: [
-        ...(isMarked ? [anthropicPromptCachingMiddleware()] : []),
+        ...(isMarked ? [theirMiddleware()] : []),
         ...(stage.withStrata ? [openMiddleware(stage)] : []),
       ],
     });
@@ -45,6 +50,13 @@ function playAgent(isMarked: boolean): Play {
       ({ messages } = await agent.invoke(asked, { recursionLimit: 10_000 }));
     }
   };
+}
+
+/** Its types do not hold with `exactOptionalPropertyTypes`. */
+function theirMiddleware(): AgentMiddleware {
+  const own: object = anthropicPromptCachingMiddleware();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a middleware of LangChain's own
+  return own as AgentMiddleware;
 }
 
 function openMiddleware({ now, toClose }: Stage): ReturnType<typeof strataMiddleware> {
