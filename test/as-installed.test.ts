@@ -20,7 +20,7 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true });
   execFileSync("tar", ["xzf", join(project, tarball), "-C", installed, "--strip-components=1"]);
   // The README wraps a model of the AI SDK, which its reader has; a Node project has Node's types.
-  const peers = ["ai", "@ai-sdk/anthropic", "@types/node", "pg", "@types/pg"];
+  const peers = ["ai", "@ai-sdk/anthropic", "langchain", "@types/node", "pg", "@types/pg"];
   for (const dependency of [...Object.keys(packageJson.dependencies), ...peers]) {
     const link = join(project, "node_modules", dependency);
     mkdirSync(dirname(link), { recursive: true });
