@@ -5,7 +5,7 @@ import {
   type WatchedFetch,
   type WatchedFetchOptions,
 } from "../sdk/watched-fetch.ts";
-import { watchModel } from "./watch-model.ts";
+import { withStrata, type SdkClient } from "../sdk/with-strata.ts";
 
 /** Of a watched fetch, or one that is open already. */
 export type StrataMiddlewareOptions = WatchedFetchOptions & {
@@ -47,6 +47,29 @@ export function strataMiddleware(options: StrataMiddlewareOptions = {}): StrataM
   });
   const close = shared === undefined ? () => watched.close() : () => watched.flush();
   return Object.assign(middleware, { flush: () => watched.flush(), close });
+}
+
+type CreateClient = (options: unknown) => SdkClient;
+
+/** A copy whose provider's client sends through a watched fetch. Null for a model that makes no client of a provider's SDK itself, as ChatAnthropic does. */
+function watchModel<Model extends object>(
+  model: Model,
+  watched: Pick<WatchedFetch, "wrap">,
+): Model | null {
+  const createClient: unknown = Reflect.get(model, "createClient");
+  if (!isCreateClient(createClient)) return null;
+  const prototype: object | null = Object.getPrototypeOf(model);
+  const copy: Model = Object.assign(Object.create(prototype), model);
+  return Object.assign(copy, {
+    createClient: (options: unknown) => withStrata(createClient(options), watched),
+    // Made by the model for its first call; the copy makes its own.
+    batchClient: undefined,
+    streamingClient: undefined,
+  });
+}
+
+function isCreateClient(value: unknown): value is CreateClient {
+  return typeof value === "function";
 }
 
 /** A tool of ours has a name; one that the provider runs, at least a type. */
