@@ -1,5 +1,6 @@
 // Goal: runs of OpenAI's Agents SDK are recorded by wrapping its client. Method: the real package drives the simulator.
 import { join } from "node:path";
+import type * as Agents from "@openai/agents";
 import OpenAI from "openai";
 import { expect, onTestFinished, test } from "vitest";
 import { plantedOpenaiKey } from "../../harness/planted-key.ts";
@@ -63,7 +64,7 @@ test("a run is one conversation in the ledger, with each call, its cost and what
 });
 
 /** It listens for rejections of the whole process from then on. */
-async function importAgents(): Promise<typeof import("@openai/agents")> {
+async function importAgents(): Promise<typeof Agents> {
   const before = process.listeners("unhandledRejection");
   onTestFinished(() => {
     for (const each of process.listeners("unhandledRejection")) {

@@ -2,6 +2,8 @@
 import type { Environment } from "../../core/config/environment.ts";
 import type { McpConfig, McpServerConfig } from "../../core/config/schema/mcp.ts";
 import { StrataError } from "../../core/strata-error.ts";
+import { loadOptional } from "../../edge/providers/load-optional.ts";
+import type { McpSdk } from "../../edge/tools/mcp/connect-server.ts";
 import type { ScopedTool } from "../../edge/tools/scoped-tool.ts";
 import {
   openMcpTools,
@@ -31,7 +33,7 @@ export function createMcpParts(
       name,
       toSettings(name, server, env),
     ]);
-    current = await openMcpTools(new Map(settings), onNotice);
+    current = await openMcpTools(new Map(settings), { loadSdk, onNotice });
     return current;
   };
   return {
@@ -74,4 +76,19 @@ function need(server: string, variable: string, env: Environment): string {
     `the MCP server ${server} needs the variable ${variable}, which is not set`,
     `set it, or correct mcp.${server}`,
   );
+}
+
+function loadSdk(): Promise<McpSdk> {
+  return loadOptional(importSdk, {
+    names: ["@modelcontextprotocol/client"],
+    purpose: "tools of MCP servers come through the library of the Model Context Protocol",
+    otherwise: "remove the section mcp from strata.yaml",
+  });
+}
+
+async function importSdk(): Promise<McpSdk> {
+  return {
+    client: await import("@modelcontextprotocol/client"),
+    stdio: await import("@modelcontextprotocol/client/stdio"),
+  };
 }

@@ -1,8 +1,15 @@
 // One connection to an MCP server: a program of this machine, or an address.
 import packageJson from "../../../../package.json" with { type: "json" };
+import type * as Library from "@modelcontextprotocol/client";
 import type { Client, Tool as RemoteTool, Transport } from "@modelcontextprotocol/client";
+import type * as Stdio from "@modelcontextprotocol/client/stdio";
 import { messageOf } from "../../../core/strata-error.ts";
-import type { McpSdk } from "./load-sdk.ts";
+
+/** The official client library, which is installed only where MCP servers are used. */
+export interface McpSdk {
+  readonly client: typeof Library;
+  readonly stdio: typeof Stdio;
+}
 
 export interface McpServerPlace {
   /** How the server is reached. */

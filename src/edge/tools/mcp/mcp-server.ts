@@ -3,8 +3,12 @@ import type { CallToolResult, Tool as RemoteTool } from "@modelcontextprotocol/c
 import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../../../core/strata-error.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { connectServer, type McpServerPlace, type ServerConnection } from "./connect-server.ts";
-import type { McpSdk } from "./load-sdk.ts";
+import {
+  connectServer,
+  type McpSdk,
+  type McpServerPlace,
+  type ServerConnection,
+} from "./connect-server.ts";
 
 export interface McpServerOptions extends McpServerPlace {
   readonly name: string;

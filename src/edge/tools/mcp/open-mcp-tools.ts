@@ -1,7 +1,6 @@
 // The tools of all configured MCP servers: sorted, their schemas frozen, late ones for the sessions that begin later.
 import type { ScopedTool } from "../scoped-tool.ts";
-import type { McpServerPlace } from "./connect-server.ts";
-import { loadMcpSdk } from "./load-sdk.ts";
+import type { McpSdk, McpServerPlace } from "./connect-server.ts";
 import { openMcpServer, type McpServer } from "./mcp-server.ts";
 import { toScopedTool } from "./remote-tool.ts";
 
@@ -20,18 +19,24 @@ export interface McpTools {
   close(): Promise<void>;
 }
 
+export interface McpToolsOf {
+  /** Called if there is a server. */
+  readonly loadSdk: () => Promise<McpSdk>;
+  readonly onNotice: (notice: string) => void;
+}
+
 /** Of one server: they are part of every prompt. `tools` chooses others. */
 const toolsMax = 100;
 
-/** Throws only if the library is missing. A server that is not there is a notice, and is tried again. */
+/** Throws only if the library cannot be loaded. A server that is not there is a notice, and is tried again. */
 export async function openMcpTools(
   settings: ReadonlyMap<string, McpServerSettings>,
-  onNotice: (notice: string) => void,
+  { loadSdk, onNotice }: McpToolsOf,
 ): Promise<McpTools> {
   if (settings.size === 0) {
     return { tried: Promise.resolve(), list: () => none, close: () => Promise.resolve() };
   }
-  const sdk = await loadMcpSdk();
+  const sdk = await loadSdk();
   let made: readonly ScopedTool[] | null = null;
   const said = new Set<string>();
   const noticeOnce = (notice: string): void => {
