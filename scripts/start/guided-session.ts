@@ -1,5 +1,6 @@
 // A scripted session of `strata chat` with the simulator's agent model, a virtual clock and a new folder. Everything
 // it reads from the machine is fixed, so it costs the same everywhere.
+import { openScope } from "../../src/edge/files/guard/scoped-files.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -142,6 +143,8 @@ async function openGuided(
     findModel: () => null,
     workspace,
     isTemporary: true,
+    files: () => openScope(workspace),
+    capPicoUsd: () => null,
     agent: "agent",
     configFile: null,
     typed: [],

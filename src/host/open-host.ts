@@ -84,6 +84,8 @@ export interface Host extends Closing {
   readonly telemetry: HostTelemetry | null;
   readonly agent: string;
   readonly engine: Engine;
+  /** Files that nothing in the workspace may be read from or written to: the configuration and the ledger. */
+  readonly guardedFiles: () => readonly string[];
 }
 
 /** Opens everything for one agent, as configured. If a part fails, the earlier parts are closed again. */
@@ -164,6 +166,7 @@ async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "
     workspace: path,
     isTemporary,
     isSimulated,
+    guardedFiles,
   };
 }
 

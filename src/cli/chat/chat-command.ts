@@ -39,11 +39,17 @@ export const chatCommand: Command = {
     prompt: { value: "PROMPT", short: "p", meaning: "send this prompt, print the answer and exit" },
     resume: { value: "ID", meaning: "continue a session; latest for the last one" },
     ...agentOptions,
+    cap: {
+      value: "USD",
+      meaning:
+        "stop before the session costs more than this many dollars, with a warning at 80 %; default: spending.session_usd",
+    },
     yes: { meaning: "run every tool without asking" },
     json: { meaning: "print events, one JSON value per line" },
   },
   examples: {
     "strata chat": "a conversation; the model is simulated if there is no key",
+    "strata chat --model opus --cap 2": "a conversation that costs at most two dollars",
     "strata chat --resume latest": "continues the last session, from the cache",
     'strata chat -p "What does src/index.ts export?" --json': "one turn for a script",
   },

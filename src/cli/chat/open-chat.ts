@@ -8,16 +8,20 @@ import { findModel } from "../../core/models/resolve-model.ts";
 import { didYouMean } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { isConnectionString } from "../../edge/stores/open-ledger.ts";
+import type { ConfigOption } from "../../core/config/read-config.ts";
+import { toPicoUsd } from "../../core/models/pico-usd.ts";
+import { toSpending } from "../../host/config/from-config.ts";
 import { readConfigPlaces } from "../config/config-places.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { readConfigOnce } from "../../host/config/read-config-once.ts";
-import { openHost, type HostOptions } from "../../host/open-host.ts";
+import { openHost, type Host, type HostOptions } from "../../host/open-host.ts";
 import { chooseLedgerPlace, type LedgerPlaces } from "../../host/ledger/choose-ledger-place.ts";
 import type { Asks, OpenedChat } from "./run-chat.ts";
 import type { Permission } from "./session/confirmations.ts";
 import { mkdir, writeFile, stat } from "node:fs/promises";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import { openScope } from "../../edge/files/guard/scoped-files.ts";
 import { closing, openStore } from "../../edge/stores/open-store.ts";
 import { findCallSettings } from "../../engine/session/recorded-setup.ts";
 import { needSession } from "../use-ledger.ts";
@@ -49,11 +53,11 @@ export async function openChat(
     ...asks,
     env,
     store: (resumed?.place ?? places.place).where,
-    // A resumed session starts with its own model.
-    typed:
-      resumed === null && model !== undefined
-        ? [{ name: "--model", path: ["models", "default"], value: model }]
-        : [],
+    typed: [
+      // A resumed session starts with its own model.
+      ...(resumed === null ? modelOption(model) : []),
+      ...readCap(values.get("cap"), config, agent ?? resumed?.agent),
+    ],
     ...onlyPresent({
       model: resumed?.model ?? model,
       workspace: given ?? resumed?.folder,
@@ -78,12 +82,47 @@ export async function openChat(
     findModel: (id) => findModel(id, catalogue)?.facts ?? null,
     workspace: resolve(opened.workspace),
     isTemporary,
+    files: once(() => openScope(opened.workspace, { guardedFiles: opened.guardedFiles })),
+    capPicoUsd: () => capOf(opened),
     agent: opened.agent,
     configFile: values.get("config") ?? null,
     typed: typedAgain(values),
     resumed: resumed?.id ?? null,
     close: () => opened.close(),
   };
+}
+
+function modelOption(model: string | undefined): readonly ConfigOption[] {
+  return model === undefined
+    ? []
+    : [{ name: "--model", path: ["models", "default"], value: model }];
+}
+
+/** As configured at the moment. */
+function capOf({ config, agent }: Pick<Host, "config" | "agent">): bigint | null {
+  const { sessionUsd } = toSpending(config(), agent).spending ?? {};
+  return sessionUsd === undefined ? null : toPicoUsd(sessionUsd);
+}
+
+/** An agent's own cap comes before that for all, so it is the one to replace. */
+function readCap(
+  text: string | undefined,
+  { agents }: StrataConfig,
+  agent = "agent",
+): readonly ConfigOption[] {
+  if (text === undefined) return [];
+  if (!/^\d+(?:\.\d+)?$/.test(text)) {
+    throw new StrataError("usage", `--cap is ${text}`, "give dollars, as 2 or 0.50");
+  }
+  const isOwn = (agents.get(agent)?.spending.sessionUsd ?? null) !== null;
+  const path = [...(isOwn ? ["agents", agent] : []), "spending", "session_usd"];
+  return [{ name: "--cap", path, value: Number(text) }];
+}
+
+/** Opened when it is first needed. */
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | null = null;
+  return () => (made ??= make());
 }
 
 /** A single prompt is a one-shot; with tools it is a loop, since each tool causes another call. The agent's own pace wins. */

@@ -6,8 +6,12 @@ import type { EngineSession } from "../../engine/session/engine-session.ts";
 import type { Io } from "../command.ts";
 import { openChatSession, type ChatSetup } from "./session/chat-session.ts";
 import { createConfirmations, type Permission } from "./session/confirmations.ts";
-import { renderFarewell, renderGreeting } from "./words/greeting.ts";
+import { demoFolder, renderFarewell, renderGreeting } from "./words/greeting.ts";
 import { refuseTooLong } from "./piped-input.ts";
+import { createOwnCommands } from "./input/own-command.ts";
+import { openHistory } from "./input/history-file.ts";
+import { readDataDirectory } from "../../host/config/environment.ts";
+import { createCapWarning } from "./session/cap-warning.ts";
 import { runLines } from "./line-mode.ts";
 import { describeChange } from "./words/model-words.ts";
 import { watchOutside, type Outside } from "./outside.ts";
@@ -15,14 +19,17 @@ import { waitForTurn } from "./session/wait-for-turn.ts";
 import type { SlashContext, SlashPlace } from "./slash/run-slash.ts";
 import { createScreen, type Screen } from "./terminal/screen.ts";
 import { noTotals, openState, type ChatState } from "./state/state.ts";
-import { runTerminal } from "./terminal/terminal.ts";
+import { runTerminal, type TerminalSetup } from "./terminal/terminal.ts";
 import { noticeOf, update, type ChatEvent } from "./state/update.ts";
 import { createAnswerView, createJsonView, createTextView, type View } from "./render/views.ts";
 
 /** An engine, with what the chat needs to know about it. */
-export interface OpenedChat extends Omit<ChatSetup, "emit">, SlashPlace {
+export interface OpenedChat
+  extends Omit<ChatSetup, "emit">, SlashPlace, Pick<SlashContext, "files"> {
   /** The session to resume; null for a new one. */
   readonly resumed: string | null;
+  /** The cap on what a session may cost; null for none. */
+  readonly capPicoUsd: () => bigint | null;
   close(): Promise<void>;
 }
 
@@ -95,9 +102,16 @@ async function openAndTalk(
     onNotice: (text) => emit(noticeOf("info", text)),
   });
   try {
+    if (opened.isTemporary && terminal === null && !asked.isJson) io.error(`${demoFolder}\n`);
     const found = await openSession(opened, asked, io, outside);
     if (found === null) return "cancelled";
-    const chat = await openChatSession({ ...opened, emit }, found.session);
+    const warn = createCapWarning(opened.capPicoUsd, emit);
+    const told = (event: ChatEvent): void => {
+      emit(event);
+      if (event.type === "counted" || event.type === "opened")
+        warn(event.totals, state.about.sessionId);
+    };
+    const chat = await openChatSession({ ...opened, emit: told }, found.session);
     const context: SlashContext = {
       ...opened,
       chat,
@@ -105,19 +119,17 @@ async function openAndTalk(
       state: () => state,
       outside,
       env: io.env,
+      screen,
+      own: null,
     };
     if (opened.resumed !== null && asked.model !== null) {
       emit(noticeOf("info", describeChange(await chat.useModel(asked.model))));
     }
     const resume = opened.resumed === null ? null : () => chat.goOn(found.isLeftOpen);
-    let ending: TurnEnding;
-    if (terminal === null || screen === null) {
-      ending = await talkInLines(asked.prompt ?? deps.lines, context, resume);
-    } else {
-      const text = renderGreeting(state, chat.session.session, io.env["HOME"]);
-      emit({ type: "reported", text });
-      ending = await runTerminal({ ...context, ...terminal, confirmations, screen }, resume);
-    }
+    const ending =
+      terminal === null || screen === null
+        ? await talkInLines(asked.prompt ?? deps.lines, context, resume)
+        : await talkOnTerminal({ ...context, ...terminal, confirmations, screen }, resume);
     if (!asked.isJson && chat.session.session.isRecorded) {
       io.error(renderFarewell(state, opened.typed));
     }
@@ -160,6 +172,18 @@ async function openSession(
   const turn = await waitForTurn(ledger, resumed, { onWait, outside });
   if (turn === "given up") return null;
   return { session: await engine.resume(resumed), isLeftOpen: turn === "left open" };
+}
+
+async function talkOnTerminal(
+  setup: Omit<TerminalSetup, "own" | "history">,
+  resume: (() => Promise<unknown>) | null,
+): Promise<TurnEnding> {
+  const { chat, state, emit, env, isTemporary } = setup;
+  const text = renderGreeting(state(), chat.session.session, env["HOME"], isTemporary);
+  emit({ type: "reported", text });
+  const own = createOwnCommands(env);
+  const history = openHistory(readDataDirectory(env).value);
+  return runTerminal({ ...setup, own, history }, resume);
 }
 
 /** Sends a prompt, or one line after another. */

@@ -66,8 +66,13 @@ function toFailed(toolUseId: string, problem: string): Message {
 export function withoutSecrets(runTools: RunTools, redact: Redact | undefined): RunTools {
   if (redact === undefined) return runTools;
   return async (uses, call) => {
+    const onUse = (progress: UseProgress): void => {
+      const { message } = progress;
+      const cleaned = message === undefined ? {} : { message: redactMessage(message, redact) };
+      call.onUse?.({ ...progress, ...cleaned });
+    };
     try {
-      const messages = await runTools(uses, call);
+      const messages = await runTools(uses, { ...call, onUse });
       return messages.map((message) => redactMessage(message, redact));
     } catch (error) {
       throw new Error(redact(messageOf(error)), { cause: error });
@@ -75,10 +80,11 @@ export function withoutSecrets(runTools: RunTools, redact: Redact | undefined): 
   };
 }
 
-/** Emits when each tool begins to run and how it ended. */
+/** Emits when each tool begins to run and how it ended, as soon as it did. */
 export function watchTools(runTools: RunTools, emit: (part: TurnPart) => void): RunTools {
   return async (uses, call) => {
     const ran = new Set<string>();
+    const over = new Set<string>();
     const begin = (use: ToolUseBlock): void => {
       ran.add(use.id);
       emit({ ...aboutUse(use), status: "running", use });
@@ -86,6 +92,12 @@ export function watchTools(runTools: RunTools, emit: (part: TurnPart) => void): 
     const onUse = (progress: UseProgress): void => {
       const use = uses.find(({ id }) => id === progress.toolUseId);
       if (use !== undefined && !progress.isOver) begin(use);
+      const result = progress.message && resultsIn([progress.message]).get(progress.toolUseId);
+      if (use !== undefined && result !== undefined && !over.has(use.id)) {
+        if (!ran.has(use.id)) begin(use);
+        over.add(use.id);
+        emit(settled(use, result));
+      }
       call.onUse?.(progress);
     };
     let results: ReadonlyMap<string, ToolResultBlock> = new Map();
@@ -96,7 +108,7 @@ export function watchTools(runTools: RunTools, emit: (part: TurnPart) => void): 
     } finally {
       // Refused uses, and tools of another program, report no start: it is emitted with the end.
       for (const use of uses) if (!ran.has(use.id)) begin(use);
-      for (const use of uses) emit(settled(use, results.get(use.id)));
+      for (const use of uses) if (!over.has(use.id)) emit(settled(use, results.get(use.id)));
     }
   };
 }

@@ -5,6 +5,8 @@ export interface RenderOptions {
   /** Columns; infinite if the output is not a terminal. */
   readonly width: number;
   readonly colours: boolean;
+  /** Whether replies are shown as Markdown means them, which only a screen does. */
+  readonly markdown?: boolean;
 }
 
 type Style = Parameters<typeof styleText>[0];

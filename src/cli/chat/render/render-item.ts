@@ -2,7 +2,9 @@
 import { formatBytes } from "../../ledger/render-ledger.ts";
 import { createPaint, type Paint, type RenderOptions } from "./paint.ts";
 import { toPlain } from "../words/plain-text.ts";
+import { renderAnswer } from "./markdown/render-answer.ts";
 import { renderContext } from "./render-context.ts";
+import type { AnswerLine } from "../state/answer-lines.ts";
 import type { Item, ToolItem } from "../state/state.ts";
 import { cutToWidth, widthOf, wrapLine } from "../words/text-width.ts";
 
@@ -28,14 +30,17 @@ function linesOf(item: Item, options: RenderOptions): readonly string[] {
   const { width } = options;
   switch (item.kind) {
     case "person":
-      return typedLines(item.isSteering ? "+ " : "> ", item.text, width).map((line) =>
-        paint("bold", line),
+      return foldLines(typedLines(item.isSteering ? "+ " : "> ", item.text, width), options).map(
+        (line) => paint("bold", line),
       );
     case "command":
       return typedLines("> ", item.text, width).map((line) => paint("dim", line));
     case "answer":
-      // Always one line, even with carriage returns in it.
-      return wrapLine(toPlain(item.text).replaceAll("\n", " ").trimEnd(), width);
+      if (options.markdown === true) {
+        return renderAnswer(item, answerText(item), options);
+      }
+      if (item.shape === "table") return wrapText(item.text, width);
+      return wrapLine(answerText(item), width);
     case "tool":
       return [renderTool(item, width, paint)];
     case "notice":
@@ -50,6 +55,21 @@ function linesOf(item: Item, options: RenderOptions): readonly string[] {
     case "context":
       return renderContext(item.view, options);
   }
+}
+
+/** Without control characters. A line is always one line, even with carriage returns in it. */
+export function answerText({ text, shape }: AnswerLine): string {
+  const plain = toPlain(text);
+  return shape === "table" ? plain.trimEnd() : plain.replaceAll("\n", " ").trimEnd();
+}
+
+const typedLinesShown = 12;
+
+/** A long message is known to who wrote it. */
+function foldLines(lines: readonly string[], { markdown }: RenderOptions): readonly string[] {
+  if (markdown !== true || lines.length <= typedLinesShown + 1) return lines;
+  const left = lines.length - typedLinesShown;
+  return [...lines.slice(0, typedLinesShown), `  … ${left} more lines`];
 }
 
 function typedLines(mark: string, text: string, width: number): readonly string[] {

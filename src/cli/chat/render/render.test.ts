@@ -226,6 +226,15 @@ const words = fc.constantFrom(
   "1m",
   "\u009b2J",
   "\r",
+  "**bold** ",
+  "`",
+  "*",
+  "[the docs](https://",
+  "| a | longer cell |\n",
+  "|---|---|\n",
+  "```ts\n",
+  "- item ",
+  "# head ",
 );
 const happenings: fc.Arbitrary<ChatEvent> = fc.oneof(
   words.map((text) => token(text)),
@@ -258,9 +267,10 @@ test("drawing step by step shows the same as drawing everything once", () => {
           screen.show(state);
         }
         screen.show(state);
-        const expected = render(state, { width, colours: false });
+        const onScreen = { width, colours: false, markdown: true };
+        const expected = render(state, onScreen);
         expect(terminal.lines()).toEqual(expected.map((line) => line.trimEnd()));
-        const { live, cursor } = draw(state, nothingPrinted, { width, colours: false });
+        const { live, cursor } = draw(state, nothingPrinted, onScreen);
         const from = expected.length - live.length;
         expect(terminal.cursor()).toEqual({ line: from + cursor.line, column: cursor.column });
       },

@@ -1,9 +1,10 @@
 // The screen: finished lines are written once and scroll up; lines that may still change are redrawn.
 import { createPaint, type RenderOptions } from "./paint.ts";
-import { renderItem } from "./render-item.ts";
+import { countSteady } from "./markdown/render-answer.ts";
+import { answerText, renderItem } from "./render-item.ts";
 import { renderStatus } from "./render-status.ts";
 import { isOpen, type ChatState, type Item } from "../state/state.ts";
-import { charactersOf, cutToWidth, widthOf } from "../words/text-width.ts";
+import { charactersOf, cutToWidth, widthOf, wrapLine } from "../words/text-width.ts";
 
 /** How much of a state has been printed as finished lines. */
 export interface Printed {
@@ -30,9 +31,10 @@ export interface Drawing {
 export function draw(state: ChatState, printed: Printed, options: RenderOptions): Drawing {
   const { lines, open, printed: after } = drawItems(state.items, printed, options);
   const input = drawInput(state, options);
-  const live = [...open, "", renderStatus(state, options), ...input.lines];
+  const hint = state.hint === "" ? [] : drawHint(state.hint, options);
+  const live = [...open, "", ...hint, renderStatus(state, options), ...input.lines];
   const { line, column } = input.cursor;
-  const cursor = { line: open.length + 2 + line, column };
+  const cursor = { line: open.length + 2 + hint.length + line, column };
   return { lines, printed: after, live, cursor };
 }
 
@@ -43,8 +45,10 @@ export function drawItems(
   options: RenderOptions,
 ): Pick<Drawing, "lines" | "printed"> & { readonly open: readonly string[] } {
   const lines: string[] = [];
-  let at = printed.items;
-  let [done, width] = [printed.lines, printed.width];
+  // After /clear there are fewer than were printed.
+  const before = printed.items > items.length ? nothingPrinted : printed;
+  let at = before.items;
+  let [done, width] = [before.lines, before.width];
   const linesOf = (item: Item, index: number): readonly string[] => {
     const own = done > 0 ? { ...options, width } : options;
     return renderItem(item, items[index - 1]?.kind ?? null, own);
@@ -57,7 +61,7 @@ export function drawItems(
   const open = items[at];
   const ofOpen = open === undefined ? [] : linesOf(open, at);
   // While text streams in, only its last line can still change.
-  const steady = open?.kind === "answer" ? ofOpen.slice(done, -1) : [];
+  const steady = ofOpen.slice(done, steadyEnd(open, ofOpen, options));
   if (steady.length > 0 && done === 0) ({ width } = options);
   lines.push(...steady);
   done += steady.length;
@@ -69,6 +73,28 @@ export function drawItems(
     open: [...ofOpen.slice(done), ...later],
     printed: { items: at, lines: done, width },
   };
+}
+
+/** Up to which of its lines an open item is finished. */
+function steadyEnd(
+  open: Item | undefined,
+  lines: readonly string[],
+  options: RenderOptions,
+): number {
+  if (open?.kind !== "answer" || open.shape === "table") return 0;
+  if (options.markdown !== true) return lines.length - 1;
+  // One that begins a reply has an empty line before it.
+  const apart = open.isFirst && lines[0] === "" ? 1 : 0;
+  return lines.length < 2 ? 0 : apart + countSteady(open, answerText(open), options);
+}
+
+const hintLinesMax = 4;
+
+function drawHint(hint: string, options: RenderOptions): readonly string[] {
+  const lines = wrapLine(hint, options.width - 1);
+  const isCut = lines.length > hintLinesMax;
+  const shown = isCut ? [...lines.slice(0, hintLinesMax - 1), "…"] : lines;
+  return shown.map((line) => createPaint(options)("dim", line));
 }
 
 interface DrawnInput {

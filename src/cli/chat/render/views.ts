@@ -78,6 +78,9 @@ function toJsonValue(event: ChatEvent, { totals, about }: ChatState): object | n
     case "key":
     case "entered":
     case "quitting":
+    case "cleared":
+    case "completed":
+    case "remembered":
       return null;
   }
 }

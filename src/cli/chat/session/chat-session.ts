@@ -1,4 +1,5 @@
 // A conversation with an agent: opens it, sends messages, stops it, and emits events for everything that happens.
+import type { AgentEvent } from "../../../core/layers/event.ts";
 import type { CallEntry } from "../../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
@@ -16,7 +17,7 @@ export interface ChatSession {
   readonly session: EngineSession;
   readonly isBusy: boolean;
   /** Sends a message, and waits for the turn to end. `cut off` if the last reply was incomplete. */
-  say(text: string): Promise<TurnEnding>;
+  say(text: string, event?: AgentEvent): Promise<TurnEnding>;
   /** Finishes a turn that was left open, then runs what waits in the session's queue. */
   goOn(isLeftOpen: boolean): Promise<TurnEnding>;
   /** Sends a message to the agent while it works. One that comes too late for the turn starts the next one. */
@@ -69,9 +70,9 @@ export async function openChatSession(
     get isBusy() {
       return turns.isBusy();
     },
-    say: (text) => {
+    say: (text, event) => {
       emit({ type: "said", text });
-      return turns.run(() => session.run(text));
+      return turns.run(() => session.run(event ?? text));
     },
     goOn: (isLeftOpen) => goOn(session, isLeftOpen, turns.run, emit),
     steer: turns.steer,

@@ -1,5 +1,7 @@
 // Runs the slash commands of a chat; their output is events.
 import { stripVTControlCharacters } from "node:util";
+import type { ScopedFiles } from "../../../edge/files/guard/scoped-files.ts";
+import type { OwnCommands } from "../input/own-command.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import { shortCostOf } from "../../compact/render-compacted.ts";
 import { StrataError } from "../../../core/strata-error.ts";
@@ -41,6 +43,12 @@ export interface SlashContext extends ChatSetup, SlashPlace {
   readonly state: () => ChatState;
   readonly env: Io["env"];
   readonly outside: Waiting["outside"];
+  /** The files of the workspace, as tools may see them. */
+  readonly files: () => Promise<ScopedFiles>;
+  /** What a terminal has beside lines; null without one. */
+  readonly screen: { readonly clear: (state: ChatState) => void } | null;
+  /** Commands that the person runs; null without a terminal. */
+  readonly own: OwnCommands | null;
 }
 
 /** Returns whether the chat continues. Errors become notices. */
@@ -80,6 +88,18 @@ const works: Readonly<Record<string, Work>> = {
   skills: async (_, context) =>
     reportRun(context, (await import("../../skills/skills-list.ts")).run),
   sessions: showSessions,
+  clear: (_, { screen, state, emit }) => {
+    emit({ type: "cleared" });
+    screen?.clear(state());
+  },
+  new: async (_, { engine, chat, emit }) => {
+    const before = chat.session;
+    const next = await engine.open({ model: before.session.modelName });
+    const was = before.session.isRecorded ? shortName(before.id) : null;
+    await chat.change(next);
+    const back = was === null ? "" : ` ${was} is unchanged: /sessions ${was} goes back.`;
+    emit(noticeOf("info", `This is a new conversation.${back}`));
+  },
   fork: async (name, { engine, chat, emit }) => {
     const from = chat.session.id;
     requireRecorded(chat, "fork");

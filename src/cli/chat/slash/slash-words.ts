@@ -1,4 +1,5 @@
 // The slash commands: input for the chat, not for the agent.
+import { hang } from "../../table.ts";
 import { nearestNames } from "../../../core/nearest-names.ts";
 
 export interface SlashSpec {
@@ -39,6 +40,12 @@ export const slashSpecs: readonly SlashSpec[] = [
     meaning: "continue in a new session; this one stays unchanged",
     needsIdle: true,
   },
+  {
+    name: "new",
+    meaning: "begin a new conversation; this one can be resumed",
+    needsIdle: true,
+  },
+  { name: "clear", meaning: "clear the screen; the conversation goes on" },
   { name: "quit", meaning: "quit; the session can be resumed" },
 ];
 
@@ -67,9 +74,11 @@ export function renderHelp(): string {
   );
   const width = Math.max(...rows.map(([left]) => left.length));
   return [
-    ...rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`),
+    ...rows.flatMap(([left, right]) => hang(`${left.padEnd(width)}  `, width + 2, right)),
     "",
-    "Enter sends, Alt-Enter begins a new line, ↑ and ↓ show earlier input.",
+    "Enter sends, Alt-Enter begins a new line, ↑ and ↓ show earlier input, Tab completes.",
+    "@path sends a file of the workspace, or an image, with the message.",
+    "!command runs a command here as you; the agent gets its output with your next message.",
     "What you type while the agent works is sent with its next call.",
     "Ctrl-C stops the turn; twice, or Ctrl-D on an empty line, quits.",
   ].join("\n");

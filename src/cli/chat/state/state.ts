@@ -1,6 +1,7 @@
 // The state of a chat as a value. Each event makes the next state (update.ts).
 import { noUsage, type Usage } from "../../../core/message/usage.ts";
 import type { TurnPhase } from "../../../engine.ts";
+import type { Fence } from "./answer-lines.ts";
 import type { ContextView } from "./context-view.ts";
 import { emptyEditor, type Editor } from "../terminal/line-editor.ts";
 
@@ -18,6 +19,8 @@ export interface ChatState {
   readonly editor: Editor;
   /** Whether one more Ctrl-C ends the program. */
   readonly isQuitting: boolean;
+  /** What Tab found, on one line; empty for nothing. */
+  readonly hint: string;
 }
 
 export interface ChatAbout {
@@ -35,12 +38,18 @@ export type Item =
       /** Sent while the agent worked. */
       readonly isSteering: boolean;
     }
-  /** One line of a reply; a long reply has many. */
+  /** One line of a reply, or the rows of a table; a long reply has many. */
   | {
       readonly kind: "answer";
       readonly text: string;
       readonly isOpen: boolean;
       readonly isFirst: boolean;
+      /** What it is in Markdown; text by default. */
+      readonly shape?: "text" | "code" | "fence" | "table";
+      /** Of code and of its fences. */
+      readonly language?: string;
+      /** The code block that is open after this line; null for none. */
+      readonly fence?: Fence | null;
     }
   | ToolItem
   | ({ readonly kind: "notice" } & Notice)
@@ -129,6 +138,7 @@ export function openState(about: ChatAbout, totals: Totals): ChatState {
     lastMiss: null,
     editor: emptyEditor,
     isQuitting: false,
+    hint: "",
   };
 }
 

@@ -13,7 +13,7 @@ const ended = part({ type: "failed", error: new Error("gone") });
 
 test("each line of an answer is an item, and only the last is open", () => {
   const { items } = after(said, token("\n\nOne"), token(" line\nTwo\n"), token("lines"));
-  expect(items.slice(1)).toEqual([
+  expect(items.slice(1)).toMatchObject([
     { kind: "answer", text: "One line", isOpen: false, isFirst: true },
     { kind: "answer", text: "Two", isOpen: false, isFirst: false },
     { kind: "answer", text: "lines", isOpen: true, isFirst: false },
@@ -22,7 +22,9 @@ test("each line of an answer is an item, and only the last is open", () => {
 
 test("a line end at the end of an answer leaves no empty line", () => {
   const { items, turn } = after(said, token("Done.\n"), ended);
-  expect(items.slice(1)).toEqual([{ kind: "answer", text: "Done.", isOpen: false, isFirst: true }]);
+  expect(items.slice(1)).toMatchObject([
+    { kind: "answer", text: "Done.", isOpen: false, isFirst: true },
+  ]);
   expect(turn).toBeNull();
 });
 

@@ -1,8 +1,9 @@
 // Event → the next state. Pure: all effects are in chat-session.ts.
 import type { TurnPart } from "../../../engine/turn/turn-handle.ts";
 import { formatTokens } from "../../../replay/format-figures.ts";
+import { addLine } from "./answer-lines.ts";
 import type { ContextView } from "./context-view.ts";
-import { editLine, takeLine, type Key } from "../terminal/line-editor.ts";
+import { editLine, insertText, takeLine, withHistory, type Key } from "../terminal/line-editor.ts";
 import { describeRoute } from "../words/model-words.ts";
 import {
   isOpen,
@@ -40,6 +41,12 @@ export type ChatEvent =
   | { readonly type: "key"; readonly key: Key }
   /** The line was submitted. */
   | { readonly type: "entered" }
+  /** Nothing of what happened is shown any more. */
+  | { readonly type: "cleared" }
+  /** What Tab adds to the line, and what it could not choose between. */
+  | { readonly type: "completed"; readonly text: string; readonly hint: string }
+  /** Input of earlier chats, oldest first. */
+  | { readonly type: "remembered"; readonly lines: readonly string[] }
   | { readonly type: "quitting"; readonly isQuitting: boolean };
 
 export type Emit = (event: ChatEvent) => void;
@@ -80,9 +87,15 @@ export function update(state: ChatState, event: ChatEvent): ChatState {
     case "answered":
       return updateQuestions(closeAnswer(state), event);
     case "key":
-      return { ...state, editor: editLine(state.editor, event.key), isQuitting: false };
+      return { ...state, editor: editLine(state.editor, event.key), isQuitting: false, hint: "" };
     case "entered":
-      return { ...state, editor: takeLine(state.editor), isQuitting: false };
+      return { ...state, editor: takeLine(state.editor), isQuitting: false, hint: "" };
+    case "cleared":
+      return { ...state, items: [], hint: "" };
+    case "completed":
+      return { ...state, editor: insertText(state.editor, event.text), hint: event.hint };
+    case "remembered":
+      return { ...state, editor: withHistory(state.editor, event.lines) };
     case "quitting":
       return { ...state, isQuitting: event.isQuitting };
   }
@@ -136,23 +149,28 @@ function addWords(state: ChatState, text: string): ChatState {
   const [first = "", ...more] = words.split("\n");
   if (!isGoingOn && more.length === 0 && first.trim() === "") return state;
   const isFirst = isGoingOn ? open.isFirst : true;
-  const lines = [first, ...more].map((line, index): Item => ({
-    kind: "answer",
-    text: line,
-    isOpen: index === more.length,
-    isFirst: isFirst && index === 0,
-  }));
-  const kept = isGoingOn ? state.items.slice(0, -1) : state.items;
-  return { ...state, items: [...kept, ...lines] };
+  let items = isGoingOn ? state.items.slice(0, -1) : state.items;
+  for (const [index, line] of [first, ...more].entries()) {
+    const how = { isOpen: index === more.length, isFirst: isFirst && index === 0 };
+    items = addLine(items, line, how);
+  }
+  return { ...state, items };
 }
 
 function closeAnswer(state: ChatState): ChatState {
   const last = state.items.at(-1);
   if (last?.kind !== "answer" || !last.isOpen) return state;
   const rest = state.items.slice(0, -1);
+  const { isFirst, text } = last;
+  const before = text.trim() === "" ? rest : addLine(rest, text, { isFirst, isOpen: false });
+  // A table ends where the reply does.
+  const table = before.at(-1);
   return {
     ...state,
-    items: last.text.trim() === "" ? rest : [...rest, { ...last, isOpen: false }],
+    items:
+      table?.kind === "answer" && table.isOpen
+        ? [...before.slice(0, -1), { ...table, isOpen: false }]
+        : before,
   };
 }
 

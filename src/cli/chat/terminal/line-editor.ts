@@ -12,6 +12,10 @@ export interface Editor {
   readonly draft: string;
   /** Between the paste-start and paste-end keys of the terminal. */
   readonly isPasting: boolean;
+  /** What was pasted since the paste-start key. */
+  readonly pasted: string;
+  /** Long pasted texts of this line; the line has a label for each. */
+  readonly folded: readonly string[];
 }
 
 export const emptyEditor: Editor = {
@@ -21,6 +25,8 @@ export const emptyEditor: Editor = {
   at: 0,
   draft: "",
   isPasting: false,
+  pasted: "",
+  folded: [],
 };
 
 /** A key as node:readline reports it. */
@@ -35,12 +41,10 @@ const historyMax = 500;
 
 export function editLine(editor: Editor, key: Key): Editor {
   const { isPasting } = editor;
-  if (key.name === "paste-start" || key.name === "paste-end") {
-    return { ...editor, isPasting: key.name === "paste-start" };
-  }
+  if (key.name === "paste-start") return { ...editor, isPasting: true };
   // The paste-end key may never come.
-  if (isPasting && isInterrupt(key)) return { ...editor, isPasting: false };
-  if (isPasting) return insert(editor, pastedText(key));
+  if (key.name === "paste-end" || (isPasting && isInterrupt(key))) return endPaste(editor);
+  if (isPasting) return { ...editor, pasted: editor.pasted + pastedText(key) };
   const edit = editOf(key);
   return edit === null ? insert(editor, typedText(key)) : edit(editor);
 }
@@ -49,9 +53,55 @@ function isInterrupt({ ctrl, name }: Key): boolean {
   return ctrl === true && name === "c";
 }
 
+/** Puts a text at the cursor. */
+export function insertText(editor: Editor, text: string): Editor {
+  return insert(editor, text);
+}
+
+/** With input of earlier chats before that of this one. */
+export function withHistory(editor: Editor, lines: readonly string[]): Editor {
+  const history = [...lines, ...editor.history].slice(-historyMax);
+  return { ...editor, history, at: history.length };
+}
+
+/** The line with what was folded. */
+export function wholeText({ text, folded }: Pick<Editor, "text" | "folded">): string {
+  return folded.reduce(
+    (whole, each, index) => whole.replace(labelOf(each, index), () => each),
+    text,
+  );
+}
+
+/** Longer pasted texts are folded. */
+const pastedLinesMax = 5;
+const pastedCharactersMax = 1000;
+
+function endPaste(editor: Editor): Editor {
+  const { pasted, folded } = editor;
+  const ended = { ...editor, isPasting: false, pasted: "" };
+  const isLong =
+    pasted.length > pastedCharactersMax || pasted.split("\n", 9).length > pastedLinesMax;
+  if (!isLong) return insert(ended, pasted);
+  return insert({ ...ended, folded: [...folded, pasted] }, labelOf(pasted, folded.length));
+}
+
+function labelOf(pasted: string, index: number): string {
+  const lines = pasted.replace(/\n$/, "").split("\n").length;
+  const size = lines === 1 ? `${pasted.length} characters` : `${lines} lines`;
+  return `[pasted ${index + 1}: ${size}]`;
+}
+
+/** Where the label begins that ends at the cursor; null for none. */
+function labelBefore({ text, cursor, folded }: Editor): number | null {
+  const head = text.slice(0, cursor);
+  const label = folded.map(labelOf).find((each) => head.endsWith(each));
+  return label === undefined ? null : cursor - label.length;
+}
+
 /** Empties the line and adds it to the history. */
 export function takeLine(editor: Editor): Editor {
-  const { text, history } = editor;
+  const { history } = editor;
+  const text = wholeText(editor);
   const isNew = text.trim() !== "" && history.at(-1) !== text;
   const longer = isNew ? [...history, text].slice(-historyMax) : history;
   return { ...emptyEditor, history: longer, at: longer.length };
@@ -63,7 +113,8 @@ const left: Edit = (editor) => ({ ...editor, cursor: before(editor) });
 const right: Edit = (editor) => ({ ...editor, cursor: after(editor) });
 const home: Edit = (editor) => ({ ...editor, cursor: 0 });
 const end: Edit = (editor) => ({ ...editor, cursor: editor.text.length });
-const deleteLeft: Edit = (editor) => cut(editor, before(editor), editor.cursor);
+const deleteLeft: Edit = (editor) =>
+  cut(editor, labelBefore(editor) ?? before(editor), editor.cursor);
 const deleteRight: Edit = (editor) => cut(editor, editor.cursor, after(editor));
 const deleteWord: Edit = (editor) =>
   cut(editor, editor.text.slice(0, editor.cursor).search(/\S+\s*$/), editor.cursor);

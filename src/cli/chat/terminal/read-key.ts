@@ -1,5 +1,5 @@
 // What a key means in the current state.
-import type { Key } from "./line-editor.ts";
+import { wholeText, type Key } from "./line-editor.ts";
 import type { Answer } from "../session/confirmations.ts";
 import type { ChatState } from "../state/state.ts";
 
@@ -14,6 +14,8 @@ export type Action =
   /** Announces that another Ctrl-C quits. */
   | { readonly kind: "warn" }
   | { readonly kind: "quit" }
+  /** Completes the word before the cursor. */
+  | { readonly kind: "complete" }
   | { readonly kind: "clear screen" }
   | { readonly kind: "suspend" }
   | { readonly kind: "nothing" };
@@ -32,8 +34,11 @@ export function readKey(state: ChatState, key: Key): Action {
   if (question?.isReady === true && editor.text === "" && answer !== undefined) {
     return { kind: "answer", id: question.id, answer };
   }
+  if (key.name === "tab" && key.meta !== true) return { kind: "complete" };
   if ((key.name === "return" || key.name === "enter") && key.meta !== true) {
-    return editor.text.trim() === "" ? { kind: "nothing" } : { kind: "submit", text: editor.text };
+    return editor.text.trim() === ""
+      ? { kind: "nothing" }
+      : { kind: "submit", text: wholeText(editor) };
   }
   return { kind: "edit" };
 }

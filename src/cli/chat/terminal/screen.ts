@@ -45,7 +45,7 @@ export function createScreen(
     timer = null;
     if (latest === null) return;
     drawnMs = performance.now();
-    const options = { width: Math.max(20, output.columns), colours };
+    const options = { width: Math.max(20, output.columns), colours, markdown: true };
     const drawing = draw(latest, printed, options);
     const fitted = fit(drawing, output.rows);
     const finished = drawing.lines.map((line) => `${line}\r\n`).join("");

@@ -3,17 +3,22 @@ import { emitKeypressEvents } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { TurnEnding } from "../../../engine.ts";
 import type { Confirmations } from "../session/confirmations.ts";
+import { findCompletion } from "../input/find-completion.ts";
+import type { InputHistory } from "../input/history-file.ts";
+import type { OwnCommands } from "../input/own-command.ts";
 import type { Key } from "./line-editor.ts";
 import { readKey, type Action } from "./read-key.ts";
 import type { SlashContext } from "../slash/run-slash.ts";
 import { submitLine } from "../line-mode.ts";
 import type { Screen } from "./screen.ts";
 
-export interface TerminalSetup extends SlashContext {
+export interface TerminalSetup extends Omit<SlashContext, "screen" | "own"> {
   readonly confirmations: Confirmations;
   readonly screen: Screen;
   readonly input: ReadStream;
   readonly output: WriteStream;
+  readonly own: OwnCommands;
+  readonly history: InputHistory;
 }
 
 /**
@@ -44,6 +49,7 @@ export async function runTerminal(
   emitKeypressEvents(input);
   input.on("keypress", onKey).on("end", onEnd);
   output.on("resize", onResize);
+  void setup.history.read().then((lines) => setup.emit({ type: "remembered", lines }));
   void outside.ended.then(onEnd);
   process.on("SIGCONT", takeOver);
   takeOver();
@@ -53,6 +59,7 @@ export async function runTerminal(
   try {
     if (first !== null) first().catch(quit.reject);
     await quit.promise;
+    setup.own.stop();
     isStopped = chat.isBusy;
     if (isStopped) stopped = chat.stop();
   } finally {
@@ -79,9 +86,22 @@ function createActs(
 ): (action: Action, key: Key) => void {
   const { chat, emit, confirmations, screen, state, input, output } = setup;
   const submit = async (text: string): Promise<void> => {
+    // A history that cannot be written is no reason not to send.
+    void setup.history.add(text).catch(() => {});
     if ((await submitLine(text, setup)) === "quit") quit();
   };
+  const tabbed = async (): Promise<void> => {
+    const { editor } = state();
+    const found = await findCompletion(editor, setup.files);
+    // What was typed meanwhile counts.
+    const now = state().editor;
+    if (now.text !== editor.text || now.cursor !== editor.cursor) return;
+    emit({ type: "completed", ...found });
+  };
   return (action, key) => {
+    if (setup.own.isRunning() && (action.kind === "warn" || action.kind === "clear")) {
+      return setup.own.stop();
+    }
     switch (action.kind) {
       case "edit":
         return emit({ type: "key", key });
@@ -90,6 +110,8 @@ function createActs(
         return later(submit(action.text));
       case "answer":
         return confirmations.answer(action.id, action.answer);
+      case "complete":
+        return later(tabbed());
       case "stop":
         return later(chat.stop());
       case "clear":

@@ -14,15 +14,20 @@ export function renderGreeting(
   { about }: ChatState,
   session: Session,
   home: string | undefined,
+  isTemporary = false,
 ): string {
   const simulated = about.isSimulated ? ", simulated" : "";
   const where = about.workspace === null ? "" : ` in ${fromHome(about.workspace, home)}`;
   return [
     `${about.model}${simulated}${where}.`,
+    ...(isTemporary ? [demoFolder] : []),
     "/help lists commands; Ctrl-D quits.",
     ...recent(session),
   ].join("\n");
 }
+
+/** A person who does not know it looks for their own files there. */
+export const demoFolder = "Working in a demo folder; --workspace . for yours.";
 
 function fromHome(path: string, home: string | undefined): string {
   if (home === undefined || home === "/" || home === "") return path;

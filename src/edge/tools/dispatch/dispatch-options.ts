@@ -1,4 +1,5 @@
 // The options of a dispatcher, and its limits.
+import type { Message } from "../../../core/message/message.ts";
 import type { Redact } from "../../../core/events/redact-secrets.ts";
 import type { AgentRole } from "../../../core/message/assembled-context.ts";
 import { requireLeasts } from "../../../core/tools/check-limits.ts";
@@ -99,6 +100,8 @@ export interface UseProgress {
   readonly isOver: boolean;
   /** The session of the sub-agent that it started. */
   readonly spawnedSessionId?: string | undefined;
+  /** Its result, as soon as it is over: others may still run. */
+  readonly message?: Message;
 }
 
 export interface SettledUse {

@@ -136,6 +136,7 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
   const { onProblem } = setup.options;
   const startMs = performance.now();
   let spawnedSessionId: string | undefined;
+  let message: Message | undefined;
   const settle = (
     output: ToolOutput | null,
     failure: ReturnType<typeof results.toFailure> | null,
@@ -152,7 +153,8 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
     const { output, text } = await perform(setup, toRun);
     settle(output, null);
     ({ spawnedSessionId } = output);
-    return results.toMessage(use.id, text, output.isFailed === true);
+    message = results.toMessage(use.id, text, output.isFailed === true);
+    return message;
   } catch (error) {
     const failure = results.redactFailure(results.toFailure(error), setup.options.redact);
     const latencyMs = performance.now() - startMs;
@@ -169,10 +171,12 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
       outputBytesMax,
       setup.options,
     );
-    return results.toMessage(use.id, text, true);
+    message = results.toMessage(use.id, text, true);
+    return message;
   } finally {
     toRun.hasAsked();
-    context.onUse?.({ toolUseId: use.id, isOver: true, spawnedSessionId });
+    const ended = message === undefined ? {} : { message };
+    context.onUse?.({ toolUseId: use.id, isOver: true, spawnedSessionId, ...ended });
   }
 }
 
