@@ -102,9 +102,9 @@ async function openAndTalk(
     onNotice: (text) => emit(noticeOf("info", text)),
   });
   try {
-    if (opened.isTemporary && terminal === null && !asked.isJson) io.error(`${demoFolder}\n`);
     const found = await openSession(opened, asked, io, outside);
     if (found === null) return "cancelled";
+    if (opened.isTemporary && terminal === null && !asked.isJson) io.error(`${demoFolder}\n`);
     const warn = createCapWarning(opened.capPicoUsd, emit);
     const told = (event: ChatEvent): void => {
       emit(event);
@@ -179,10 +179,11 @@ async function talkOnTerminal(
   resume: (() => Promise<unknown>) | null,
 ): Promise<TurnEnding> {
   const { chat, state, emit, env, isTemporary } = setup;
-  const text = renderGreeting(state(), chat.session.session, env["HOME"], isTemporary);
-  emit({ type: "reported", text });
   const own = createOwnCommands(env);
   const history = openHistory(readDataDirectory(env).value);
+  emit({ type: "remembered", lines: await history.read() });
+  const text = renderGreeting(state(), chat.session.session, env["HOME"], isTemporary);
+  emit({ type: "reported", text });
   return runTerminal({ ...setup, own, history }, resume);
 }
 

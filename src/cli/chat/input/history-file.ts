@@ -11,26 +11,34 @@ const fileBytesMax = 1_000_000;
 export interface InputHistory {
   /** Oldest first. Empty if there is none, or it cannot be read. */
   readonly read: () => Promise<readonly string[]>;
-  readonly add: (text: string) => Promise<void>;
+  readonly add: (text: string) => void;
+  /** Resolves when everything that was added is in the file. */
+  readonly written: () => Promise<void>;
 }
 
 export function openHistory(dataDirectory: string): InputHistory {
   const file = join(dataDirectory, "chat-history.jsonl");
   let last: string | null = null;
+  let writing: Promise<void> = Promise.resolve();
+  const write = async (text: string): Promise<void> => {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await appendFile(file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
+    const { size } = await stat(file);
+    if (size > fileBytesMax) await shorten(file);
+  };
   return {
     read: async () => {
       const lines = await readHistory(file);
       last = lines.at(-1) ?? null;
       return lines;
     },
-    add: async (text) => {
+    add: (text) => {
       if (text.trim() === "" || text === last || text.length > inputCharactersMax) return;
       last = text;
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await appendFile(file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
-      const { size } = await stat(file);
-      if (size > fileBytesMax) await shorten(file);
+      // One after another, in the order typed. A history that cannot be written is no reason not to send.
+      writing = writing.then(() => write(text)).catch(() => {});
     },
+    written: () => writing,
   };
 }
 

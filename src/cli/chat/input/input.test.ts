@@ -85,7 +85,8 @@ describe("the history", () => {
     const history = openHistory(folder);
     expect(await history.read()).toEqual([]);
     for (const text of ["one", "two\nlines", "two\nlines", " ", "x".repeat(5000)])
-      await history.add(text);
+      history.add(text);
+    await history.written();
     const file = join(folder, "chat-history.jsonl");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await writeFile(file, `${await readFile(file, "utf8")}not json\n{"a":1}\n`);
@@ -97,7 +98,9 @@ describe("the history", () => {
         (_, line) => `${JSON.stringify(`${line} ${"y".repeat(600)}`)}\n`,
       ).join(""),
     );
-    await openHistory(folder).add("last");
+    const shorter = openHistory(folder);
+    shorter.add("last");
+    await shorter.written();
     expect((await stat(file)).size).toBeLessThan(400_000);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await openHistory(folder).read()).at(-1)).toBe("last");

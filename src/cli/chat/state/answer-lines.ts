@@ -1,13 +1,7 @@
 // The lines of a reply as they stream in: what a line is depends on the fence or the table it stands in.
-import type { Item } from "./state.ts";
+import type { Fence, Item } from "./state.ts";
 
 export type AnswerLine = Extract<Item, { readonly kind: "answer" }>;
-
-/** A block of code that is not closed yet. */
-export interface Fence {
-  readonly marker: string;
-  readonly language: string;
-}
 
 /** The items with one more line. Rows of a table are one item, because its columns are known only at its end. */
 export function addLine(

@@ -1,7 +1,6 @@
 // The state of a chat as a value. Each event makes the next state (update.ts).
 import { noUsage, type Usage } from "../../../core/message/usage.ts";
 import type { TurnPhase } from "../../../engine.ts";
-import type { Fence } from "./answer-lines.ts";
 import type { ContextView } from "./context-view.ts";
 import { emptyEditor, type Editor } from "../terminal/line-editor.ts";
 
@@ -60,6 +59,12 @@ export type Item =
   /** The output of a slash command. */
   | { readonly kind: "report"; readonly text: string }
   | { readonly kind: "context"; readonly view: ContextView };
+
+/** A block of code that is not closed yet. */
+export interface Fence {
+  readonly marker: string;
+  readonly language: string;
+}
 
 export interface ToolItem {
   readonly kind: "tool";

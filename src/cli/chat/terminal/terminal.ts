@@ -49,7 +49,6 @@ export async function runTerminal(
   emitKeypressEvents(input);
   input.on("keypress", onKey).on("end", onEnd);
   output.on("resize", onResize);
-  void setup.history.read().then((lines) => setup.emit({ type: "remembered", lines }));
   void outside.ended.then(onEnd);
   process.on("SIGCONT", takeOver);
   takeOver();
@@ -72,6 +71,7 @@ export async function runTerminal(
     input.pause();
   }
   await stopped;
+  await setup.history.written();
   return isStopped ? "cancelled" : "done";
 }
 
@@ -86,8 +86,7 @@ function createActs(
 ): (action: Action, key: Key) => void {
   const { chat, emit, confirmations, screen, state, input, output } = setup;
   const submit = async (text: string): Promise<void> => {
-    // A history that cannot be written is no reason not to send.
-    void setup.history.add(text).catch(() => {});
+    setup.history.add(text);
     if ((await submitLine(text, setup)) === "quit") quit();
   };
   const tabbed = async (): Promise<void> => {
