@@ -93,12 +93,12 @@ test("/new begins another conversation, /clear empties the screen, and what was 
   const first = await open();
   await first.terminal.press(
     [ready, "first words\r"],
-    [/One\.[\s\S]*>\s*$/, "/new\r"],
+    [/One\.[\s\S]*\n\d[^\n]*saved[^\n]*\n>\s*$/, "/new\r"],
     [
       /This is a new conversation\. \w{8} is unchanged: \/sessions \w{8}\s+goes\s+back\.[\s\S]*>\s*$/,
       "second words\r",
     ],
-    [/Two\.[\s\S]*>\s*$/, "/clear\r"],
+    [/Two\.[\s\S]*\n\d[^\n]*saved[^\n]*\n>\s*$/, "/clear\r"],
     [/>\s*$/, ctrlD],
   );
   await first.ended;
