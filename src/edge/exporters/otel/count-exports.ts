@@ -1,14 +1,10 @@
 // A metric exporter that counts how often a collector took what it sent.
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
+import { failureOf, type ExportCounts } from "./export-counts.ts";
 
 export interface CountedExporter {
   readonly exporter: PushMetricExporter;
   counts(): ExportCounts;
-}
-
-export interface ExportCounts {
-  readonly exportedCount: number;
-  readonly failedCount: number;
 }
 
 /** `onProblem` is called for the first export that fails after one that did not. */
@@ -40,8 +36,3 @@ export function countExports(
 
 /** `AggregationTemporality.CUMULATIVE` of the SDK, which is loaded only where it is used. */
 const cumulative = 1;
-
-/** Null for a success, whose code is 0. */
-export function failureOf({ code, error }: { code: number; error?: Error }): string | null {
-  return code === 0 ? null : (error?.message ?? "no reason given");
-}

@@ -1,4 +1,5 @@
 // `strata-context/otel`: spans and metrics under OpenTelemetry's names.
+export type { ExportCounts, SpanCounts } from "./export-counts.ts";
 export type { Compatibility } from "./inference.ts";
 export {
   openTelemetry,
@@ -7,7 +8,6 @@ export {
   type OpenedTelemetry,
   type OpenTelemetryOptions,
 } from "./open-telemetry.ts";
-export type { SpanCounts } from "./span-sender.ts";
 export {
   createTelemetry,
   type Telemetry,

@@ -1,9 +1,10 @@
 // Telemetry that goes to a collector, by OpenTelemetry's own packages, which are loaded only here.
 import packageJson from "../../../../package.json" with { type: "json" };
-import { countExports, type CountedExporter, type ExportCounts } from "./count-exports.ts";
+import { countExports, type CountedExporter } from "./count-exports.ts";
+import type { ExportCounts, SpanCounts } from "./export-counts.ts";
 import type { Compatibility } from "./inference.ts";
 import { loadSdk, type Sdk } from "./load-sdk.ts";
-import { createSpanSender, type SpanCounts, type SpanSender } from "./span-sender.ts";
+import { createSpanSender, type SpanSender } from "./span-sender.ts";
 import { createTelemetry, type Telemetry, type TelemetryCounts } from "./telemetry.ts";
 
 /** Where spans and metrics go, and under which name. */

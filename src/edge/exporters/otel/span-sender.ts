@@ -1,18 +1,9 @@
 // Finished spans on their way to a collector: a bounded queue, one batch at a time, and every span is counted.
 import type { ReadableSpan, SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace";
-import { failureOf } from "./count-exports.ts";
+import { failureOf, type SpanCounts } from "./export-counts.ts";
 
 export interface SpanSender extends SpanProcessor {
   counts(): SpanCounts;
-}
-
-export interface SpanCounts {
-  readonly waitingCount: number;
-  readonly exportedCount: number;
-  /** In batches that the collector did not take. */
-  readonly failedCount: number;
-  /** Spans that ended while the queue was full. */
-  readonly droppedCount: number;
 }
 
 export interface SpanSenderOptions {
