@@ -1,12 +1,14 @@
 // What each key of a gateway has spent, by day: added up with the calls themselves, so that a sum reads few rows, and deleting a
-// conversation gives no money back.
+// conversation gives no money back. And what gateways spent to keep caches warm.
 import type {
   GatewayCall,
   KeySpending,
   SpendingSince,
+  WarmingCost,
 } from "../../../../core/ledger/gateway-call.ts";
 import type { Statement } from "../../sql/database.ts";
-import { text } from "../../sql/read-row.ts";
+import { isWarmSql } from "../../rollups/price-bands.ts";
+import { moneyOrNull, text } from "../../sql/read-row.ts";
 import { storable } from "../../sql/storable.ts";
 import { moneyOf, moneySums, picoUsdMax } from "../../sql/sums.ts";
 import type { Store } from "../store.ts";
@@ -53,4 +55,19 @@ export async function sumKeySpending(
 
 function from(ms: number): string {
   return `CASE WHEN day_ms >= ${Math.trunc(ms)} THEN cost_pico_usd ELSE 0 END`;
+}
+
+/** For a budget that they share. */
+export async function listWarming(
+  { database }: Store,
+  sinceMs: number,
+): Promise<readonly WarmingCost[]> {
+  const rows = await database.query(
+    `SELECT c.id, CAST(c.cost_pico_usd AS TEXT) AS cost_pico_usd FROM calls c WHERE c.turn_id IS NULL AND c.kind = 'gateway' AND c.started_ms >= ? AND ${isWarmSql}`,
+    [sinceMs],
+  );
+  return rows.map((row) => ({
+    callId: text(row, "id"),
+    costPicoUsd: moneyOrNull(row, "cost_pico_usd"),
+  }));
 }
