@@ -15,6 +15,8 @@ export const slowFiles: readonly string[] = [
   "test/gateway/money.test.ts",
   "test/gateway/torture.test.ts",
   "test/gateway/serve.test.ts",
+  "test/otel/gateway-calls.test.ts",
+  "test/otel/engine-turns.test.ts",
   "test/gateway/optimize.test.ts",
   "test/dashboard/dashboard.test.ts",
   "test/dashboard/demo.test.ts",
