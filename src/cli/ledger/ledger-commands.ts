@@ -284,7 +284,7 @@ const wholeCommands: readonly Command[] = [
     name: "ledger export",
     summary: "Write the calls of a window as lines for a warehouse, without content",
     options: {
-      format: { value: "NAME", meaning: "ndjson (default) or csv" },
+      format: { value: "NAME", meaning: "ndjson (default), csv, or parquet with --out" },
       from: {
         value: "TIME",
         meaning: "start, or an age such as 30d; default: 7 days before the end",

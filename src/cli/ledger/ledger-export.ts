@@ -1,5 +1,7 @@
 // strata ledger export: every call of a window as one line, for a warehouse.
 import { parseWindow } from "../../analytics/time-window.ts";
+import { loadOptional } from "../../edge/providers/load-optional.ts";
+import { exportParquet, type ParquetPackage } from "../../edge/stores/export-parquet.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { exportCalls, exportFormats, type ExportFormat } from "../../edge/stores/export-calls.ts";
 import { ledgerFiles } from "../../edge/stores/open-ledger.ts";
@@ -29,14 +31,18 @@ export const run: CommandBody = (input, io) => {
   return useLedger(input, io, async ({ database }, place) => {
     if (file === undefined) {
       await database.snapshot(async (snapshot) => {
-        for await (const line of exportCalls(snapshot, window, format)) io.out(`${line}\n`);
+        for await (const line of exportCalls(snapshot, window, printable(format)))
+          io.out(`${line}\n`);
       });
       return 0;
     }
     const except = ledgerFiles(place.where);
+    const parquet = format === "parquet" ? await loadParquet() : null;
     const count = await writePrivateFile(file, { force, except }, (unfinished) =>
       database.snapshot((snapshot) =>
-        writeLines(unfinished, exportCalls(snapshot, window, format)),
+        parquet === null
+          ? writeLines(unfinished, exportCalls(snapshot, window, printable(format)))
+          : exportParquet(snapshot, window, { file: unfinished, parquet }),
       ),
     );
     const calls = format === "csv" ? count - 1 : count;
@@ -48,6 +54,19 @@ export const run: CommandBody = (input, io) => {
     return 0;
   });
 };
+
+function printable(format: ExportFormat): Exclude<ExportFormat, "parquet"> {
+  if (format !== "parquet") return format;
+  throw new StrataError("usage", "--format parquet needs --out", "add --out FILE");
+}
+
+function loadParquet(): Promise<ParquetPackage> {
+  return loadOptional(() => import("hyparquet-writer"), {
+    names: ["hyparquet-writer"],
+    purpose: "Parquet files are written by a package of its own",
+    otherwise: "use --format ndjson or csv",
+  });
+}
 
 function readFormat(text: string): ExportFormat {
   const found = exportFormats.find((each) => each === text);

@@ -1,28 +1,44 @@
 // Calls of a window as lines for a warehouse, in order of time: numbers and names, no plan, no outcome and no content.
-import type { Snapshot } from "./sql/database.ts";
+import type { ResultRow, Snapshot } from "./sql/database.ts";
 import { columnNames, selected } from "./sql/tables.ts";
 
-export const exportFormats = ["ndjson", "csv"] as const;
+export const exportFormats = ["ndjson", "csv", "parquet"] as const;
 
 export type ExportFormat = (typeof exportFormats)[number];
 
 /** What only the ledger itself needs. */
 const ownColumns: ReadonlySet<string> = new Set(["plan_json", "outcome_json", "entry_hash"]);
 
-const columns = columnNames("calls").filter((column) => !ownColumns.has(column));
+export const exportedColumns: readonly string[] = columnNames("calls").filter(
+  (column) => !ownColumns.has(column),
+);
+
+export interface ExportWindow {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** In order of time. */
+export function readCalls(
+  snapshot: Pick<Snapshot, "rows">,
+  { startMs, endMs }: ExportWindow,
+): AsyncIterable<ResultRow> {
+  return snapshot.rows(
+    `SELECT ${selected("calls", "c")} FROM calls c WHERE c.started_ms >= ${startMs} AND c.started_ms < ${endMs} ORDER BY c.started_ms`,
+  );
+}
 
 /** CSV begins with the names of its columns. Money is whole pico-dollars, in JSON as text: it can exceed a number. */
 export async function* exportCalls(
   snapshot: Pick<Snapshot, "rows">,
-  { startMs, endMs }: { readonly startMs: number; readonly endMs: number },
-  format: ExportFormat,
+  window: ExportWindow,
+  format: Exclude<ExportFormat, "parquet">,
 ): AsyncGenerator<string> {
-  if (format === "csv") yield columns.join(",");
-  const sql = `SELECT ${selected("calls", "c")} FROM calls c WHERE c.started_ms >= ${startMs} AND c.started_ms < ${endMs} ORDER BY c.started_ms`;
-  for await (const row of snapshot.rows(sql)) {
+  if (format === "csv") yield exportedColumns.join(",");
+  for await (const row of readCalls(snapshot, window)) {
     yield format === "csv"
-      ? columns.map((column) => toCell(row[column])).join(",")
-      : JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]])));
+      ? exportedColumns.map((column) => toCell(row[column])).join(",")
+      : JSON.stringify(Object.fromEntries(exportedColumns.map((column) => [column, row[column]])));
   }
 }
 
