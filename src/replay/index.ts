@@ -26,3 +26,15 @@ export type {
   RecordedReport,
   ReplayReport,
 } from "./report.ts";
+export type { Accounting, Places } from "./summary/accounting.ts";
+export { headlineOf } from "./summary/headline.ts";
+export type { LossCause } from "./summary/session-account.ts";
+export type {
+  CauseReport,
+  ComparisonReport,
+  DayReport,
+  Headline,
+  PaidReport,
+  ReplaySummary,
+  SessionReport,
+} from "./summary/summary.ts";

@@ -3,8 +3,9 @@
 import { expect, test } from "vitest";
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import { noUsage, type Usage } from "../../src/core/message/usage.ts";
-import { headlineOf } from "../../src/replay/summary/headline.ts";
+
 import {
+  headlineOf,
   replay,
   type Recorded,
   type RecordedBlock,
