@@ -29,20 +29,20 @@ export function findModel(
   id: string,
   catalogue: Catalogue = builtInCatalogue,
 ): ResolvedModel | null {
-  const known = found.get(catalogue) ?? new Map<string, ResolvedModel | null>();
+  const known = modelsFound.get(catalogue) ?? new Map<string, ResolvedModel | null>();
   const before = known.get(id);
   if (before !== undefined) return before;
   const model = findListed(id, catalogue) ?? findOpen(id, catalogue);
   // Ids come from requests, too: there may be any number of them, of any length.
   if (id.length > lengthMax) return model;
-  if (known.size >= foundMax) known.clear();
-  found.set(catalogue, known.set(id, model));
+  if (known.size >= modelsFoundMax) known.clear();
+  modelsFound.set(catalogue, known.set(id, model));
   return model;
 }
 
 /** Every call asks for its model several times, and a catalogue never changes. */
-const found = new WeakMap<Catalogue, Map<string, ResolvedModel | null>>();
-const foundMax = 1000;
+const modelsFound = new WeakMap<Catalogue, Map<string, ResolvedModel | null>>();
+const modelsFoundMax = 1000;
 
 function findOpen(id: string, catalogue: Catalogue): ResolvedModel | null {
   const facts = catalogue.openFactsOf(id);

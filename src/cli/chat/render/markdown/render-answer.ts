@@ -8,7 +8,7 @@ import { paintSpans, readSpans, settledLength, wrapSpans, type Span } from "./sp
 
 /** `text` holds no control characters any more. */
 export function renderAnswer(
-  { shape, language = "", fence }: AnswerLine,
+  { shape = "text", language = "", fence }: AnswerLine,
   text: string,
   options: RenderOptions,
 ): readonly string[] {
@@ -28,7 +28,7 @@ export function renderAnswer(
         renderTable(text, width, paint) ??
         text.split("\n").flatMap((line) => renderLine(line, width, paint))
       );
-    default:
+    case "text":
       return renderLine(text, width, paint);
   }
 }

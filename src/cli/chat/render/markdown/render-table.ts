@@ -1,5 +1,5 @@
 // A Markdown table with columns as wide as the window allows; cells wrap between words.
-import { Lexer, type Tokens } from "marked";
+import { Lexer, type Token, type Tokens } from "marked";
 import type { Paint } from "../paint.ts";
 import { paintSpans, readSpans, widthOfSpans, wrapSpans, type Span } from "./spans.ts";
 
@@ -11,9 +11,9 @@ export function renderTable(
   width: number,
   paint: Paint,
 ): readonly string[] | null {
-  const found = Lexer.lex(markdown).find(({ type }) => type === "table");
+  const found = Lexer.lex(markdown).find(isTable);
   if (found === undefined) return null;
-  const { header, rows, align } = found as Tokens.Table;
+  const { header, rows, align } = found;
   const head = header.map(({ text }) => readSpans(text).map(bold));
   const body = rows.map((row) => row.map(({ text }) => readSpans(text)));
   const widths = fitWidths([head, ...body], header.length, width);
@@ -21,6 +21,10 @@ export function renderTable(
     layOutRow(row, { widths, align, paint });
   const rule = paint("dim", widths.map((each) => "─".repeat(each)).join("──"));
   return [...layOut(head), rule, ...body.flatMap(layOut)];
+}
+
+function isTable(token: Token): token is Tokens.Table {
+  return token.type === "table";
 }
 
 function bold(span: Span): Span {

@@ -15,7 +15,24 @@ export function readSpans(markdown: string): readonly Span[] {
   return Lexer.lexInline(markdown).flatMap((token) => toSpans(token, []));
 }
 
+type Styled =
+  | Tokens.Strong
+  | Tokens.Em
+  | Tokens.Del
+  | Tokens.Codespan
+  | Tokens.Link
+  | Tokens.Image
+  | Tokens.Escape
+  | Tokens.Text;
+
+const styledTypes = ["strong", "em", "del", "codespan", "link", "image", "escape", "text"];
+
+function isStyled(token: Token): token is Styled {
+  return styledTypes.includes(token.type);
+}
+
 function toSpans(token: Token, styles: readonly Style[]): readonly Span[] {
+  if (!isStyled(token)) return [{ text: token.raw, styles }];
   switch (token.type) {
     case "strong":
       return childrenOf(token, [...styles, "bold"]);
@@ -24,25 +41,21 @@ function toSpans(token: Token, styles: readonly Style[]): readonly Span[] {
     case "del":
       return childrenOf(token, [...styles, "strikethrough"]);
     case "codespan":
-      return [{ text: (token as Tokens.Codespan).text, styles: [...styles, "cyan"] }];
+      return [{ text: token.text, styles: [...styles, "cyan"] }];
     case "link": {
-      const { href, text } = token as Tokens.Link;
+      const { href, text } = token;
       const named = childrenOf(token, [...styles, "underline"]);
       const isSame = href === text || href === `mailto:${text}`;
       return isSame ? named : [...named, { text: ` (${href})`, styles: [...styles, "dim"] }];
     }
     case "image": {
-      const { href, text } = token as Tokens.Image;
+      const { href, text } = token;
       return [{ text: `${text === "" ? "image" : text} (${href})`, styles: [...styles, "dim"] }];
     }
     case "escape":
-      return [{ text: (token as Tokens.Escape).text, styles }];
+      return [{ text: token.text, styles }];
     case "text":
-      return "tokens" in token && token.tokens !== undefined
-        ? childrenOf(token, styles)
-        : [{ text: token.raw, styles }];
-    default:
-      return [{ text: token.raw, styles }];
+      return token.tokens !== undefined ? childrenOf(token, styles) : [{ text: token.raw, styles }];
   }
 }
 
