@@ -32,7 +32,9 @@ export interface Played {
   readonly costPicoUsd: bigint;
   /** The bodies of all requests. */
   readonly bodies: readonly unknown[];
+  /** What the program and its framework took, and what the simulator took to answer, per call. */
   readonly msPerCall: number;
+  readonly providerMsPerCall: number;
 }
 
 export async function play(
@@ -74,10 +76,12 @@ export async function play(
   await run(stage);
   const ownMs = performance.now() - from - providerMs;
   for (const close of stage.toClose) await close();
+  const calls = Math.max(1, bodies.length);
   return {
     costPicoUsd: costOf(simulator),
     bodies,
-    msPerCall: ownMs / Math.max(1, bodies.length),
+    msPerCall: ownMs / calls,
+    providerMsPerCall: providerMs / calls,
   };
 }
 
