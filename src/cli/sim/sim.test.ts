@@ -65,6 +65,46 @@ test("for machines it prints one line with its address, and nothing more", async
   expect(program.error()).toBe("");
 });
 
+test("its agent calls a tool it has never heard of once, beside those for files", async () => {
+  const program = start({ port: "0", model: "agent" }, ["json"]);
+  const url = await urlOf(program);
+  const tools = [
+    toolOf("read_file", { path: { type: "string" } }),
+    toolOf("grep", { pattern: { type: "string" } }),
+    toolOf("parcel_status", {
+      parcel: { type: "string", minLength: 3 },
+      days: { type: "integer" },
+    }),
+    toolOf("parcel_label", { parcel: { type: "string", pattern: "^PX-[0-9]+$" } }),
+    toolOf("parcel_note", { message: { type: "string" } }),
+  ];
+  const messages: object[] = [{ role: "user", content: "Where is README.md of my parcel?" }];
+  const calls: { name?: string; input?: unknown }[] = [];
+  for (let ended = false; !ended;) {
+    const answer = await ask(url, { tools, messages, max_tokens: 2000 });
+    const { content } = (await answer.json()) as { content: (typeof calls)[number][] };
+    const used = content.filter((part) => "input" in part) as { id: string; name: string }[];
+    calls.push(...used);
+    ended = used.length === 0;
+    const results = used.map(({ id }) => ({
+      type: "tool_result",
+      tool_use_id: id,
+      content: "README.md\nsrc/a.ts",
+    }));
+    messages.push({ role: "assistant", content }, { role: "user", content: results });
+  }
+  expect(calls.length).toBeGreaterThan(3);
+  expect(calls.filter(({ name }) => name?.startsWith("parcel"))).toMatchObject([
+    { name: "parcel_status", input: { parcel: "sample parcel", days: 1 } },
+  ]);
+  expect(await stop(program, "SIGTERM")).toBe(0);
+});
+
+function toolOf(name: string, properties: Record<string, object>): object {
+  const required = Object.keys(properties);
+  return { name, input_schema: { type: "object", properties, required } };
+}
+
 test("for people it says how to use it, and shows every request when asked to", async () => {
   const program = start({ port: "0", seed: "1" }, ["verbose", "control", "virtual-clock"]);
   const url = await urlOf(program);

@@ -249,6 +249,31 @@ test("tools that are not for files are tried once each", () => {
   ]);
 });
 
+test("a tool it does not know is called once beside those for files, by its schema", () => {
+  const unknown = [
+    tool("get_weather", { city: "string" }),
+    tool("search_orders", { query: "string", limit: "integer" }, ["query"]),
+    tool("kubectl", { command: "string" }),
+    tool("ledger_entry", { content: "string" }),
+  ];
+  for (let seed = 0; seed < 20; seed += 1) {
+    const session = play([...(kits["pi"] ?? []), ...unknown], listing, { seed });
+    expect(session.calls).toHaveLength(6);
+    const names = unknown.map(({ name }) => name);
+    expect(session.calls.flat().filter(({ name }) => names.includes(name))).toEqual([
+      { name: "get_weather", input: { city: "sample city" } },
+      { name: "search_orders", input: { query: "sample query" } },
+      { name: "kubectl", input: { command: "pwd" } },
+    ]);
+  }
+});
+
+test("with nothing to look for, it begins with the tool it does not know", () => {
+  const read = tool("read", { path: "string" });
+  const [first] = play([read, tool("get_weather", { city: "string" })], listing).calls;
+  expect(first).toEqual([{ name: "get_weather", input: { city: "sample city" } }]);
+});
+
 test("without a tool that is safe to use it answers directly", () => {
   expect(play([], listing).calls).toEqual([]);
   expect(play([tool("Write", { file_path: "string" })], listing).calls).toEqual([]);

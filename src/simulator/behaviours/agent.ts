@@ -2,7 +2,7 @@
 import { drawOf } from "../ids.ts";
 import type { Model, Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "../prompt.ts";
 import { findFolder, findPaths } from "./find-paths.ts";
-import { forcedCall, toCall, type Wishes } from "./sample-input.ts";
+import { canFill, forcedCall, toCall, type Wishes } from "./sample-input.ts";
 import { asksForSummary, lastQuestion, shorten, stepsIn, summarise } from "./summariser.ts";
 import * as kinds from "./tool-kinds.ts";
 
@@ -55,17 +55,26 @@ function chooseCalls(situation: Situation): readonly ReplyPart[] {
   const allowed = tools.filter(({ name }) => named === null || name === named);
   const usable: Kit = Object.groupBy(allowed, kinds.kindOf);
   const hands = createHands(usable, findFolder(prompt));
-  const calls =
-    hands === null ? callOthers(usable.other ?? [], run) : look(hands, situation, step, draw);
+  const other = callOther(usable.other ?? [], run);
+  const looking = hands === null ? [] : look(hands, situation, step, draw);
+  const calls = step === 0 && looking.length > 0 ? looking : toList(...looking, other);
   return calls.length > 0 ? calls : toList(forcedCall(prompt));
 }
 
-/** Calls each tool that is not for files once. */
-function callOthers(others: readonly PromptTool[], run: readonly PromptTurn[]): ReplyPart[] {
+/** Each tool that is for nothing the agent knows is called once, if its schema can be met without doing harm. */
+function callOther(others: readonly PromptTool[], run: readonly PromptTurn[]): ReplyPart | null {
   const used = new Set(run.flatMap(({ toolUses }) => toolUses.map(({ name }) => name)));
-  const next = others.find(({ name }) => !used.has(name));
-  return next === undefined ? [] : [toCall(next)];
+  const next = others.find((tool) => !used.has(tool.name) && canFill(tool, harmless));
+  return next === undefined ? null : toCall(next, harmless);
 }
+
+/** Values that change nothing, whatever the tool does with them. */
+const harmless: Wishes = {
+  ...all(kinds.shellProperties, "pwd"),
+  ...all(kinds.folderProperties, "."),
+  code: "1",
+  sql: "select 1",
+};
 
 /** Calls the agent can make with the client's tools; each is null if no tool fits. */
 interface Hands {

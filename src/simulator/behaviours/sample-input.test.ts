@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sampleInput } from "./sample-input.ts";
+import { canFill, sampleInput } from "./sample-input.ts";
 
 test.each<[string, unknown, unknown]>([
   ["no schema", undefined, {}],
@@ -112,4 +112,15 @@ test("a schema cannot ask for more than a sample needs", () => {
   const input = sampleInput(schema) as { list: unknown[]; text: string };
   expect(input.list).toHaveLength(100);
   expect(input.text).toHaveLength(10_000);
+});
+
+test.each<[string, unknown, boolean]>([
+  ["any text", { type: "string" }, true],
+  ["text of a form that the sample has", { type: "string", pattern: "^sample" }, true],
+  ["text of another form", { type: "string", pattern: "^ORD-[0-9]+$" }, false],
+  ["text of a form that is no expression", { type: "string", pattern: "(" }, false],
+])("whether a schema can be filled is known: %s", (_name, id, expected) => {
+  expect(canFill({ name: "find", description: "", inputSchema: object({ id }) })).toBe(expected);
+  const optional = { name: "find", description: "", inputSchema: object({ id }, []) };
+  expect(canFill(optional)).toBe(true);
 });

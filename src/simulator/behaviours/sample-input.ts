@@ -25,8 +25,20 @@ export function sampleInput(schema: unknown, wishes: Wishes = {}): unknown {
   return isFields(sampled) ? sampled : {};
 }
 
+/** False where the schema asks for text of a form that the sample does not have. */
+export function canFill({ inputSchema }: PromptTool, wishes: Wishes = {}): boolean {
+  let fills = inputSchema !== null;
+  const refuse = (): void => {
+    fills = false;
+  };
+  sample(inputSchema, "", { root: inputSchema, wishes, depth: 0, refuse });
+  return fills;
+}
+
 interface Sampling {
   readonly root: unknown;
+  /** Called for a text that does not have the form it should have. */
+  readonly refuse?: () => void;
   readonly wishes: Wishes;
   readonly depth: number;
 }
@@ -53,8 +65,11 @@ function sample(given: unknown, name: string, sampling: Sampling): unknown {
       return Array.from({ length: Math.min(itemsMax, numberOr(schema["minItems"], 0)) }, () =>
         sample(schema["items"], name, deeper(sampling)),
       );
-    case "string":
-      return sampleText(schema, name);
+    case "string": {
+      const text = sampleText(schema, name);
+      if (!hasForm(text, schema["pattern"])) sampling.refuse?.();
+      return text;
+    }
     case "integer":
     case "number":
       return sampleNumber(schema);
@@ -155,6 +170,15 @@ function sampleText(schema: Fields, name: string): string {
   const text = formatted ?? (name === "" ? "sample" : `sample ${name.replaceAll("_", " ")}`);
   const atLeast = text.padEnd(Math.min(charactersMax, numberOr(schema["minLength"], 0)), "x");
   return atLeast.slice(0, numberOr(schema["maxLength"], atLeast.length));
+}
+
+function hasForm(text: string, pattern: unknown): boolean {
+  if (typeof pattern !== "string") return true;
+  try {
+    return new RegExp(pattern, "u").test(text);
+  } catch {
+    return false;
+  }
 }
 
 function sampleNumber(schema: Fields): number {

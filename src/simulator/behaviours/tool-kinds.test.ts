@@ -12,6 +12,7 @@ test.each<[string, string, ToolKind]>([
   ["ReadMcpResourceTool", "server uri", "other"],
   ["Glob", "pattern path", "list"],
   ["ls", "path", "list"],
+  ["list", "path", "list"],
   ["list_directory", "dir_path", "list"],
   ["find_files", "pattern", "list"],
   ["Grep", "pattern path output_mode", "search"],
@@ -24,6 +25,7 @@ test.each<[string, string, ToolKind]>([
   ["shell", "command workdir timeout_ms", "shell"],
   ["exec_command", "cmd yield_time_ms", "shell"],
   ["run_shell_command", "command description", "shell"],
+  ["Bash", "path", "unsafe"],
   ["BashOutput", "bash_id", "other"],
   ["KillShell", "shell_id", "unsafe"],
   ["write_stdin", "session_id chars", "unsafe"],
@@ -38,12 +40,28 @@ test.each<[string, string, ToolKind]>([
   ["AskUserQuestion", "questions", "unsafe"],
   ["get_weather", "city", "other"],
   ["json", "answer", "other"],
+  ["search_orders", "query", "other"],
+  ["get_task", "task_id", "other"],
+  ["history_read", "turn", "unsafe"],
+  ["run_task", "task_id", "unsafe"],
+  ["forget_memory", "id", "unsafe"],
 ])("%s(%s) is %s", (name, properties, kind) => {
   const inputSchema = {
     type: "object",
     properties: Object.fromEntries(properties.split(" ").map((each) => [each, {}])),
   };
   expect(kindOf({ name, description: "", inputSchema })).toBe(kind);
+});
+
+test.each<[string, ToolKind]>([
+  ["content", "unsafe"],
+  ["newText", "unsafe"],
+  ["message", "unsafe"],
+  ["invoice_id", "other"],
+])("a tool without a telling name that must be given %s is %s", (property, kind) => {
+  const properties = { [property]: { type: "string" } };
+  const inputSchema = { type: "object", properties, required: [property] };
+  expect(kindOf({ name: "ledger_entry", description: "", inputSchema })).toBe(kind);
 });
 
 test.each<[string, string, ToolKind]>([

@@ -23,23 +23,34 @@ export function kindOf(tool: PromptTool): ToolKind {
     return isScript && has("exec execute run code script") ? "script" : "unsafe";
   }
   const [first = ""] = words;
-  if (has("bash shell exec command terminal cmd") && takes(shellProperties)) {
+  if (has(shellWords) && takes(shellProperties)) {
     return has("output kill stop stdin poll wait write") ? "unsafe" : "shell";
   }
-  if (has(unsafeWords)) return "unsafe";
+  const isOddShell = words.length === 1 && has(shellWords);
+  if (isOddShell || has(unsafeVerbs) || (has(unsafeNouns) && !looksUp.includes(first)))
+    return "unsafe";
   if (has("grep ripgrep rg search") && takes(patternProperties)) {
-    return has("file files code codebase content grep ripgrep rg") || words.length === 1
-      ? "search"
-      : "unsafe";
+    if (words.length === 1 || has("file files code codebase content grep ripgrep rg"))
+      return "search";
+    return has("tool") ? "unsafe" : "other";
   }
-  if (has("ls glob tree") || (has("list find") && has("dir directory file files folder"))) {
-    return "list";
-  }
+  const isPlainList = words.join(" ") === "list" && takes(folderProperties);
+  if (isPlainList || has("ls glob tree")) return "list";
+  if (has("list find") && has("dir directory file files folder")) return "list";
   if (["read", "view", "cat", "open"].includes(first) && takes(pathProperties)) {
     return has("image resource notebook media") ? "unsafe" : "read";
   }
-  return "other";
+  return requiredOf(tool).some((name) => wordsOf(name).some((word) => payloads.includes(word)))
+    ? "unsafe"
+    : "other";
 }
+
+/** What a tool must be given if it changes something, whatever its name is. */
+const payloads: readonly string[] =
+  "content contents body message patch diff edits old new replacement url recipient amount".split(
+    " ",
+  );
+const looksUp: readonly string[] = "get list show describe count lookup find query".split(" ");
 
 export const pathProperties: readonly string[] =
   "file_path filePath path absolute_path target_file filename file".split(" ");
@@ -48,11 +59,15 @@ export const folderProperties: readonly string[] =
 export const patternProperties: readonly string[] = "pattern query regex".split(" ");
 export const shellProperties: readonly string[] = "command cmd script commandLine".split(" ");
 
-const unsafeWords =
+const shellWords = "bash shell exec command terminal cmd";
+const unsafeVerbs =
   "write edit create update delete remove rm patch apply move rename replace insert append upload " +
   "kill stop cancel push commit deploy publish send post submit install save set put reset " +
-  "web fetch http url browser navigate click type " +
-  "task agent agents spawn ask question plan exit enter todo notify schedule cron sleep wait skill monitor";
+  "web fetch http url browser navigate click type spawn ask exit enter notify sleep wait " +
+  "forget clear drop purge archive grant revoke pay buy transfer refund restart";
+/** What a client keeps for itself: called only where the name begins with a word for looking up. */
+const unsafeNouns =
+  "task agent agents question plan todo schedule cron skill monitor history memory";
 
 function wordsOf(name: string): readonly string[] {
   const own = name.slice(name.lastIndexOf("__") + 1).replace(/^_/, "");
@@ -61,6 +76,11 @@ function wordsOf(name: string): readonly string[] {
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== "");
+}
+
+function requiredOf({ inputSchema }: PromptTool): readonly string[] {
+  const required = isFields(inputSchema) ? inputSchema["required"] : undefined;
+  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
 }
 
 function propertiesOf({ inputSchema }: PromptTool): readonly string[] {
