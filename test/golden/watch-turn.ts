@@ -18,7 +18,7 @@ export async function watchTurn(
     addPart(seen, part);
     onPart(part);
   }
-  stage.parts.push({ turn: handle.turnId, parts: seen });
+  stage.parts.push({ turn: handle.turnId, parts: endsInOrder(seen) });
   try {
     const run = await handle.result;
     stage.results.push({ turn: handle.turnId, ...toResult(run) });
@@ -116,6 +116,41 @@ function addPart(seen: unknown[], part: TurnPart): void {
     case "miss":
     // The records are older than this part; the event says the same.
   }
+}
+
+interface ToolSeen {
+  readonly tool: string;
+}
+
+/** Tools that run beside each other end in any order: the record has their ends after all beginnings, in the same order. */
+function endsInOrder(seen: readonly unknown[]): readonly unknown[] {
+  const ordered: unknown[] = [];
+  let ends: ToolSeen[] = [];
+  let begun: string[] = [];
+  const settle = (): void => {
+    ordered.push(...ends.toSorted((one, other) => place(one) - place(other)));
+    [ends, begun] = [[], []];
+  };
+  const place = ({ tool }: ToolSeen): number => begun.indexOf(useOf(tool));
+  for (const each of seen) {
+    if (!isTool(each)) settle();
+    else if (!each.tool.endsWith(" running")) {
+      ends.push(each);
+      continue;
+    } else begun.push(useOf(each.tool));
+    ordered.push(each);
+  }
+  settle();
+  return ordered;
+}
+
+/** The name and id of a use, without its status. */
+function useOf(tool: string): string {
+  return tool.slice(0, tool.lastIndexOf(" "));
+}
+
+function isTool(value: unknown): value is ToolSeen {
+  return typeof value === "object" && value !== null && "tool" in value;
 }
 
 function isWords(value: unknown): value is Words {

@@ -144,7 +144,9 @@ test("shows what a miss did not read as the words they are", async () => {
   expect(await excerpts.allTextContents()).toContain(`call 0: ${hostile}`);
   expect(await excerpts.locator("*").count()).toBe(0);
   await page.getByRole("link", { name: "all sessions" }).click();
-  expect(await page.locator("main").innerText()).toContain("look at it before you share it");
+  await expect
+    .poll(() => page.locator("main").innerText())
+    .toContain("look at it before you share it");
 });
 
 test("runs nothing that came with the data, and asks for nothing outside", async () => {
