@@ -17,12 +17,14 @@ type Own = Omit<JSX.IntrinsicElements["canvas"], "ref" | "height">;
 
 interface CanvasProps extends Own {
   readonly height: number;
+  /** Every pixel of it is painted: it is shown without mixing it with what lies below. */
+  readonly isOpaque?: true;
   /** All that the picture depends on. */
   readonly of: readonly unknown[];
   readonly draw: (surface: Surface) => void;
 }
 
-export function Canvas({ height, of, draw, ...own }: CanvasProps): JSX.Element {
+export function Canvas({ height, isOpaque, of, draw, ...own }: CanvasProps): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawNow = useRef(draw);
   drawNow.current = draw;
@@ -30,7 +32,10 @@ export function Canvas({ height, of, draw, ...own }: CanvasProps): JSX.Element {
   useEffect(() => {
     const element = canvas.current;
     // In ordinary memory: through a graphics library in software the same picture takes ten times as long.
-    const context = element?.getContext("2d", { willReadFrequently: true });
+    const context = element?.getContext("2d", {
+      willReadFrequently: true,
+      alpha: isOpaque !== true,
+    });
     if (!element || !context) return;
     let ink = readInk(context);
     repaint.current = () => {

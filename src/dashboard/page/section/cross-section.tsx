@@ -8,10 +8,9 @@ import { toScene, type Scene } from "../../picture/scene.ts";
 import { Canvas } from "./canvas.tsx";
 import { moveOf } from "./keys.ts";
 import { CostLegend, Legend } from "./legend.tsx";
-import { describeScene, paintGrid } from "./paint.ts";
+import { createPainter } from "./paint-all.ts";
 import { createCostPainter } from "./paint-costs.ts";
-import { paintOver } from "./paint-over.ts";
-import { createPromptPainter } from "./paint-prompts.ts";
+import { describeScene } from "./paint.ts";
 import { usePointer, type Pointed } from "./pointer.ts";
 import { Tip } from "./tip.tsx";
 import { Veins } from "./veins.tsx";
@@ -84,7 +83,7 @@ interface PlotProps extends Pick<CrossSectionProps, "chosen" | "onChoose"> {
 function Plot({ scene, view, setView, chosen, onChoose, height }: PlotProps): JSX.Element {
   const [pointed, setPointed] = useState<Pointed | null>(null);
   const label = useMemo(() => describeScene(scene), [scene]);
-  const paintPrompts = useMemo(createPromptPainter, []);
+  const paint = useMemo(createPainter, []);
   const choose = (column: number): void => {
     const next = Math.max(0, Math.min(scene.calls.length - 1, column));
     setView(reveal(view, scene.edges, next));
@@ -111,24 +110,12 @@ function Plot({ scene, view, setView, chosen, onChoose, height }: PlotProps): JS
       {...pointer}
     >
       <Canvas
+        class="prompts"
         height={height}
         aria-hidden="true"
-        of={[scene]}
-        draw={({ context, ...surface }) => paintGrid(context, scene, surface)}
-      />
-      <Canvas
-        class="over prompts"
-        height={height}
-        aria-hidden="true"
-        of={[scene, view]}
-        draw={({ context, ...surface }) => paintPrompts(context, scene, { ...surface, view })}
-      />
-      <Canvas
-        class="over"
-        height={height}
-        aria-hidden="true"
+        isOpaque
         of={[scene, view, ...Object.values(over)]}
-        draw={({ context, ...surface }) => paintOver(context, scene, { ...surface, view }, over)}
+        draw={({ context, ...surface }) => paint(context, scene, { ...surface, view }, over)}
       />
       {pointed && <Tip scene={scene} {...pointed} />}
     </div>

@@ -1,4 +1,4 @@
-// What lies over the prompts of a cross-section: signs, the chosen column, and the layer under the pointer. Drawn alone, so that pointing costs little.
+// What lies over the prompts of a cross-section: signs, the chosen column, and the layer under the pointer.
 import type { Layer } from "../../picture/find-layers.ts";
 import type { Scene } from "../../picture/scene.ts";
 import { paintSigns } from "./paint.ts";
@@ -18,9 +18,8 @@ export function paintOver(
   frame: Frame,
   { chosen, pointed, layer }: Over,
 ): void {
-  const { ink, width, height } = frame;
+  const { ink, height } = frame;
   const plot = toPlot(scene, frame);
-  context.clearRect(0, 0, width, height);
   paintSigns(context, scene, frame);
   context.save();
   context.beginPath();

@@ -8,14 +8,15 @@ import { paintLabels } from "./paint-labels.ts";
 import { paintPins } from "./paint-pins.ts";
 import { depthOf, margin, toPlot, type Frame } from "./plot.ts";
 
-/** What does not move: lines at round numbers of tokens. */
+/** What lies below: the paper, and lines at round numbers of tokens. */
 export function paintGrid(
   context: CanvasRenderingContext2D,
   scene: Scene,
   { ink, width, height }: Pick<Frame, "ink" | "width" | "height">,
 ): void {
   const y = depthOf(scene, height, 1);
-  context.clearRect(0, 0, width, height);
+  context.fillStyle = ink.paper;
+  context.fillRect(0, 0, width, height);
   context.font = ink.font;
   context.fillStyle = ink.soft;
   context.strokeStyle = ink.line;
