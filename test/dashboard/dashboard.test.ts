@@ -19,6 +19,7 @@ const overflowing = "document.documentElement.scrollWidth - innerWidth";
 const views = [
   "now",
   "money",
+  "money?group=cause",
   "misses",
   "weight",
   "sessions",
@@ -67,6 +68,24 @@ test("every view begins with a sentence that says what was paid or lost, and why
     .poll(() => page.getByRole("region", { name: "Latest misses" }).innerText())
     .toContain("14,000 tokens paid again, $0.028");
   expect(complaints).toEqual([]);
+});
+
+test("money by cause adds up to what was paid, beside what it would have been without a break", async () => {
+  const { url } = await openDashboard({ calls: someCalls() });
+  const { page } = await look(browser);
+  await page.goto(`${url}/strata/#/money?group=cause`);
+  const compared = page.getByRole("region", { name: "The same calls, paid three ways" });
+  await expect.poll(() => compared.innerText()).toMatch(/paid\s+\$0\.\d+/);
+  expect(await compared.innerText()).toContain("strata replay works it out");
+  const table = page.getByRole("region", { name: "costs by cause" });
+  await table.waitFor();
+  const text = await table.innerText();
+  expect(text).toMatch(/The tool list changed\s+\$0\.028\s+\d+\.\d %\s+1/);
+  const paid = (await compared.innerText()).match(/\npaid\s+\$(0\.\d+)/)?.[1];
+  const parts = [...text.matchAll(/\$(0\.\d+)/g)].map(([, amount]) => Number(amount));
+  expect(parts).toHaveLength(2);
+  // Each is written to a thousandth of a dollar.
+  expect(Math.abs(parts.reduce((sum, each) => sum + each, 0) - Number(paid))).toBeLessThan(0.002);
 });
 
 test("words to search for are in the address, and narrow what is listed", async () => {

@@ -20,6 +20,8 @@ export function createPainter(): Painter {
   const prompts = kept.getContext("2d", { willReadFrequently: true });
   return (context, scene, frame, over) => {
     const { width, height } = context.canvas;
+    // It is leaving the page.
+    if (width === 0 || height === 0) return;
     if (kept.width !== width) kept.width = width;
     if (kept.height !== height) kept.height = height;
     paintGrid(context, scene, frame);

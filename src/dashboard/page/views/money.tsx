@@ -8,6 +8,7 @@ import { Chart } from "../app/chart.tsx";
 import { place } from "../app/route.ts";
 import { labelOf, type CostRow, type SavingsRow } from "../app/rows.ts";
 import { Table, type Column } from "../app/table.tsx";
+import { Compared, CostByCause, useCauses } from "./money-causes.tsx";
 import { Choice, chosenWindow, WindowChoice, windowName } from "./window.tsx";
 
 const groups = [
@@ -20,6 +21,7 @@ const groups = [
   ["session", "session"],
   ["is_worker", "sub-agents"],
   ["day", "day"],
+  ["cause", "cause"],
 ] as const;
 
 export function Money(): JSX.Element {
@@ -31,10 +33,7 @@ export function Money(): JSX.Element {
     (signal) => client.ask("savings", { query: { from, group_by: "none" }, signal }),
     [from],
   );
-  const costs = useAnswer(
-    (signal) => client.ask("cost", { query: { from, group_by: group, limit: 1000 }, signal }),
-    [from, group],
-  );
+  const causes = useCauses();
   const times = useAnswer(
     (signal) =>
       client.ask("cost", {
@@ -50,28 +49,54 @@ export function Money(): JSX.Element {
         <WindowChoice />
         <Choice name="group" label="by" value={group} options={groups} />
       </div>
+      <Card title="The same calls, paid three ways">
+        <Answered to={savings}>
+          {({ data: [row] }) => (
+            <Answered to={causes}>{({ data }) => <Compared row={row} causes={data} />}</Answered>
+          )}
+        </Answered>
+      </Card>
       <Card title={`Dollars per ${bucket}`}>
         <Answered to={times}>{({ data }) => <Times rows={data} bucket={bucket} />}</Answered>
       </Card>
       <Card title="What it was paid for">
-        <Answered to={costs}>
-          {({ data, left_out_count: leftOut }) => (
-            <>
-              <Table
-                label="costs"
-                rows={data}
-                columns={columnsFor(group)}
-                file={`strata-cost-by-${group}.csv`}
-              />
-              {leftOut > 0 && <p class="note">{counted(leftOut, "more row")} not shown</p>}
-            </>
-          )}
-        </Answered>
+        {group === "cause" ? (
+          <Answered to={savings}>
+            {({ data: [row] }) => <CostByCause row={row} causes={causes} />}
+          </Answered>
+        ) : (
+          <CostsBy group={group} />
+        )}
       </Card>
       <Card title="Optimised against held out">
         <Answered to={savings}>{({ data }) => <Arms row={data[0]} />}</Answered>
       </Card>
     </>
+  );
+}
+
+type CallGroup = Exclude<(typeof groups)[number][0], "cause">;
+
+function CostsBy({ group }: { readonly group: CallGroup }): JSX.Element {
+  const from = chosenWindow();
+  const costs = useAnswer(
+    (signal) => client.ask("cost", { query: { from, group_by: group, limit: 1000 }, signal }),
+    [from, group],
+  );
+  return (
+    <Answered to={costs}>
+      {({ data, left_out_count: leftOut }) => (
+        <>
+          <Table
+            label="costs"
+            rows={data}
+            columns={columnsFor(group)}
+            file={`strata-cost-by-${group}.csv`}
+          />
+          {leftOut > 0 && <p class="note">{counted(leftOut, "more row")} not shown</p>}
+        </>
+      )}
+    </Answered>
   );
 }
 
