@@ -32,7 +32,8 @@ export function Sessions(): JSX.Element {
     [listed],
   );
   return (
-    <Answered to={answer}>
+    // No session changes its name while someone reads.
+    <Answered to={listed.kind === "waiting" ? listed : answer}>
       {({ data, left_out_count: leftOut }) => {
         const shown = data.filter((row) =>
           isFound([row.session, names.get(row.session ?? "") ?? null, row.agent, row.model]),
