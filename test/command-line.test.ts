@@ -1,5 +1,13 @@
 // Goal: the command line has no rough edges. Method: the commands, most in this process, on folders of the test's own.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -7,11 +15,13 @@ import { plantedKey } from "../harness/planted-key.ts";
 import { commands } from "../src/cli/commands.ts";
 import { renderGroup } from "../src/cli/help.ts";
 import { renderFacts, renderTable } from "../src/cli/table.ts";
-import { strata } from "../src/cli/test-kit.ts";
+import { reportError } from "../src/cli/report-error.ts";
+import { addTurn, createTestIo, strata } from "../src/cli/test-kit.ts";
 import { builtInCatalogue } from "../src/core/models/catalogue.ts";
 import { findModel } from "../src/core/models/resolve-model.ts";
 import { listShortNames } from "../src/core/models/short-names.ts";
-import { runProgram } from "./run-strata.ts";
+import { openLedger } from "../src/edge/stores/open-ledger.ts";
+import { runProgram, toProgram, type Ended } from "./run-strata.ts";
 
 let folder: string;
 let env: Record<string, string>;
@@ -40,9 +50,14 @@ describe("a path that cannot be used is two lines, never a stack", () => {
     ["chat", "-p", "hi", "--workspace", "FOLDER/file"],
     ["smoke", "--config", "FOLDER"],
     ["warm", "--workspace", "FOLDER/gone"],
+    ["replay", "FOLDER/dangling"],
+    ["lint", "FOLDER/dangling"],
+    ["explain", "FOLDER/dangling", "FOLDER/file"],
+    ["sessions", "import", "FOLDER/dangling"],
   ])("%j", async (...words) => {
     writeFileSync(join(folder, "file"), "words");
     symlinkSync(join(folder, "loop.json"), join(folder, "loop.json"));
+    symlinkSync(join(folder, "nowhere"), join(folder, "dangling"));
     const typed = words.map((word) => word.replace("FOLDER", folder));
     const { status, error } = await strata(env, ...typed);
     expect(status).toBeGreaterThan(1);
@@ -66,6 +81,68 @@ describe("a path that cannot be used is two lines, never a stack", () => {
     expect(error).toMatch(
       /^strata: .*strata-smoke-\w+ cannot be written: ENOENT.*\n {2}set TMPDIR .*\n$/,
     );
+  });
+});
+
+test("a path without permission is two lines", () => {
+  const denied = Object.assign(new Error("EACCES: permission denied, open '/x/a.json'"), {
+    code: "EACCES",
+    syscall: "open",
+    path: "/x/a.json",
+  });
+  const { io, said } = createTestIo();
+  expect(reportError(denied, false, io)).toBe(6);
+  expect(said.error).toBe(
+    "strata: /x/a.json cannot be used: EACCES: permission denied, open '/x/a.json'\n" +
+      "  give this user permission for it and its folder, or name another one\n",
+  );
+});
+
+describe("a long run whose file cannot be finished leaves the old file whole", () => {
+  /** Files of more kilobytes than this cannot be written: that is an error, or it ends the process. */
+  function runLimited(kilobytes: number, isKilled: boolean, ...words: readonly string[]): Ended {
+    const limits = `${isKilled ? "" : "trap '' XFSZ; "}ulimit -f ${kilobytes}; exec "$@"`;
+    return runProgram(join(folder, "x.db"), "bash", ["-c", limits, "bash", ...toProgram(words)], {
+      env,
+    });
+  }
+
+  test("replay shows its result", () => {
+    const page = join(folder, "page.html");
+    writeFileSync(page, "the old page");
+    const words = ["replay", "fixtures/transcript.jsonl", "--policy", "none", "--html", page];
+    const refused = runLimited(8, false, ...words);
+    expect(refused.status).toBe(6);
+    expect(refused.out).toContain("6 requests, all under every policy");
+    expect(refused.error).toMatch(
+      /^strata: the page cannot be written to .*page\.html: EFBIG.*\n {2}name a file in .+\n$/m,
+    );
+    expect(readdirSync(folder).filter((name) => name !== "data")).toEqual(["page.html"]);
+    expect(runLimited(8, true, ...words).status).not.toBe(0);
+    expect(readFileSync(page, "utf8")).toBe("the old page");
+    expect(runLimited(100_000, true, ...words).status).toBe(0);
+    expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>/i);
+  });
+
+  test("an export says why", async () => {
+    const ledger = await openLedger(join(folder, "x.db"));
+    const setup = {
+      agent: "coder",
+      role: "unified",
+      model: "claude-x",
+      provider: "garage",
+    } as const;
+    await ledger.createSession({ id: "long", ...setup, foundation: "You build." });
+    for (let number = 1; number <= 120; number += 1) await addTurn(ledger, "long", number);
+    await ledger.close();
+    const file = join(folder, "calls.ndjson");
+    writeFileSync(file, "the old file");
+    const words = ["ledger", "export", "--out", file, "--force"];
+    const refused = runLimited(64, false, ...words);
+    expect(refused.error).toMatch(/^strata: .*calls\.ndjson cannot be written: EFBIG.*\n {2}.+\n$/);
+    expect(runLimited(64, true, ...words).status).not.toBe(0);
+    expect(readFileSync(file, "utf8")).toBe("the old file");
+    expect(runLimited(100_000, true, ...words).out).toContain("holds 240 calls");
   });
 });
 

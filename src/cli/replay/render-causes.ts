@@ -1,13 +1,16 @@
 // The first lines of a replay: what was paid, why it was too much, and where every file and request went.
 import { formatCount, formatNumber, formatTokens, formatUsd } from "../../replay/format-figures.ts";
 import type { Accounting, Places } from "../../replay/summary/accounting.ts";
-import { headlineOf } from "../../replay/summary/headline.ts";
+import { headlineSentences } from "../../replay/summary/headline.ts";
 import type { ReplayReport } from "../../replay/report.ts";
 import type { CauseReport } from "../../replay/summary/summary.ts";
 import { renderTable, type Column } from "../table.ts";
+import { windowColumns, wrapWords } from "../window.ts";
 
+/** A line for each sentence, so that none is lost in a long one. */
 export function renderHeadline(report: ReplayReport): string {
-  return `${headlineOf(report)}\n`;
+  const lines = headlineSentences(report).flatMap((each) => wrapWords(each, windowColumns()));
+  return `${lines.join("\n")}\n`;
 }
 
 /** In order of money. */

@@ -7,6 +7,7 @@ import type {
 } from "../../replay/report.ts";
 import {
   formatCount,
+  formatNumber,
   formatPercent,
   formatTokens,
   formatUsd,
@@ -154,7 +155,7 @@ function automaticRows(report: AutomaticReport): AutomaticRow[] {
 
 const automaticColumns: readonly Column<AutomaticRow>[] = [
   { title: "", cell: ({ name }) => name },
-  { title: "requests", align: "right", cell: ({ requests }) => String(requests) },
+  { title: "requests", align: "right", cell: ({ requests }) => formatNumber(requests) },
   ...costColumns,
   { title: "read", align: "right", cell: ({ readTokens }) => formatTokens(readTokens) },
   { title: "fresh", align: "right", cell: ({ uncachedTokens }) => formatTokens(uncachedTokens) },

@@ -10,6 +10,7 @@ import { renderAccounting, renderCauses, renderHeadline, renderSessions } from "
 import { renderAutomatic, renderComparison, renderPolicies } from "./render-policies.ts";
 import {
   formatCount,
+  formatNumber,
   formatPercent,
   formatTokens,
   formatUsd,
@@ -51,7 +52,7 @@ function renderGroups({ groups }: ReplayReport): string {
   type Row = ReplayReport["groups"][number];
   const groupColumns: readonly Column<Row>[] = [
     { title: "group", cell: ({ name }) => name },
-    { title: "requests", align: "right", cell: ({ requests }) => String(requests) },
+    { title: "requests", align: "right", cell: ({ requests }) => formatNumber(requests) },
     { title: "limit", align: "right", cell: ({ limit }) => formatUsd(limit.costUsd) },
     { title: "best", cell: (group) => cheapest(group)?.policy ?? "-" },
     { title: "dollars", align: "right", cell: (group) => formatUsd(cheapest(group)?.costUsd ?? 0) },
@@ -78,7 +79,7 @@ function renderMisses(report: ReplayReport): string {
   if (shown.length === 0) return "";
   const missColumns: readonly Column<(typeof shown)[number]>[] = [
     { title: `misses under ${best?.policy ?? ""}`, cell: ({ cause }) => cause },
-    { title: "calls", align: "right", cell: (row) => String(row.count) },
+    { title: "calls", align: "right", cell: (row) => formatNumber(row.count) },
     { title: "tokens", align: "right", cell: ({ tokens }) => formatTokens(tokens) },
     { title: "dollars", align: "right", cell: ({ costUsd }) => formatUsd(costUsd) },
   ];
@@ -128,7 +129,7 @@ function renderBilled({ billedOnly }: ReplayReport): string {
 
 const billedColumns: readonly Column<BilledFigures & { readonly name: string }>[] = [
   { title: "group", cell: ({ name }) => name },
-  { title: "requests", align: "right", cell: ({ requests }) => String(requests) },
+  { title: "requests", align: "right", cell: ({ requests }) => formatNumber(requests) },
   { title: "dollars", align: "right", cell: ({ costUsd }) => formatUsd(costUsd) },
   { title: "of none", align: "right", cell: ({ relativeCost }) => relativeCost.toFixed(4) },
   { title: "hit rate", align: "right", cell: ({ hitRate }) => formatPercent(hitRate) },

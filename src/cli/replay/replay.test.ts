@@ -253,7 +253,7 @@ test("the first line of billed sessions says what was paid; files and requests a
   const file = join(folder, "billed.jsonl");
   const { out } = await strata("replay", file, "--policy", "adaptive,tail-5m,none");
   expect(out).toMatch(
-    /^You paid \$0\.0\d+ \(\$0\.0\d+ for input, \$0\.0000 for output\)\. The same sessions/,
+    /^You paid \$0\.0\d+ \(\$0\.0\d+ for input, \$0\.0000 for output\)\.\nThe same sessions [^\n]+\.\n/,
   );
   expect(out).toMatch(/^against the bills +with the recorded breaks +as the file shows$/m);
   expect(out).toMatch(/^recorded +\$0\.0\d+ +-$/m);

@@ -8,18 +8,22 @@ const shareMin = 0.05;
 const causesMax = 2;
 
 export function headlineOf(report: ReplayReport): string {
+  return headlineSentences(report).join(" ");
+}
+
+export function headlineSentences(report: ReplayReport): readonly string[] {
   const { headline, causes } = report.summary;
-  if (headline === null) return withoutBills(report);
+  if (headline === null) return [withoutBills(report)];
   const { paid, wouldCostUsd, lostUsd, plan } = headline;
   const under = plan === "adaptive" ? "" : ` under ${plan}`;
   const { totalUsd, inputUsd, outputUsd } = paid;
   const apart = `${formatUsd(inputUsd)} for input, ${formatUsd(outputUsd)} for output`;
   const first = `You paid ${formatUsd(totalUsd)} (${apart}).`;
   if (lostUsd <= 0 || Number(lostUsd.toFixed(4)) === 0) {
-    return `${first} The same sessions would not have cost less${under}.`;
+    return [first, `The same sessions would not have cost less${under}.`];
   }
   const would = `The same sessions would have cost ${formatUsd(wouldCostUsd)}${under}, ${formatUsd(lostUsd)} less.`;
-  return [first, would, ...sentences(causes, headline)].join(" ");
+  return [first, would, ...sentences(causes, headline)];
 }
 
 function sentences(causes: readonly CauseReport[], { lostUsd }: Headline): string[] {
