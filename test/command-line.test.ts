@@ -17,6 +17,7 @@ import { renderGroup } from "../src/cli/help.ts";
 import { renderFacts, renderTable } from "../src/cli/table.ts";
 import { reportError } from "../src/cli/report-error.ts";
 import { addTurn, createTestIo, strata } from "../src/cli/test-kit.ts";
+import { wrapLong } from "../src/cli/window.ts";
 import { builtInCatalogue } from "../src/core/models/catalogue.ts";
 import { findModel } from "../src/core/models/resolve-model.ts";
 import { listShortNames } from "../src/core/models/short-names.ts";
@@ -84,6 +85,13 @@ describe("a path that cannot be used is two lines, never a stack", () => {
   });
 });
 
+test("long lines are wrapped between words, and lines that fit are left alone", () => {
+  const red = "\u001b[31mred words\u001b[39m";
+  expect(wrapLong(`${red}\nnine of these words\n  a  b`, 12)).toBe(
+    `${red}\nnine of\nthese words\n  a  b`,
+  );
+});
+
 test("a path without permission is two lines", () => {
   const denied = Object.assign(new Error("EACCES: permission denied, open '/x/a.json'"), {
     code: "EACCES",
@@ -98,15 +106,15 @@ test("a path without permission is two lines", () => {
   );
 });
 
-describe("a long run whose file cannot be finished leaves the old file whole", () => {
-  /** Files of more kilobytes than this cannot be written: that is an error, or it ends the process. */
-  function runLimited(kilobytes: number, isKilled: boolean, ...words: readonly string[]): Ended {
-    const limits = `${isKilled ? "" : "trap '' XFSZ; "}ulimit -f ${kilobytes}; exec "$@"`;
-    return runProgram(join(folder, "x.db"), "bash", ["-c", limits, "bash", ...toProgram(words)], {
-      env,
-    });
-  }
+/** Files of more kilobytes than this cannot be written: that is an error, or it ends the process. */
+function runLimited(kilobytes: number, isKilled: boolean, ...words: readonly string[]): Ended {
+  const limits = `${isKilled ? "" : "trap '' XFSZ; "}ulimit -f ${kilobytes}; exec "$@"`;
+  return runProgram(join(folder, "x.db"), "bash", ["-c", limits, "bash", ...toProgram(words)], {
+    env,
+  });
+}
 
+describe("a long run whose file cannot be finished leaves the old file whole", () => {
   test("replay shows its result", () => {
     const page = join(folder, "page.html");
     writeFileSync(page, "the old page");

@@ -5,12 +5,10 @@ import { headlineSentences } from "../../replay/summary/headline.ts";
 import type { ReplayReport } from "../../replay/report.ts";
 import type { CauseReport } from "../../replay/summary/summary.ts";
 import { renderTable, type Column } from "../table.ts";
-import { windowColumns, wrapWords } from "../window.ts";
 
 /** A line for each sentence, so that none is lost in a long one. */
 export function renderHeadline(report: ReplayReport): string {
-  const lines = headlineSentences(report).flatMap((each) => wrapWords(each, windowColumns()));
-  return `${lines.join("\n")}\n`;
+  return `${headlineSentences(report).join("\n")}\n`;
 }
 
 /** In order of money. */

@@ -14,17 +14,26 @@ import {
 } from "../../replay/format-figures.ts";
 import type { ComparisonReport } from "../../replay/summary/summary.ts";
 import { renderTable, type Column } from "../table.ts";
+import { windowColumns } from "../window.ts";
 
 /** Policies that cost the same in every figure are one row. */
 export function renderPolicies(group: GroupReport): string {
   const { limit, limitWarm } = group;
   const cheapestFirst = group.policies.toSorted((left, right) => left.costUsd - right.costUsd);
+  const isNarrow = windowColumns() < allColumnsWidth;
   return [
-    renderTable(policyColumns, joinEqual(cheapestFirst, figuresOf)),
+    renderTable(
+      isNarrow ? policyColumns.slice(0, 1 + costColumns.length) : policyColumns,
+      joinEqual(cheapestFirst, figuresOf),
+    ),
+    isNarrow ? "a wider window shows what was read and written; --json has all\n" : "",
     `limit     ${formatUsd(limit.costUsd)}  ${limit.relativeCost.toFixed(4)} of no caching; ` +
       `with keep-warm ${formatUsd(limitWarm.costUsd)}\n`,
   ].join("");
 }
+
+/** In a narrower window each policy would be a list of twelve lines. */
+const allColumnsWidth = 140;
 
 function figuresOf({ policy: _policy, ...figures }: PolicyReport): string {
   return JSON.stringify(figures);

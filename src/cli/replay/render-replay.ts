@@ -16,6 +16,7 @@ import {
   formatUsd,
 } from "../../replay/format-figures.ts";
 import { renderTable, type Column } from "../table.ts";
+import { wrapLong } from "../window.ts";
 
 export interface ReplayFrame {
   readonly groupBy: GroupBy;
@@ -45,7 +46,7 @@ export function renderReplay(
       ? ""
       : `page: ${page}${excerpts ? ", with excerpts of what was said" : ""}\n`,
   ];
-  return parts.filter((part) => part !== "").join("\n");
+  return wrapLong(parts.filter((part) => part !== "").join("\n"));
 }
 
 function renderGroups({ groups }: ReplayReport): string {

@@ -11,6 +11,7 @@ import { shortNames } from "./name-session.ts";
 import { renderTable, type Column } from "../table.ts";
 import { findSimulatedBeside, wayTo } from "../../host/ledger/ledger-place.ts";
 import { useFoundLedger } from "../use-ledger.ts";
+import { wrapLong } from "../window.ts";
 
 interface Listed extends SessionRecord {
   /** The state of the turn that is not closed; null if there is none. */
@@ -42,7 +43,9 @@ export const run: CommandBody = (input, io) => {
       io.out(
         isJson
           ? "[]\n"
-          : `There are no sessions: ${name} (from ${origin}) holds no ledger yet. It is made when the first one is recorded.\n`,
+          : wrapLong(
+              `There are no sessions: ${name} (from ${origin}) holds no ledger yet. It is made when the first one is recorded.\n`,
+            ),
       );
       return 0;
     },
