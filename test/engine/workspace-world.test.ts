@@ -18,6 +18,7 @@ interface Stage {
   readonly place: Place;
   readonly served: Served;
   readonly prompts: Prompt[];
+  readonly bodies: string[];
 }
 
 /** A workspace with everything in it, and a model that follows a script. */
@@ -25,12 +26,16 @@ async function makeStage(model: Model | readonly ScriptStep[], yaml = ""): Promi
   const place = makePlace();
   const prompts: Prompt[] = [];
   const answer: Model = typeof model === "function" ? model : createScripted(model);
-  const served = await serve({
-    model: (prompt) => {
-      prompts.push(prompt);
-      return answer(prompt);
+  const bodies: string[] = [];
+  const served = await serve(
+    {
+      model: (prompt) => {
+        prompts.push(prompt);
+        return answer(prompt);
+      },
     },
-  });
+    (_headers, body) => void bodies.push(body),
+  );
   place.put("AGENTS.md", "Run the tests before you answer.\n");
   place.put("SOUL.md", "You are patient.\n");
   place.put("notes.txt", "The port is 4177.\n");
@@ -43,7 +48,7 @@ async function makeStage(model: Model | readonly ScriptStep[], yaml = ""): Promi
 models: { default: claude-sonnet-4-6 }
 providers: { anthropic: { base_url: "${served.url}", api_key: ${plantedKey} } }
 ${yaml}`);
-  return { place, served, prompts };
+  return { place, served, prompts, bodies };
 }
 
 const lastWords = ({ turns }: Prompt): string => turns.at(-1)?.text ?? "";
@@ -121,6 +126,43 @@ test("documents, memory and skills are in the prompt; tools work on the folder; 
   expect(noted["skills"]).toMatchObject({ count: 1 });
   expect(noted["persona"]).toMatchObject({ name: null });
   expect(JSON.stringify(noted)).not.toContain("Uses npm.");
+});
+
+function useMemory(input: Readonly<Record<string, unknown>>): ScriptStep {
+  return { toolCalls: [{ name: "memory", input }] };
+}
+
+test("memory.tools: one gives Claude models the memory tool that they know, on the same two files", async () => {
+  const path = "/memories/MEMORY.md";
+  const { place, bodies, prompts } = await makeStage(
+    [
+      useMemory({ command: "insert", path, insert_line: 1, insert_text: "The port is 4177." }),
+      useMemory({ command: "create", path: "/memories/notes.md", file_text: "x" }),
+      { text: "Kept." },
+    ],
+    "memory: { tools: one }\n",
+  );
+  const started = await start(place);
+  const session = await started.engine.open({ id: "s" });
+  const { end } = await session.run("Remember the port.").result;
+  expect(end).toBe("done");
+  const sent = bodies[0];
+  expect(sent).toContain('{"type":"memory_20250818","name":"memory"}');
+  expect(sent).not.toContain("memory_add");
+  const [, second, third] = prompts;
+  expect(second === undefined ? [] : resultsOf(second)).toEqual([
+    "/memories/MEMORY.md has 28 bytes now.",
+  ]);
+  expect(third === undefined ? [] : resultsOf(third)).toEqual([
+    expect.stringContaining("is no place for memory: it has two files"),
+  ]);
+  expect(JSON.stringify(second?.turns.at(-1))).toContain("+ The port is 4177.");
+  expect(readFileSync(join(place.workspace, ".strata/MEMORY.md"), "utf8")).toBe(
+    "Uses npm.\nThe port is 4177.\n",
+  );
+  const events = await eventsOf(started, "s");
+  expect(checkTrace(events)).toEqual([]);
+  expect(events.filter(({ type }) => type === "memory.updated")).toHaveLength(1);
 });
 
 test("another process goes on: it tells what changed in memory since, and knows which skills are loaded", async () => {

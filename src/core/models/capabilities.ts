@@ -42,6 +42,8 @@ export const capabilityNames = [
   "mediaInToolResults",
   /** The provider summarizes the conversation on request. */
   "compactsOnDemand",
+  /** Knows a tool named memory without its description. */
+  "ownMemoryTool",
 ] as const;
 
 export type CapabilityName = (typeof capabilityNames)[number];

@@ -26,13 +26,20 @@ import { builtInTools } from "../../edge/tools/built-in-tools.ts";
 import type { Confirm } from "../../edge/tools/dispatch/confirmation.ts";
 import type { DispatcherOptions, SettledUse } from "../../edge/tools/dispatch/dispatch-options.ts";
 import { historyTools } from "../../edge/tools/history-tools.ts";
+import { memoryTool } from "../../edge/tools/memory/memory-tool.ts";
 import { memoryTools } from "../../edge/tools/memory/memory-tools.ts";
+import type { MemoryToolsOptions } from "../../edge/tools/memory/memory-use.ts";
 import type { ScopedTool } from "../../edge/tools/scoped-tool.ts";
 import { skillTools } from "../../edge/tools/skills/skill-tools.ts";
 import { createWorldMemory, type ShownMemory } from "./world-memory.ts";
 import { createWorldProfile } from "./world-profile.ts";
 import { openWorldSkills, type WorldSkills } from "./world-skills.ts";
-import type { SkillSettings, ToolSettings, WorldSettings } from "./world-settings.ts";
+import type {
+  MemorySettings,
+  SkillSettings,
+  ToolSettings,
+  WorldSettings,
+} from "./world-settings.ts";
 import { unlessRefused } from "../events/turn-emitter.ts";
 import { createWorldTools, type WorldTools } from "./world-tools.ts";
 import type { MemoryProvider, World, WorldContext, WorldOwner } from "./world.ts";
@@ -199,7 +206,7 @@ function openTools(
       const emitting = emit === undefined ? {} : { emit };
       return [
         ...builtInTools(files, { allowBash: true }),
-        ...memoryTools(store, { scope: settings().memory?.scope ?? "main", ...emitting }),
+        ...toMemoryTools(store, settings().memory, emitting),
         ...skillTools({ ...skills, ...emitting }),
         ...historyTools({ ledger }),
         ...ownTools,
@@ -215,6 +222,15 @@ function openTools(
     onSettled: options.onSettled,
     redact: options.redact,
   });
+}
+
+function toMemoryTools(
+  store: MemoryStore,
+  { tools, scope = "main" }: MemorySettings = {},
+  emitting: Pick<MemoryToolsOptions, "emit">,
+): readonly ScopedTool[] {
+  const options = { scope, ...emitting };
+  return tools === "one" ? [memoryTool(store, options)] : memoryTools(store, options);
 }
 
 const noSettings: ToolSettings = {};

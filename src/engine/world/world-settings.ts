@@ -26,6 +26,8 @@ export interface MemorySettings {
   readonly mode?: MemoryMode;
   /** Also the scope of documents: a shared session does not show MEMORY.md. */
   readonly scope?: MemoryScope;
+  /** Three of Strata, or the one that Claude models know; three by default. */
+  readonly tools?: "three" | "one";
   /** A folder whose USER.md comes before the workspace's. */
   readonly userFolder?: string;
   /** The policy's layout; `live-system` needs volatile text at system-tail. */

@@ -38,6 +38,7 @@ export interface MemoryConfig {
   /** Null for what the policy's layout asks for. */
   readonly mode: MemoryMode | null;
   readonly scope: MemoryScope;
+  readonly tools: "three" | "one";
   /** A folder whose USER.md comes before the workspace's; null for none. */
   readonly globalFolder: string | null;
   readonly journal: JournalLimits;
@@ -91,6 +92,11 @@ export const memory: Spec<MemoryConfig> = section(
       "where memory is in the prompt, see docs/memory.md; default: snapshot-delta, with the policy metis live-system",
     ),
     scope: choice(["main", "shared"], "main", "shared: MEMORY.md is neither shown nor written"),
+    tools: choice(
+      ["three", "one"],
+      "three",
+      "three: memory_add, memory_replace and memory_consolidate; one: the tool memory, which Claude models know (memory_20250818)",
+    ),
     user_folder: path("a folder whose USER.md comes before the workspace's"),
     journal_versions_max: whole({ usual: 20, min: 1 }, "earlier versions that are kept for undo"),
     journal_bytes_max: whole({ usual: 262_144, min: 1 }, "the size of all kept versions together"),
@@ -98,6 +104,7 @@ export const memory: Spec<MemoryConfig> = section(
   (get) => ({
     mode: get("mode"),
     scope: get("scope"),
+    tools: get("tools"),
     globalFolder: get("user_folder"),
     journal: { versionsMax: get("journal_versions_max"), bytesMax: get("journal_bytes_max") },
   }),

@@ -1,6 +1,7 @@
 // The silent turn before a compaction, in which the agent may save to memory what would otherwise be only in the notes.
 import { memoryFlushText } from "../../compaction/summary/memory-flush-text.ts";
 import type { AgentEvent } from "../../layers/event.ts";
+import { isMemoryTool } from "../../memory/memory-tool.ts";
 import { settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
 import type { Session } from "../../session/session.ts";
 import { prepareCall } from "../prepare-call.ts";
@@ -22,7 +23,8 @@ export function isMemoryFlushDue(
 ): boolean {
   const { folds, memoryFlushedAt } = session.compactionState;
   if (!settingsOf(compaction).flushesMemory || memoryFlushedAt === folds) return false;
-  if (!session.thread.foundation.tools.some(({ name }) => name === "memory_add")) return false;
+  const { tools } = session.thread.foundation;
+  if (!tools.some((tool) => tool.name === "memory_add" || isMemoryTool(tool))) return false;
   const next = prepareCall({
     session,
     current: [],

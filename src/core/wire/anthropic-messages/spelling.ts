@@ -3,7 +3,8 @@ import { parseFields } from "../../message/fields.ts";
 import type { Spelled, SpelledBlock, Spelling, Written } from "../../assembly/spelling.ts";
 import { spellMessage } from "../../message/encode-message.ts";
 import type { CompactionBlock, JsonText, Message } from "../../message/message.ts";
-import { encodeToolDefinition } from "../../message/tool-definition.ts";
+import { encodeToolDefinition, type ToolDefinition } from "../../message/tool-definition.ts";
+import { isMemoryTool } from "../../memory/memory-tool.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
 import {
   advance,
@@ -26,16 +27,17 @@ export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
     midConversationSystem: takesSystem,
     midConversationTools: takesToolChanges,
     compactsOnDemand,
+    ownMemoryTool,
   } = model.capabilities;
   const words: MessageWords = {
     markerFromEnd,
     content: (message) => spellContent(message, takesToolChanges),
   };
+  const toolJson = (tool: ToolDefinition): JsonText =>
+    ownMemoryTool && isMemoryTool(tool) ? memoryToolJson : encodeToolDefinition(tool);
   return {
     tools: (tools) =>
-      tools.map((tool, index) =>
-        foundationBlock(encodeToolDefinition(tool), index, "tools", words),
-      ),
+      tools.map((tool, index) => foundationBlock(toolJson(tool), index, "tools", words)),
     system: (blocks) =>
       blocks.map(({ text }, index) => foundationBlock(textJson(text), index, "system", words)),
     message: (message, written) => {
@@ -61,6 +63,9 @@ export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
     },
   };
 }
+
+/** Its description is with the provider. */
+const memoryToolJson: JsonText = '{"type":"memory_20250818","name":"memory"}';
 
 function textJson(text: string): JsonText {
   return `{"type":"text","text":${JSON.stringify(text)}}`;

@@ -10,7 +10,8 @@ import { openMemoryStore, type MemoryStore } from "../../files/memory/memory-sto
 import { openScope } from "../../files/guard/scoped-files.ts";
 import { createDispatcher } from "../dispatch/dispatcher.ts";
 import type { CallDraft } from "../dispatch/tool-trace.ts";
-import { memoryTools, type MemoryToolsOptions } from "./memory-tools.ts";
+import { memoryTools } from "./memory-tools.ts";
+import type { MemoryToolsOptions } from "./memory-use.ts";
 
 let workspace = "";
 let store: MemoryStore;

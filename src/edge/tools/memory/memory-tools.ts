@@ -1,9 +1,6 @@
 // The three tools with which an agent keeps its memory. Workers have none of them.
-import { countBytes } from "../../../core/layers/cut-middle.ts";
-import { cutText } from "../../../core/layers/workspace-cut.ts";
-import { memoryCaps, memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
-import { describeRefusal, type MemoryRefusal } from "../../../core/memory/memory-refusal.ts";
-import type { MemoryScope } from "../../../core/memory/memory-view.ts";
+import { hashContent, type ContentHash } from "../../../core/hash.ts";
+import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import * as writes from "../../../core/memory/memory-write.ts";
 import {
   ToolError,
@@ -13,20 +10,16 @@ import {
   type ToolOutput,
 } from "../../../core/tools/tool.ts";
 import type { MemoryOutcome, MemoryStore } from "../../files/memory/memory-store.ts";
-import type { EmitInCall } from "../dispatch/tool-trace.ts";
 import { textOf, toObjectDefinition } from "../scoped-tool.ts";
-import { hashContent, type ContentHash } from "../../../core/hash.ts";
-
-export interface MemoryToolsOptions {
-  readonly emit?: EmitInCall;
-  /** In a shared session MEMORY.md is neither shown nor written. */
-  readonly scope?: MemoryScope;
-  /**
-   * Up to this size a refusal shows the whole file, which then counts as seen. Below the dispatcher's limit; 16
-   * KiB.
-   */
-  readonly refusalBytesMax?: number;
-}
+import {
+  createKnowledge,
+  emitEvents,
+  isShownWhole,
+  requireStore,
+  requireVisible,
+  toToolError,
+  type MemoryToolsOptions,
+} from "./memory-use.ts";
 
 /** Without a store the tools exist and say that there is no memory. */
 export function memoryTools(
@@ -120,36 +113,6 @@ function fileOf(input: ToolInput): MemoryFile {
   throw new ToolError("validation_error", `\`file\` must be ${memoryFiles.join(" or ")}`);
 }
 
-function requireStore(store: MemoryStore | null): MemoryStore {
-  if (store !== null) return store;
-  throw new ToolError("execution_error", "this session has no memory; nothing was remembered");
-}
-
-function requireVisible(file: MemoryFile, scope: MemoryScope): MemoryFile {
-  if (scope === "main" || file !== "MEMORY.md") return file;
-  throw new ToolError("permission_denied", "MEMORY.md is not available in a shared session");
-}
-
-/** A refused event does not undo a write. The output mentions it. */
-function emitEvents(
-  write: writes.MemoryWrite,
-  call: ToolCallContext,
-  emit: MemoryToolsOptions["emit"],
-): "all" | "some" {
-  const payloads = writes.toMemoryEvents(write);
-  if (emit === undefined || payloads === null) return "all";
-  const { updated, eviction } = payloads;
-  try {
-    const id = emit({ type: "memory.updated", payload: updated, followsFrom: null }, call);
-    if (eviction !== null) {
-      emit({ type: "memory.eviction", payload: eviction, followsFrom: id }, call);
-    }
-    return "all";
-  } catch {
-    return "some";
-  }
-}
-
 function toOutput(
   { kind, write, path, notes }: Exclude<MemoryOutcome, { readonly kind: "refused" }>,
   emitted: "all" | "some",
@@ -163,46 +126,6 @@ function toOutput(
       ...(emitted === "all" ? {} : { events_not_taken: true }),
     },
   };
-}
-
-/** Why memory was not changed, with the text the model needs for the next try. */
-function toToolError(
-  { file, refusal }: { readonly file: MemoryFile; readonly refusal: MemoryRefusal },
-  bytesMax: number,
-): ToolError {
-  const sentence = describeRefusal(file, refusal);
-  switch (refusal.kind) {
-    case "entry-blank":
-    case "old-blank":
-      return new ToolError("validation_error", sentence);
-    case "entry-known":
-    case "file-empty":
-    case "old-count":
-      return new ToolError("execution_error", sentence);
-    case "over-hard-cap":
-      return new ToolError("execution_error", sentence, { isUserVisible: true });
-    case "changed-meanwhile":
-      return new ToolError("execution_error", `${sentence}. ${showText(file, refusal, bytesMax)}`);
-    case "drop-unconfirmed":
-      return new ToolError(
-        "execution_error",
-        `${sentence}. If all of that may be forgotten, call memory_consolidate again with the very same content`,
-      );
-  }
-}
-
-type ChangedMeanwhile = Extract<MemoryRefusal, { readonly kind: "changed-meanwhile" }>;
-
-function isShownWhole({ currentText }: ChangedMeanwhile, bytesMax: number): boolean {
-  return countBytes(currentText) <= bytesMax;
-}
-
-/** If the text is too long to show, only as much as memory may hold. A person must then shorten it. */
-function showText(file: MemoryFile, refusal: ChangedMeanwhile, bytesMax: number): string {
-  if (isShownWhole(refusal, bytesMax)) return `It holds now:\n\n${refusal.currentText}`;
-  const because = "it is far over its hard cap, so a person has to shorten it";
-  const limit = { bytesMax: memoryCaps[file].hardBytes, name: file, because };
-  return `It holds now:\n\n${cutText(refusal.currentText, limit).text}`;
 }
 
 interface Questions {
@@ -225,28 +148,5 @@ function createQuestions(): Questions {
       asked.delete(file);
       return question.hash === hashContent(content);
     },
-  };
-}
-
-interface Knowledge {
-  /** Call it first for every use. */
-  take(call: ToolCallContext): void;
-  /** What the session had seen when its reply was made, without the writes of other uses in that reply. */
-  of(file: MemoryFile, call: ToolCallContext): ContentHash | null;
-}
-
-function createKnowledge(store: MemoryStore | null): Knowledge {
-  let taken = { reply: 0, seen: new Map<MemoryFile, ContentHash | null>() };
-  const look = (file: MemoryFile): ContentHash | null => store?.seenHash(file) ?? null;
-  return {
-    take: ({ replyNumber }) => {
-      if (replyNumber === undefined || replyNumber === taken.reply) return;
-      taken = {
-        reply: replyNumber,
-        seen: new Map(memoryFiles.map((file) => [file, look(file)])),
-      };
-    },
-    of: (file, { replyNumber }) =>
-      replyNumber === taken.reply ? (taken.seen.get(file) ?? null) : look(file),
   };
 }
