@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { nothingWritten, type SpelledBlock, type Written } from "../../assembly/spelling.ts";
 import { decodeMessage } from "../../message/decode-message.ts";
+import { memoryToolDefinition } from "../../memory/memory-tool.ts";
 import type { Message } from "../../message/message.ts";
+import { encodeToolDefinition } from "../../message/tool-definition.ts";
+import { resolveModel } from "../../models/resolve-model.ts";
 import { toSpelling } from "./spelling.ts";
 import { haiku, say, sonnet, text, tool, toolResult, toolUse } from "./test-kit.ts";
 
@@ -21,6 +24,22 @@ function write(messages: readonly Message[], from: Written = nothingWritten) {
 }
 
 describe("tools and system text", () => {
+  test.each([
+    ["claude-sonnet-4-6", true],
+    ["claude-opus-5-5", true],
+    ["bedrock/claude-sonnet-4-6", false],
+    ["vertex/claude-sonnet-4-6", false],
+    ["openrouter/anthropic/claude-sonnet-4-6", false],
+    ["claude-3-haiku", false],
+  ])("%s knows the memory tool by its name: %s", (name, isKnown) => {
+    const [block] = toSpelling(resolveModel(name).facts).tools([memoryToolDefinition]);
+    expect(block?.json).toBe(
+      isKnown
+        ? '{"type":"memory_20250818","name":"memory"}'
+        : encodeToolDefinition(memoryToolDefinition),
+    );
+  });
+
   test("are joined by commas and can each carry a marker", () => {
     expect(spelling.tools([tool("a"), tool("b")])).toEqual([
       {
