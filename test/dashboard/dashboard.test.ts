@@ -3,6 +3,7 @@ import axe from "axe-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser } from "playwright-core";
 import { openBrowser } from "../../harness/browser.ts";
+import { gatewayCall, missed } from "../ledger/gateway-kit.ts";
 import { hostileNames, look, openDashboard, someCalls } from "./kit.ts";
 
 let browser: Browser;
@@ -188,6 +189,35 @@ test("open conversations count down, with what it costs if they go cold", async 
     .toMatch(/claude-code\s+[34]:\d\d left\s+cold: \$0\.0\d+/);
   const before = await card.innerText();
   await expect.poll(() => card.innerText()).not.toBe(before);
+});
+
+test("an hour that costs and misses more than usual is said in the first view, against a limit in the address", async () => {
+  const hourMs = 3_600_000;
+  const hoursAgo = (hours: number, count: number): ReturnType<typeof gatewayCall>[] =>
+    Array.from({ length: count }, (_, index) => {
+      const startMs = Date.now() - hours * hourMs - 600_000 + index;
+      const times = { startMs, firstByteMs: startMs + 300, endMs: startMs + 900 };
+      const explanation = hours === 0 ? missed({}) : null;
+      return {
+        ...gatewayCall(`at ${hours}`, index + 1, times),
+        explanation,
+        costPicoUsd: 10n ** 10n,
+      };
+    });
+  const calls = [5, 6, 7, 8].flatMap((hours) => hoursAgo(hours, 2));
+  const { url } = await openDashboard({ calls: [...calls, ...hoursAgo(0, 8)] });
+  const { page } = await look(browser, { width: 360 });
+  await page.goto(`${url}/strata/`);
+  const card = page.getByRole("region", { name: "Unusual in the last hour" });
+  await expect
+    .poll(() => card.innerText())
+    .toContain("$0.080 was paid, where an hour usually costs $0.020.");
+  expect(await card.innerText()).toContain(
+    "100.0 % of calls broke the cache, where usually 0.0 % do.",
+  );
+  await page.goto(`${url}/strata/#/now?unusual=5`);
+  await expect.poll(() => card.innerText()).not.toContain("was paid");
+  expect(await card.innerText()).toContain("broke the cache");
 });
 
 test("an empty ledger says what to do", async () => {

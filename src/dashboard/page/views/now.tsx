@@ -9,6 +9,7 @@ import { Answered, Card, Empty, Say } from "../app/answered.tsx";
 import { linkTo } from "../app/route.ts";
 import { labelOf, type CostRow, type MissRow, type SavingsRow } from "../app/rows.ts";
 import { clock } from "../app/times.ts";
+import { Unusual } from "./unusual.tsx";
 import { Warm } from "./warm.tsx";
 
 export function Now(): JSX.Element {
@@ -20,6 +21,7 @@ export function Now(): JSX.Element {
           <Answered to={lost}>{({ data }) => <SayNow saved={saved} misses={data} />}</Answered>
         )}
       </Answered>
+      <Unusual />
       <Card title="In figures">
         <Answered to={hour}>
           {({ data: [last] }) => (

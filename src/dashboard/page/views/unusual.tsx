@@ -1,0 +1,121 @@
+// What is unusual about the last hour, as sentences with a mark. How much more than usual that is stands in the address.
+import type { JSX } from "preact";
+import { findJumps, type HourFigures, type Jump } from "../../picture/find-jumps.ts";
+import { dollars, share } from "../../words/figures.ts";
+import { client, useAnswer } from "../app/ask.ts";
+import { Answered, Card, Empty } from "../app/answered.tsx";
+import { linkTo, place } from "../app/route.ts";
+import { labelOf, type CostRow, type MissRow } from "../app/rows.ts";
+import { Choice } from "./window.tsx";
+
+const multiples = [
+  ["2", "twice"],
+  ["3", "3 times"],
+  ["5", "5 times"],
+  ["10", "10 times"],
+] as const;
+
+export function Unusual(): JSX.Element {
+  const wanted = place.value.choices.get("unusual");
+  const multiple = multiples.find(([value]) => value === wanted)?.[0] ?? "3";
+  const costs = useAnswer(
+    (signal) =>
+      client.ask("cost", { query: { from: "24h", group_by: "hour", limit: 1000 }, signal }),
+    [],
+  );
+  const misses = useAnswer(
+    (signal) =>
+      client.ask("misses", { query: { from: "24h", group_by: "hour", limit: 1000 }, signal }),
+    [],
+  );
+  const last = useLastHour();
+  return (
+    <Card title="Unusual in the last hour">
+      <Answered to={costs}>
+        {({ data: paid }) => (
+          <Answered to={misses}>
+            {({ data: broken }) => (
+              <Answered to={last.cost}>
+                {({ data: [cost] }) => (
+                  <Answered to={last.misses}>
+                    {({ data: [missed] }) => (
+                      <Told
+                        jumps={findJumps(
+                          figuresOf(cost, missed),
+                          hoursBefore(paid, broken, Date.now()),
+                          Number(multiple),
+                        )}
+                      />
+                    )}
+                  </Answered>
+                )}
+              </Answered>
+            )}
+          </Answered>
+        )}
+      </Answered>
+      <div class="choices">
+        <Choice name="unusual" label="more than" value={multiple} options={multiples} />
+      </div>
+    </Card>
+  );
+}
+
+interface LastHour {
+  readonly cost: ReturnType<typeof useAnswer<{ readonly data: readonly CostRow[] }>>;
+  readonly misses: ReturnType<typeof useAnswer<{ readonly data: readonly MissRow[] }>>;
+}
+
+function useLastHour(): LastHour {
+  const query = { from: "1h", group_by: "none" } as const;
+  return {
+    cost: useAnswer((signal) => client.ask("cost", { query, signal }), []),
+    misses: useAnswer((signal) => client.ask("misses", { query, signal }), []),
+  };
+}
+
+function figuresOf(cost: CostRow | undefined, missed: MissRow | undefined): HourFigures {
+  return {
+    dollars: Number(cost?.cost_usd ?? "0"),
+    callCount: cost?.call_count ?? 0,
+    missCount: missed?.miss_count ?? 0,
+  };
+}
+
+const hourMs = 3_600_000;
+
+/** Whole hours that ended before the last one began. */
+function hoursBefore(
+  paid: readonly CostRow[],
+  broken: readonly MissRow[],
+  nowMs: number,
+): readonly HourFigures[] {
+  const missesOf = new Map(broken.map((row) => [labelOf(row, "hour"), row]));
+  return paid.flatMap((row) => {
+    const hour = labelOf(row, "hour");
+    return Date.parse(hour) + hourMs <= nowMs - hourMs ? [figuresOf(row, missesOf.get(hour))] : [];
+  });
+}
+
+function Told({ jumps }: { readonly jumps: readonly Jump[] }): JSX.Element {
+  if (jumps.length === 0) {
+    return <Empty>Nothing, against the other hours of the last 24 in which something ran.</Empty>;
+  }
+  return (
+    <ul class="plain" role="status">
+      {jumps.map(({ what, now, usual }) => (
+        <li class="miss" key={what}>
+          <b class="fault">
+            <span aria-hidden="true">▲ </span>
+            {what === "dollars"
+              ? `${dollars(now)} was paid, where an hour usually costs ${dollars(usual)}.`
+              : `${share(now)} of calls broke the cache, where usually ${share(usual)} do.`}
+          </b>{" "}
+          <a href={linkTo(what === "dollars" ? "money" : "misses", null, { from: "1h" })}>
+            {what === "dollars" ? "What it was paid for" : "Why they broke"}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
