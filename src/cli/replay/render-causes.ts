@@ -4,7 +4,9 @@ import type { Accounting, Places } from "../../replay/summary/accounting.ts";
 import { headlineSentences } from "../../replay/summary/headline.ts";
 import type { ReplayReport } from "../../replay/report.ts";
 import type { CauseReport } from "../../replay/summary/summary.ts";
+import { shortNames } from "../sessions/name-session.ts";
 import { renderTable, type Column } from "../table.ts";
+import { windowColumns } from "../window.ts";
 
 /** A line for each sentence, so that none is lost in a long one. */
 export function renderHeadline(report: ReplayReport): string {
@@ -12,27 +14,37 @@ export function renderHeadline(report: ReplayReport): string {
 }
 
 /** In order of money. */
-export function renderCauses({ summary: { causes } }: ReplayReport): string {
+export function renderCauses(report: ReplayReport): string {
+  const { causes } = report.summary;
   const shown = causes.filter(({ lostUsd, calls }) => calls > 0 || lostUsd !== 0);
   if (shown.length === 0) return "";
   const hasInferred = shown.some(({ first }) => first.evidence === "inferred");
   const note = hasInferred ? "* not in the recording; inferred from bills and replies\n" : "";
-  return renderTable(causeColumns, shown) + note;
+  return renderTable(causeColumns(namerOf(report)), shown) + note;
 }
 
-const causeColumns: readonly Column<CauseReport>[] = [
+const causeColumns = (nameOf: (session: string) => string): readonly Column<CauseReport>[] => [
   { title: "lost", align: "right", cell: ({ lostUsd }) => formatUsd(lostUsd) },
   { title: "to", cell: ({ what, first }) => (first.evidence === "inferred" ? `${what} *` : what) },
   { title: "calls", align: "right", cell: ({ calls }) => formatNumber(calls) },
   { title: "tokens", align: "right", cell: ({ tokens }) => formatTokens(tokens) },
   { title: "do this", cell: ({ act }) => act },
-  { title: "first seen", cell: ({ first }) => `${first.session}, call ${first.call}` },
+  { title: "first seen", cell: ({ first }) => `${nameOf(first.session)}, call ${first.call}` },
 ];
+
+/** On a terminal ids are short where that is unique, as in lists of sessions. */
+function namerOf({ summary: { sessions } }: ReplayReport): (session: string) => string {
+  if (windowColumns() === Number.POSITIVE_INFINITY) return (session) => session;
+  const names = shortNames(sessions.map(({ session }) => session));
+  return (session) => names.get(session) ?? session;
+}
 
 const sessionsShown = 5;
 
 /** Where the money was lost; the page and --json have all sessions. */
-export function renderSessions({ summary: { sessions } }: ReplayReport): string {
+export function renderSessions(report: ReplayReport): string {
+  const { sessions } = report.summary;
+  const nameOf = namerOf(report);
   const losing = sessions.filter(({ lostUsd }) => lostUsd >= 0.005);
   if (sessions.length < 2 || losing.length === 0) return "";
   const more = losing.length - sessionsShown;
@@ -40,7 +52,7 @@ export function renderSessions({ summary: { sessions } }: ReplayReport): string 
   return (
     renderTable(
       [
-        { title: "session", cell: ({ session }) => session },
+        { title: "session", cell: ({ session }) => nameOf(session) },
         { title: "paid", align: "right", cell: ({ paid }) => formatUsd(paid.totalUsd) },
         { title: "lost", align: "right", cell: ({ lostUsd }) => formatUsd(lostUsd) },
         { title: "most of it to", cell: ({ topCause }) => topCause ?? "-" },
