@@ -68,7 +68,7 @@ export function renderWelcome(welcome: Welcome): string {
   return [
     `${strong("Dashboard")}: ${dashboard(url)}`,
     "",
-    `${strong(urls.join(" and "))} ${isSimulated ? `stands before the simulator.${hasKeys ? "" : " Any key works."}` : `forwards to the providers.${hasKeys ? "" : " Clients bring their own keys."}`}`,
+    `${strong(urls.join(" and "))}: ${isSimulated ? `the simulator answers.${hasKeys ? "" : " Any key works."}` : `requests go to the providers.${hasKeys ? "" : " Clients bring their own keys."}`}`,
     ...(hasKeys
       ? [
           `Clients need a key of the gateway, in the place of the provider's: ${keyNames.join(", ")}.`,

@@ -11,6 +11,7 @@ import {
 } from "../../replay/format-figures.ts";
 import { toShort } from "../ledger/render-ledger.ts";
 import { renderTable, type Column } from "../table.ts";
+import { wrapLong } from "../window.ts";
 
 export function renderAnswer(name: AnalysisName, answer: Answer): string {
   const { window, data, left_out_count: leftOut, notes } = answer;
@@ -20,9 +21,9 @@ export function renderAnswer(name: AnalysisName, answer: Answer): string {
   return [
     rows.length === 0 ? "Nothing in this window.\n" : renderTable(columnsOf(name, rows), rows),
     calls.length === 0 ? "" : `\n${renderTable(toColumns(callColumns), calls.map(flatten))}`,
-    `\n${about}\n`,
+    wrapLong(`\n${about}\n`),
     leftOut === 0 ? "" : `${formatCount(leftOut, "more row")}; --limit shows more.\n`,
-    ...notes.map((note) => `Note: ${note}.\n`),
+    ...notes.map((note) => wrapLong(`Note: ${note}.\n`)),
   ].join("");
 }
 
