@@ -6,6 +6,7 @@ import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
+import { gemini } from "../../core/wire/gemini/index.ts";
 import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../../core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
@@ -67,8 +68,24 @@ const openaiWords = {
   }),
 } satisfies Partial<SdkWords>;
 
+/** Keeps prefixes by itself and takes no markers. */
+const googleWords: SdkWords = {
+  name: "google",
+  betas: null,
+  marker: "cacheControl",
+  markerSpellings: [],
+  toMarker: () => ({}),
+  toRequest: () => ({}),
+  toBody: (usageMetadata) => ({
+    candidates: [{ content: { parts: [{ text: "" }] }, finishReason: "STOP" }],
+    usageMetadata,
+  }),
+  bare: { contents: [{ role: "user", parts: [{ text: "-" }] }] },
+};
+
 const known: readonly (readonly [ending: string, protocol: Protocol, words: SdkWords])[] = [
   ["anthropic.messages", anthropicMessages, anthropicWords],
+  ["google.generative-ai", gemini, googleWords],
   [
     "openai.chat",
     openaiChat,
