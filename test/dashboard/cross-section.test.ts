@@ -52,6 +52,22 @@ test("the picture has the colours of what was read and written, where it was", a
   expect(history).not.toBe(missed);
 });
 
+test("what is said at the pointer glides, and for people who asked for less motion it does not", async () => {
+  const { url } = await openDashboard({ calls: someCalls() });
+  const { page } = await look(browser);
+  const glideOf = async (reducedMotion: "reduce" | "no-preference"): Promise<string> => {
+    await page.emulateMedia({ reducedMotion });
+    await page.goto(`${url}/strata/#/session/talk`);
+    await page.getByRole("application").hover();
+    await page.locator(".tip").waitFor();
+    return page.evaluate<string>(
+      `getComputedStyle(document.querySelector(".tip")).transitionDuration`,
+    );
+  };
+  expect(await glideOf("no-preference")).toBe("0.06s");
+  expect(await glideOf("reduce")).toBe("0s");
+});
+
 test("a picture that was moved is the one that is painted anew at that place", async () => {
   const calls = Array.from({ length: 300 }, (_, index) =>
     gatewayCall("long", index + 1, {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { findBarriers } from "../../harness/accessibility.ts";
 import { openBrowser } from "../../harness/browser.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { createTestIo } from "../../src/cli/test-kit.ts";
@@ -70,6 +71,7 @@ test("its page stands alone: figures, sub-agents and untrusted names, without as
   await page.goto(pathToFileURL(file).href);
   expect(await page.locator("h1").innerText()).toContain("the tool list changed at call 3");
   expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+  expect(await findBarriers(page)).toEqual([true]);
   await page.getByRole("application").focus();
   for (const _ of [1, 2]) await page.keyboard.press("ArrowRight");
   expect(await page.locator("#chosen-call").innerText()).toMatch(/tail-1h\s+\$0\.020/);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findBarriers } from "../../harness/accessibility.ts";
 import { openBrowser } from "../../harness/browser.ts";
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import { builtInCatalogue } from "../../src/core/models/catalogue.ts";
@@ -109,6 +110,10 @@ test("one sentence says what was paid and what the best policy would have paid; 
     "tail-5m, tail-5m",
     "none",
   ]);
+});
+
+test("the page of a replay has no barriers", async () => {
+  expect(await findBarriers(page)).toEqual([true]);
 });
 
 test("the limit is behind the bars and crosses none of their names", async () => {

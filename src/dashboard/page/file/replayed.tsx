@@ -48,7 +48,12 @@ export function Replayed({ of }: { readonly of: ReplayedFile }): JSX.Element {
       <div class="grid">
         {of.days.length > 0 && (
           <Card title="Days">
-            <Table label="days" rows={of.days} columns={dayColumns} file="strata-replay-days.csv" />
+            <Table
+              label="costs by day"
+              rows={of.days}
+              columns={dayColumns}
+              file="strata-replay-days.csv"
+            />
           </Card>
         )}
         <Card title="Why the cheapest policy misses">

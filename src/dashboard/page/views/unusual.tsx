@@ -9,10 +9,10 @@ import { labelOf, type CostRow, type MissRow } from "../app/rows.ts";
 import { Choice } from "./window.tsx";
 
 const multiples = [
-  ["2", "twice"],
-  ["3", "3 times"],
-  ["5", "5 times"],
-  ["10", "10 times"],
+  ["2", "twice the usual"],
+  ["3", "3 times the usual"],
+  ["5", "5 times the usual"],
+  ["10", "10 times the usual"],
 ] as const;
 
 export function Unusual(): JSX.Element {
@@ -106,7 +106,7 @@ function Told({ jumps }: { readonly jumps: readonly Jump[] }): JSX.Element {
       {jumps.map(({ what, now, usual }) => (
         <li class="miss" key={what}>
           <b class="fault">
-            <span aria-hidden="true">▲ </span>
+            <i aria-hidden="true">▲ </i>
             {what === "dollars"
               ? `${dollars(now)} was paid, where an hour usually costs ${dollars(usual)}.`
               : `${share(now)} of calls broke the cache, where usually ${share(usual)} do.`}
