@@ -108,7 +108,15 @@ test("a command with another exit status than 0 has failed: for the model, in th
     "failed [failed: ended by SIGKILL]",
     "[exit status 0]",
   ]);
-  expect(statuses.slice(-3)).toEqual(["bash failed", "bash failed", "bash succeeded"]);
+  // Commands run one after the other, and each is shown as over before the next one begins.
+  expect(statuses.slice(-6)).toEqual([
+    "bash running",
+    "bash failed",
+    "bash running",
+    "bash failed",
+    "bash running",
+    "bash succeeded",
+  ]);
   const completed = (await eventsOf(started, "s")).filter(({ type }) => type === "tool.completed");
   expect(completed.map(({ payload }) => payload)).toMatchObject([
     { success: false, command_executed: "echo oops >&2; exit 3" },

@@ -29,20 +29,24 @@ export function findModel(
   id: string,
   catalogue: Catalogue = builtInCatalogue,
 ): ResolvedModel | null {
-  const known = modelsFound.get(catalogue) ?? new Map<string, ResolvedModel | null>();
-  const before = known.get(id);
+  // Other catalogues may change while they are in use, as those of strata.yaml do.
+  if (catalogue !== builtInCatalogue || id.length > lengthMax) return findIn(catalogue, id);
+  const before = builtInModels.get(id);
   if (before !== undefined) return before;
-  const model = findListed(id, catalogue) ?? findOpen(id, catalogue);
-  // Ids come from requests, too: there may be any number of them, of any length.
-  if (id.length > lengthMax) return model;
-  if (known.size >= modelsFoundMax) known.clear();
-  modelsFound.set(catalogue, known.set(id, model));
+  const model = findIn(catalogue, id);
+  // Ids come from requests, too: there may be any number of them.
+  if (builtInModels.size >= builtInModelsMax) builtInModels.clear();
+  builtInModels.set(id, model);
   return model;
 }
 
-/** Every call asks for its model several times, and a catalogue never changes. */
-const modelsFound = new WeakMap<Catalogue, Map<string, ResolvedModel | null>>();
-const modelsFoundMax = 1000;
+/** Every call asks for its model several times, and what is built in never changes. */
+const builtInModels = new Map<string, ResolvedModel | null>();
+const builtInModelsMax = 1000;
+
+function findIn(catalogue: Catalogue, id: string): ResolvedModel | null {
+  return findListed(id, catalogue) ?? findOpen(id, catalogue);
+}
 
 function findOpen(id: string, catalogue: Catalogue): ResolvedModel | null {
   const facts = catalogue.openFactsOf(id);

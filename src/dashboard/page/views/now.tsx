@@ -21,7 +21,7 @@ export function Now(): JSX.Element {
           <Answered to={lost}>{({ data }) => <SayNow saved={saved} misses={data} />}</Answered>
         )}
       </Answered>
-      <Unusual />
+      <Unusual hour={hour} mayAsk={day.kind !== "waiting" && lost.kind !== "waiting"} />
       <Card title="In figures">
         <Answered to={hour}>
           {({ data: [last] }) => (

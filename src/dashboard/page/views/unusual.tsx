@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { findJumps, type HourFigures, type Jump } from "../../picture/find-jumps.ts";
 import { dollars, share } from "../../words/figures.ts";
-import { client, useAnswer } from "../app/ask.ts";
+import { client, useAnswer, type Asked } from "../app/ask.ts";
 import { Answered, Card, Empty } from "../app/answered.tsx";
 import { linkTo, place } from "../app/route.ts";
 import { labelOf, type CostRow, type MissRow } from "../app/rows.ts";
@@ -15,45 +15,21 @@ const multiples = [
   ["10", "10 times the usual"],
 ] as const;
 
-export function Unusual(): JSX.Element {
+type HourCost = Asked<{ readonly data: readonly CostRow[] }>;
+
+/** `mayAsk`: whether what the page begins with has its answers, so that these questions do not delay it. */
+export function Unusual({
+  hour,
+  mayAsk,
+}: {
+  readonly hour: HourCost;
+  readonly mayAsk: boolean;
+}): JSX.Element {
   const wanted = place.value.choices.get("unusual");
   const multiple = multiples.find(([value]) => value === wanted)?.[0] ?? "3";
-  const costs = useAnswer(
-    (signal) =>
-      client.ask("cost", { query: { from: "24h", group_by: "hour", limit: 1000 }, signal }),
-    [],
-  );
-  const misses = useAnswer(
-    (signal) =>
-      client.ask("misses", { query: { from: "24h", group_by: "hour", limit: 1000 }, signal }),
-    [],
-  );
-  const last = useLastHour();
   return (
     <Card title="Unusual in the last hour">
-      <Answered to={costs}>
-        {({ data: paid }) => (
-          <Answered to={misses}>
-            {({ data: broken }) => (
-              <Answered to={last.cost}>
-                {({ data: [cost] }) => (
-                  <Answered to={last.misses}>
-                    {({ data: [missed] }) => (
-                      <Told
-                        jumps={findJumps(
-                          figuresOf(cost, missed),
-                          hoursBefore(paid, broken, Date.now()),
-                          Number(multiple),
-                        )}
-                      />
-                    )}
-                  </Answered>
-                )}
-              </Answered>
-            )}
-          </Answered>
-        )}
-      </Answered>
+      {mayAsk && <Jumps hour={hour} multiple={Number(multiple)} />}
       <div class="choices">
         <Choice name="unusual" label="more than" value={multiple} options={multiples} />
       </div>
@@ -61,16 +37,56 @@ export function Unusual(): JSX.Element {
   );
 }
 
-interface LastHour {
-  readonly cost: ReturnType<typeof useAnswer<{ readonly data: readonly CostRow[] }>>;
-  readonly misses: ReturnType<typeof useAnswer<{ readonly data: readonly MissRow[] }>>;
+function Jumps({
+  hour,
+  multiple,
+}: {
+  readonly hour: HourCost;
+  readonly multiple: number;
+}): JSX.Element {
+  const { costs, misses, missed } = useAnswers();
+  return (
+    <Answered to={costs}>
+      {({ data: paid }) => (
+        <Answered to={misses}>
+          {({ data: broken }) => (
+            <Answered to={hour}>
+              {({ data: [cost] }) => (
+                <Answered to={missed}>
+                  {({ data: [row] }) => (
+                    <SayJumps
+                      jumps={findJumps(
+                        figuresOf(cost, row),
+                        hoursBefore(paid, broken, Date.now()),
+                        multiple,
+                      )}
+                    />
+                  )}
+                </Answered>
+              )}
+            </Answered>
+          )}
+        </Answered>
+      )}
+    </Answered>
+  );
 }
 
-function useLastHour(): LastHour {
-  const query = { from: "1h", group_by: "none" } as const;
+interface Answers {
+  /** By hour, of the last 24. */
+  readonly costs: Asked<{ readonly data: readonly CostRow[] }>;
+  readonly misses: Asked<{ readonly data: readonly MissRow[] }>;
+  /** In the last hour. */
+  readonly missed: Asked<{ readonly data: readonly MissRow[] }>;
+}
+
+function useAnswers(): Answers {
+  const byHour = { from: "24h", group_by: "hour", limit: 1000 } as const;
+  const lastHour = { from: "1h", group_by: "none" } as const;
   return {
-    cost: useAnswer((signal) => client.ask("cost", { query, signal }), []),
-    misses: useAnswer((signal) => client.ask("misses", { query, signal }), []),
+    costs: useAnswer((signal) => client.ask("cost", { query: byHour, signal }), []),
+    misses: useAnswer((signal) => client.ask("misses", { query: byHour, signal }), []),
+    missed: useAnswer((signal) => client.ask("misses", { query: lastHour, signal }), []),
   };
 }
 
@@ -97,7 +113,7 @@ function hoursBefore(
   });
 }
 
-function Told({ jumps }: { readonly jumps: readonly Jump[] }): JSX.Element {
+function SayJumps({ jumps }: { readonly jumps: readonly Jump[] }): JSX.Element {
   if (jumps.length === 0) {
     return <Empty>Nothing, against the other hours of the last 24 in which something ran.</Empty>;
   }
