@@ -12,20 +12,29 @@ export interface GrowingList<Item> extends ListView<Item> {
 }
 
 export function growingList<Item>(items: readonly Item[] = []): GrowingList<Item> {
-  return viewOf([...items], items.length);
+  return new SharedList([...items], items.length);
 }
 
 /** The first append from a place writes in place; a later append from the same place copies. */
-function viewOf<Item>(shared: Item[], length: number): GrowingList<Item> {
-  return {
-    length,
-    at: (index) => (index < 0 || index >= length ? undefined : shared[index]),
-    append: (more) => {
-      const own = shared.length === length ? shared : shared.slice(0, length);
-      for (const item of more) own.push(item);
-      return viewOf(own, own.length);
-    },
-  };
+class SharedList<Item> implements GrowingList<Item> {
+  readonly length: number;
+  readonly #shared: Item[];
+
+  constructor(shared: Item[], length: number) {
+    this.#shared = shared;
+    this.length = length;
+  }
+
+  at(index: number): Item | undefined {
+    return index < 0 || index >= this.length ? undefined : this.#shared[index];
+  }
+
+  append(more: readonly Item[]): GrowingList<Item> {
+    const { length } = this;
+    const own = this.#shared.length === length ? this.#shared : this.#shared.slice(0, length);
+    for (const item of more) own.push(item);
+    return new SharedList(own, own.length);
+  }
 }
 
 /** Several lists read as one. */

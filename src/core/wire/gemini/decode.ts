@@ -116,11 +116,11 @@ function takeAnswer(
 }
 
 /** The id for a call without one: the same reply gives the same id, a later reply another, since its prompt is longer. */
-function idOf({ call, json }: ReadPart, place: number, replyId: string, usage: Fields): string {
-  if (call === undefined) return "";
-  if (call.id !== "") return call.id;
+function idOf(part: ReadPart, place: number, replyId: string, usage: Fields): string {
+  if (part.call === undefined) return "";
+  if (part.call.id !== "") return part.call.id;
   const reply = replyId === "" ? JSON.stringify(usage["promptTokenCount"] ?? null) : replyId;
-  return `call_${hashContent(`${reply}\n${place}\n${json}`).slice(0, 24)}`;
+  return `call_${hashContent(`${reply}\n${place}\n${part.json}`).slice(0, 24)}`;
 }
 
 export function finishGemini(state: GeminiState): Reply | ProviderFailure {

@@ -26,17 +26,26 @@ export interface ReadCall {
   readonly inputJson: JsonText;
 }
 
-/** A part that is nothing but text, in our own spelling. */
+/** A part that is nothing but text, in our own spelling. Most pieces of a stream are joined to others, so it is spelled when asked for. */
+class TextPart implements ReadPart {
+  readonly text: string;
+  readonly isThought = false;
+  readonly signature = "";
+  readonly call = undefined;
+  readonly isPlain = true;
+  readonly isPlainThought = false;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get json(): JsonText {
+    return `{"text":${JSON.stringify(this.text)}}`;
+  }
+}
+
 export function textPart(text: string): ReadPart {
-  return {
-    json: `{"text":${JSON.stringify(text)}}`,
-    text,
-    isThought: false,
-    signature: "",
-    call: undefined,
-    isPlain: true,
-    isPlainThought: false,
-  };
+  return new TextPart(text);
 }
 
 /** Undefined if the text is not one JSON object. */

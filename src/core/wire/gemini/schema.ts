@@ -96,11 +96,7 @@ export function readAnswer(answer: Fields, json: JsonText): GeminiAnswer {
 function readCandidate(candidate: Fields, at: number, json: JsonText): GeminiCandidate {
   const listed = listIn(fieldsIn(candidate, "content"), "parts");
   // Most events of a stream have nothing but text, and its exact spelling is not kept.
-  const texts = listed.flatMap((part) => plainTextOf(part) ?? []);
-  const isPlain = texts.length === listed.length;
-  const parts = isPlain
-    ? texts.map(textPart)
-    : partTexts(json, at).flatMap((text) => readPart(text) ?? []);
+  const parts = plainParts(listed) ?? partTexts(json, at).flatMap((text) => readPart(text) ?? []);
   return {
     finishReason: textIn(candidate, "finishReason"),
     finishMessage: textIn(candidate, "finishMessage"),
@@ -109,9 +105,21 @@ function readCandidate(candidate: Fields, at: number, json: JsonText): GeminiCan
   };
 }
 
+/** Null if one of them is more than text. */
+function plainParts(listed: readonly unknown[]): readonly ReadPart[] | null {
+  const parts: ReadPart[] = [];
+  for (const part of listed) {
+    const text = plainTextOf(part);
+    if (text === undefined) return null;
+    parts.push(textPart(text));
+  }
+  return parts;
+}
+
 function plainTextOf(part: unknown): string | undefined {
   if (!isObject(part) || typeof part["text"] !== "string") return undefined;
-  return Object.keys(part).length === 1 ? part["text"] : undefined;
+  for (const name in part) if (name !== "text") return undefined;
+  return part["text"];
 }
 
 function partTexts(json: JsonText, at: number): readonly JsonText[] {
