@@ -26,7 +26,7 @@ import { isFrames } from "../src/edge/providers/bedrock/frames.ts";
 const few = 100;
 const many = 10_000;
 const newPerCall = 4;
-const rounds = 20;
+const rounds = 60;
 const callsPerRound = 40;
 const tools: readonly ToolDefinition[] = [
   { name: "Edit", description: "Edits a file.", inputSchemaJson: '{"type":"object"}' },
