@@ -6,7 +6,7 @@ import { moneyOrNull, text } from "../../edge/stores/sql/read-row.ts";
 export interface ComparedCosts {
   /** Null where nothing can be compared. */
   readonly policy: string | null;
-  /** Of the calls that have both costs. */
+  /** Sums over the calls that have both costs. */
   readonly costPicoUsd: bigint;
   readonly paidPicoUsd: bigint;
   readonly callCount: number;

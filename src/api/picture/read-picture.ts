@@ -113,7 +113,7 @@ async function readChildren(
   }));
 }
 
-/** Of all sub-agents together. */
+/** Limit for all sub-agents together. */
 export const childCallsMax = 5000;
 
 function notFound(id: string): Error {

@@ -53,7 +53,7 @@ function spellPlace({
   return `${shortPath(path)} (${state === "read" ? reason : `${reason}, refused: strata config check says why`})`;
 }
 
-/** Of this folder without the folder. */
+/** A path below this folder is shown without the folder. */
 function shortPath(path: string): string {
   const here = relative(process.cwd(), path);
   return here.startsWith("..") ? path : here;

@@ -5,7 +5,7 @@ export function toUpstream(vendor: string, theirs: unknown): string {
   return `It was ${JSON.stringify(theirs)}. If calls should go on there, say so in strata.yaml: gateway.upstreams.${vendor}.base_url.`;
 }
 
-/** Of a variable; an empty one counts as none. */
+/** The value of a variable; an empty one counts as none. */
 export function given(value: string | undefined): string | undefined {
   return value === "" ? undefined : value;
 }

@@ -21,7 +21,7 @@ const imageBytesMax = 5_000_000;
 
 type Files = () => Promise<ScopedFiles>;
 
-/** Text files come from the workspace only, through its guard. An image may be anywhere: whoever types its path may read it. */
+/** Text files come from the workspace only, through its guard. An image may be anywhere: the person who types its path may read it. */
 export async function readMentions(
   text: string,
   files: Files,

@@ -45,7 +45,7 @@ export type Item =
       readonly isFirst: boolean;
       /** What it is in Markdown; text by default. */
       readonly shape?: "text" | "code" | "fence" | "table";
-      /** Of code and of its fences. */
+      /** The language of code and of its fences. */
       readonly language?: string;
       /** The code block that is open after this line; null for none. */
       readonly fence?: Fence | null;
